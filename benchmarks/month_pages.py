@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.night.episodes import episodes_in
 from pipelines.night.states import has_state
 from pipelines.store.document import BY_WORD, STATE_TITLE, Document
-from pipelines.store.generated import is_citable, read_sentence, sentences_under
+from pipelines.store.generated import is_citable, sentences_in, sentences_under
 from pipelines.store.item import Item, ItemType
-from pipelines.store.layout import BRIEFING
+from pipelines.store.layout import BRIEFING, Kind
 from pipelines.store.spoken_lines import same_key
 from pipelines.text import fold
 
@@ -92,7 +91,7 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     needed, stale = dict[str, str](), list[str]()
     believed = {one.item.id: month.beliefs[key].active for key, one in found.items()}
     for page in filter(has_state, documents.values()):
-        cited = {ident for _, one, _ in sentences_under(page, STATE_TITLE) for ident in one.ids}
+        cited = {ident for _, one in sentences_under(page, STATE_TITLE) for ident in one.ids}
         mine = [
             one for key, one in month.beliefs.items() if one.active and key in found and found[key].document == page
         ]
@@ -106,7 +105,8 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     yield row_of("contacts", "contacts on page and in the briefing", {
         key: _unlisted(one, documents, found.get(key)) for key, one in people.items()
     })  # fmt: skip
-    told = dict(episodes_in(documents))
+    pages = (one for one in documents.values() if one.kind is Kind.EPISODE)
+    told = {day: {i for _, one in some for i in one.ids} for page in pages for day, some in sentences_in(page).items()}
     brought: dict[str, set[str]] = {day: set() for day in month.arrivals()}
     for one in found.values():
         if one.item.evidence and is_citable(one.item):
@@ -120,12 +120,11 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     yield Row("stale_states", "State resting on what is over", len(stale), None, tuple(stale), is_fault=True)
 
 
-def _untold(brought: set[str], lines: list[str] | None) -> str:
-    """Return what is wrong with a day's episode, or nothing."""
-    cited = {ident for line in lines or () if (read := read_sentence(line)) for ident in read[0].ids}
-    if left := brought - cited:
+def _untold(brought: set[str], cited: set[str] | None) -> str:
+    """Return what is wrong with a day's episode, which cites these items, or nothing."""
+    if left := brought - (cited or set()):
         return f"{len(left)} items are not in its episode"
-    return "" if lines else "has no episode"
+    return "has no episode" if cited is None else ""
 
 
 def _foremost(kind: ItemType, beliefs: list[GoldBelief]) -> list[GoldBelief]:

@@ -98,7 +98,7 @@ class Memory:
     def row(self, words: str) -> dict[str, Any]:
         """Return the ledger's row of the one item whose line, on any page, says these words."""
         pages = "\n".join(file.read_text() for file in self.root.rglob("*.md") if "Logs" not in file.parts)
-        [line] = {line for line in pages.splitlines() if words in line and " ^k" in line and "<!-- s:" not in line}
+        [line] = {line for line in pages.splitlines() if words in line and " ^k" in line}
         rows = [json.loads(row) for file in self.root.glob("State/items/*") for row in file.read_text().splitlines()]
         return next(row for row in rows if row["id"] == line.split("^")[-1])
 

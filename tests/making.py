@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.store.item import Confidence, Item, ItemType, render_item, row_of
+from pipelines.store.item_line import line_key
 from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.document import Document
+    from pipelines.store.generated import Sentence
     from pipelines.store.item import Status
 
 
@@ -53,6 +55,26 @@ def candidate(
     return Candidate(kind, text, (at or place(home, text),), confidence, "test", "rules@1", closed=closed)
 
 
+_TOLD = re.compile(r"^(?P<words>.*?) <!-- told (?P<row>\{.*\}) -->$")
+
+
+def told(sentence: Sentence) -> str:
+    """Return a generated sentence with what its row says behind it, for `plant`."""
+    return f"{sentence.text} <!-- told {sentence.row('')[1]} -->"
+
+
+def told_apart(text: str) -> tuple[str, dict[str, str]]:
+    """Return a page, and by key the rows of the sentences that a test states behind their lines."""
+    rows, lines, title = dict[str, str](), list[str](), ""
+    for line in text.split("\n"):
+        title = line[3:].strip() if line.startswith("## ") else title
+        if found := _TOLD.match(line):
+            key = line_key(title, found["words"])
+            rows[key] = json.dumps({**json.loads(found["row"]), "id": key}, ensure_ascii=False)
+        lines.append(found["words"] if found else line)
+    return "\n".join(lines), rows
+
+
 _SHORT = re.compile(r"[ \t]*<!-- (?:(k[0-9a-f]+)((?: [^\s<>]+)*)|(\{[^\n]*\})) -->")
 _LISTED = {"because", "supports", "contradicts", "supersedes", "related", "part-of", "next", "may-conflict"}
 
@@ -76,7 +98,9 @@ def split_rows(text: str) -> tuple[str, dict[str, str]]:
 
 def plant(root: Path, path: str, text: str) -> Path:
     """Write a file, of a page with the rows of its items, as `split_rows` reads them."""
-    page, (words, rows) = root / path, (text, {}) if "Logs/" in path else split_rows(text)
+    words, told_rows = (text, {}) if "Logs/" in path else told_apart(text)
+    words, rows = (text, {}) if "Logs/" in path else split_rows(words)
+    rows, page = rows | told_rows, root / path
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_bytes(words.encode())
     plant_rows(root, rows)

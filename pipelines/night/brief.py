@@ -27,7 +27,6 @@ from pipelines.store.generated import (
     digest,
     is_citable,
     is_vetoed,
-    read_sentence,
     sentences_under,
     with_sentences,
     words_of,
@@ -223,7 +222,7 @@ def with_brief(
     for (path, title), sentences in sorted(kept.items()):
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
         if title == NOW_TITLE and path in after:
-            stood = [one for _, one, is_changed in sentences_under(after[path], title) if not is_changed]
+            stood = [one for _, one in sentences_under(after[path], title)]
             sentences += [one for one in stood if one.text not in written.before and _holds(one, held, "")]
         if path in after and (title == NOW_TITLE or has_state(after[path])):
             after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
@@ -246,13 +245,9 @@ def with_true_now(
     after, briefing = dict(documents), documents.get(BRIEFING)
     if briefing is None or not (found := sentences_under(briefing, NOW_TITLE)):
         return after
-    cited = {ident for _, one, _ in found for ident in one.ids}
+    cited = {ident for _, one in found for ident in one.ids}
     held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
-    kept = [
-        one
-        for _, one, is_changed in found
-        if not is_changed and _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
-    ]
+    kept = [one for _, one in found if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)]
     after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
     return after
 
@@ -328,11 +323,7 @@ def _ids_of(row: Row) -> Iterable[str]:
 
 def _before(document: Document | None, title: str) -> list[Row]:
     found = sentences_under(document, title) if document else []
-    return [
-        {"text": one.text, "ids": list(one.ids), "days": list(one.days)}
-        for _, one, is_changed in found
-        if one.of and not is_changed
-    ]
+    return [{"text": one.text, "ids": list(one.ids), "days": list(one.days)} for _, one in found if one.of]
 
 
 def _elsewhere(
@@ -363,8 +354,7 @@ def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Tol
     """Return the episodes of the last days. One that was told now rests on lines that its page does not hold yet."""
     found: dict[str, _Episode] = {}
     for day, lines in episodes_in(documents):
-        said = [read[0].text if (read := read_sentence(line)) else words_of(line) for line in lines]
-        found[day] = {(text := shown_text(one, _MOST_TOLD)): ((text,), []) for one in said}
+        found[day] = {(text := shown_text(words_of(one), _MOST_TOLD)): ((text,), []) for one in lines}
     for day, some in told.items():
         if some:
             found[day] = {
@@ -439,7 +429,7 @@ def _sound(
             *(", ".join([f"what happened on {day}", *headings]) for day, _, headings in told),
             *more,
         ),
-        any((folded(old.text), old.of, old.days) == mine for _, old, _ in stood),
+        any((folded(old.text), old.of, old.days) == mine for _, old in stood),
     )
 
 

@@ -14,19 +14,15 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.states import citable_items, joined, next_steps, with_due
 from pipelines.store.document import (
     BY_WORD,
-    ORDER,
-    ROWS,
     STATE_TITLE,
     Document,
-    insert_rows,
     kept_with_document,
     newest_day,
-    without_empty,
 )
-from pipelines.store.generated import Sentence, is_vetoed, marked_row, read_sentence, words_of
+from pipelines.store.generated import is_vetoed, sentences_under, with_rows, words_of
 from pipelines.store.item import Item, ItemType
+from pipelines.store.item_line import ROWS
 from pipelines.store.layout import GENERAL, USER, Kind
-from pipelines.store.markdown import line_end
 from pipelines.store.priority import days_apart
 from pipelines.text import clipped
 
@@ -126,15 +122,13 @@ def _page_of(row: str) -> str:
 
 
 def _written(document: Document, sections: Sequence[Section], shown: Mapping[str, int]) -> Document:
-    lines, end = list(document.lines), line_end(document.lines)
     rows = {one.title: list(one.rows[: shown[one.title]]) for one in sections}
     for one in sections:
         if left := len(one.rows) - shown[one.title]:
             rows[one.title].append(f"- {left} more: {one.rest}")
     for title in ROWS:
-        new = [marked_row(row) + end for row in rows.get(title, ())]
-        lines = insert_rows(lines, title, new, ORDER) if new else without_empty(lines, title)
-    return document.with_text("".join(lines))
+        document = with_rows(document, title, rows.get(title, ()))
+    return document
 
 
 def _is_active(document: Document) -> bool:
@@ -192,8 +186,9 @@ def _status(document: Document, items: Sequence[Item]) -> list[str]:
     decision or fact.
     """
     told = {one.id for one in items if one.type in _KNOWN and one.page_section in {"", "goals"}}
-    read = [read_sentence(line) or (Sentence(line.strip()), True) for line in under(document, STATE_TITLE)]
-    found = [one.text for one, is_own in read if one.text and (is_own or not told.isdisjoint(one.ids))]
+    ours = {one.text: one for _, one in sentences_under(document, STATE_TITLE)}
+    read = map(str.strip, under(document, STATE_TITLE))
+    found = [text for text in read if text and (text not in ours or not told.isdisjoint(ours[text].ids))]
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]

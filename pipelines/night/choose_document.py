@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
 from pipelines.review.review import Filed
-from pipelines.store.document import Document, aliases_of
+from pipelines.store.aliases import aliases_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, log_day, slug
@@ -19,6 +19,8 @@ from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from pipelines.store.document import Document
 
 
 SHARED_WORDS: Final = 2

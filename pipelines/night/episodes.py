@@ -29,7 +29,7 @@ from pipelines.store.generated import (
     sentences_under,
     with_sentences,
 )
-from pipelines.store.item import ID_PATTERN, Item, ItemType, Status
+from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import Kind, day_of_log, episode_path, log_path
 from pipelines.store.log import parse_entries
 from pipelines.text import fold
@@ -51,8 +51,6 @@ _TITLES = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
     ItemType.RISK: "At risk",
 }  # fmt: skip
-_FEW = 30
-_IDS = re.compile(rf" ({ID_PATTERN})\b")
 _NUMBERS = re.compile(r"\d{1,9}")
 _ORDER = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
@@ -207,7 +205,6 @@ def with_episodes(
     for one in days:
         path = episode_path(one.day)
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
-        own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
         found = [item for _, item in items.get(one.day, ())]
         if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
             continue
@@ -216,9 +213,9 @@ def with_episodes(
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
             kept = [Sentence(f"Worked on {_listed(topics)}.", by_code=True)]
-        if not (found or kept or own):
+        if not (found or kept):
             kept = [_nothing_to_tell(one)]
-        sentences = completed(kept, own, found, one.day, vetoed)
+        sentences = completed(kept, found, one.day, vetoed)
         after[path] = _with_episode(page, one.day, _covering(sentences, covers, one.sessions))
     return after
 
@@ -226,7 +223,7 @@ def with_episodes(
 def _with_told(page: Document, day: str, new: Sequence[Sentence]) -> list[Sentence]:
     """Return what is told of a day now, after what was told of other lines of it before."""
     read = [pair for one in new for pair in _rests_on(one)]
-    old = [one for _, one, is_changed in sentences_under(page, day) if not is_changed and _is_told(one)]
+    old = [one for _, one in sentences_under(page, day) if _is_told(one)]
     return [
         *(one for one in old if not any(a <= d and c <= b for a, b in _rests_on(one) for c, d in read)),
         *new,
@@ -257,23 +254,22 @@ def with_true_episodes(
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
     news = _changed(documents, last)
-    stale = {path: one for path, one in pages.items() if one != last.get(path) or _named(one, news)}
+    stale = {path: one for path, one in pages.items() if one != last.get(path) or not news.isdisjoint(_named_in(one))}
     looked = news | {ident for path in stale if path in last for ident in _named_in(last[path])}
-    untold = looked.difference(*(_named(page, looked) for page in pages.values()))
+    untold = looked.difference(*map(_named_in, pages.values()))
     untold = _untold((known[ident][1] for ident in untold if ident in known), vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, page in pages.items():
         if path not in stale and (not untold or untold.isdisjoint(sentences_in(page))):
             continue
         for day, rows in sentences_in(page).items():
-            ours = [one for _, one, is_changed in rows if not is_changed]
+            ours = [one for _, one in rows]
             if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
                 continue
             kept = [one for one in ours if not one.by_code and _holds(one, known)]
-            own = [one for _, one, is_changed in rows if is_changed]
             items = items or items_of_days(documents, days)
-            first = next(one for _, one, _ in rows)
-            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
+            first = ours[0]
+            sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
             rests = any(one.ids or _is_told(one) for one in sentences)
             sentences = _covering(sentences, first.lines, first.sessions) if rests else []
             after[path] = _with_episode(after[path], day, sentences)
@@ -290,17 +286,10 @@ def _changed(documents: Mapping[str, Document], last: Mapping[str, Document]) ->
     return changed
 
 
-def _named(page: Document, idents: set[str]) -> set[str]:
-    """Return those of the ids that a page names."""
-    if len(idents) <= _FEW:  # to look for a few is cheaper than to list all of them
-        return {ident for ident in idents if ident in page.text and ident in _named_in(page)}
-    return idents & _named_in(page)
-
-
 @kept_with_document
 def _named_in(page: Document) -> frozenset[str]:
-    """Return the ids in a page; its sentences cite all of them, or nearly: a person may name one, too."""
-    return frozenset(_IDS.findall(page.text))
+    """Return the ids of the items that a page's sentences cite."""
+    return frozenset(ident for some in sentences_in(page).values() for _, one in some for ident in one.ids)
 
 
 def _untold(items: Iterable[Item], vetoed: frozenset[str]) -> set[str]:
@@ -327,23 +316,20 @@ def _holds(sentence: Sentence, known: Mapping[str, tuple[str, Item]]) -> bool:
     return len(items) == len(sentence.ids) and (not items or digest(items, with_status=False) == sentence.of)
 
 
-def completed(
-    kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]
-) -> list[Sentence]:
-    """Return the sentences, with code's own for the items of the day that neither these nor a person's cite.
+def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:
+    """Return the sentences, with code's own for the items of the day that these do not cite.
 
-    There are four at most; the last one counts what was left out. What people deleted stays out, and so does what is
-    said in a sentence that they reworded. To what a model told of the day, code adds nothing.
+    There are four at most; the last one counts what was left out. What people deleted or reworded stays out. To what a
+    model told of the day, code adds nothing.
     """
-    mine = {ident for one in own for ident in one.ids}
-    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed) and not mine.issuperset(one.ids or " ")]
+    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)]
     if any(map(_is_told, kept)):
         return list(kept[:MOST_SENTENCES])
     items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so
         kept = kept[:most]
-        cited = mine | {ident for one in kept for ident in one.ids}
+        cited = {ident for one in kept for ident in one.ids}
         if all(item.id in cited for item in items):
             return list(kept)
     for item in items:

@@ -22,7 +22,7 @@ from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks
 from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
-from pipelines.store.generated import is_pointer, without_sentences
+from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.item import Item, folded
@@ -146,7 +146,7 @@ def _cleared(held: HeldMemory, ident: str, words: Words) -> tuple[dict[str, Docu
         f"{held.snapshot.shown(path)}:{number + 1}"
         for path, document in sorted(after.items())
         for number, line in enumerate(document.lines)
-        if _says(line.partition("<!-- ")[0], words) and not is_pointer(line)
+        if _says(line.partition("<!-- ")[0], words) and number not in document.generated
     ]
     return after, tuple(unlinked), left
 

@@ -15,14 +15,12 @@ from urllib.parse import quote, unquote
 from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
 from pipelines.review.questions import as_queue_text
+from pipelines.store.aliases import aliases_of, with_alias, with_front_lines
 from pipelines.store.change_set import moved
 from pipelines.store.document import (
     ORDER,
     Document,
-    aliases_of,
     document_at,
-    with_alias,
-    with_front_lines,
     with_front_matter,
     with_marks,
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Document, without_empty
-from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.layout import REVIEW
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.redact import load_redactor
@@ -49,8 +48,7 @@ def _clean(document: Document, old: Collection[str], redactor: Redactor) -> str:
         # `redactor.find` would remember what it finds, and what two sentences make together is no known value.
         if line in old or not (spans := find_secrets(line.encode(), known=redactor.known)):
             continue
-        read = read_sentence(line)
-        if is_pointer(line) or (read and not read[1]):
+        if number in document.generated:
             lines[number] = ""
             titles |= dict.fromkeys([one.title for one in document.headings if one.line < number][-1:])
         elif document.path == REVIEW and number not in items:

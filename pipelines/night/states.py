@@ -68,28 +68,19 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
     """Return the document with its State. Cached: one run asks several times, and most pages have not changed."""
     if has_state(document):
         return with_sentences(document, {STATE_TITLE: state_of(document, vetoed)}, ORDER)
-    if "<!-- s:" in document.text and document.kind in _KINDS:
+    if document.told and document.kind in _KINDS:
         return with_sentences(document, {STATE_TITLE: []}, ORDER)
     return document
 
 
 def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
-    """Return a page's State: the model's sentences that still hold, and code's own for what is missing.
-
-    A sentence that a person reworded speaks for all items that it cites.
-    """
+    """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
     items = {one.id: one for one in citable_items(document)}
-    found = sentences_under(document, STATE_TITLE)
-    covered = {ident for _, one, is_changed in found if is_changed for ident in one.ids}
-    kept = [
-        one
-        for _, one, is_changed in found
-        if one.of and not is_changed and _holds(one, items) and not covered.issuperset(one.ids)
-    ]
+    kept = [one for _, one in sentences_under(document, STATE_TITLE) if one.of and _holds(one, items)]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
     parts = _parts([one for one in items.values() if one.status in ACTIVE], unwanted)
     for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
-        cited = covered | {ident for one in kept[:room] for ident in one.ids}
+        cited = {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
             break

@@ -311,7 +311,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     after = {path: data for path, data in files.items() if data is not None and path not in documents}
     after = {path: data for path, data in after.items() if path in other or path not in was or path in others}
     after |= {path: document.text.encode() for path, document in documents.items()}
-    known = {ident for one in documents.values() for ident in one.held}
+    known = {key for one in documents.values() for key in (*one.held, *one.told)}
     after |= ledger_after(after, documents.values(), ledger_in(after).keys() - known)
     message = f"Join what another machine did\n\nJoins: {theirs}\n"
     made = _commit(git, (head, theirs), after, message, author)

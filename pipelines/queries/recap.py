@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
 from pipelines.night.episodes import completed, episodes_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.generated import Sentence, read_sentence
+from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug
 
 if TYPE_CHECKING:
@@ -66,17 +66,12 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
-            sentences = [_read(line) for line in lines]
+            ours = {one.text: one for _, one in sentences_under(documents[episode_path(day)], day)}
+            sentences = [ours.get(line) or Sentence(line) for line in lines]
             sessions = tuple(one for sentence in sentences for one in sentence.sessions)
             mine = _of_page(sentences, page, places, day) if page else sentences
             found += [Episode(day, tuple(mine), sessions)] if mine else []
     return found
-
-
-def _read(line: str) -> Sentence:
-    """Return the sentence of a line; what a person wrote or reworded is not code's."""
-    sentence, is_changed = read_sentence(line) or (Sentence(line), True)
-    return replace(sentence, by_code=False) if is_changed else sentence
 
 
 def _of_page(
@@ -86,4 +81,4 @@ def _of_page(
     items = {ident: item for ident, (path, item) in places.items() if path == page}
     mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
     by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
-    return completed([one for one in mine if not one.by_code], [], by_code, day, frozenset())
+    return completed([one for one in mine if not one.by_code], by_code, day, frozenset())

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
-from pipelines.night.episodes import episodes_in
 from pipelines.queries.history import Version, versions_of
 from pipelines.queries.item_graph import (
     DEPENDENTS,
@@ -29,8 +28,9 @@ from pipelines.queries.startup.fast import SHOWN_BEFORE
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
-from pipelines.store.layout import PRIVATE, TOMBSTONES, episode_path
+from pipelines.store.layout import PRIVATE, TOMBSTONES, Kind, episode_path
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts import Transcript
@@ -147,7 +147,9 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     beliefs, shown = beliefs or beliefs_of(root), layout_of(root).real
     holding, quotes = _named(root, beliefs, prefix), Quotes(root)
     ident, known, over = holding.item.id, beliefs.by_id, beliefs.outdated
-    told = [day for day, lines in episodes_in(beliefs.documents) if any(ident in line.split() for line in lines)]
+    pages = (one for one in beliefs.documents.values() if one.kind is Kind.EPISODE)
+    days = (pair for page in pages for pair in sentences_in(page).items())
+    told = sorted(day for day, some in days if any(ident in one.ids for _, one in some))
     model, _, prompt = holding.item.by.rpartition("@")
     return Why(
         holding=holding,

@@ -15,7 +15,7 @@ from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import is_pointer, read_sentence, sentences_in
+from pipelines.store.generated import read_sentence
 from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, ids_in, parse_item, without_mark
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
@@ -169,9 +169,8 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
         return
     unsaid, lines, page = _template_blocks(path), document.lines, base._replace(date=base.date or document.newest)
     items = {placed.line + 1: placed for placed in document.placed}
-    if " <!-- s:" in text:  # generated sentences only repeat items
-        ours = {number for rows in sentences_in(document).values() for number, _, is_changed in rows if not is_changed}
-        lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
+    if document.generated:  # what runs wrote only repeats items
+        lines = ["\n" if number in document.generated else line for number, line in enumerate(lines)]
     item: Unit | None = None
     for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
@@ -179,7 +178,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
         unit = item or _prose(page, block)
         if item and item is below:  # a person's note below it
             unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
-        if not (is_pointer(block.text) or _NO_VALUE.fullmatch(block.text) or block.text in unsaid):
+        if not (_NO_VALUE.fullmatch(block.text) or block.text in unsaid):
             yield unit
 
 
@@ -188,9 +187,10 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
     for headings, blocks in groupby(split_blocks(document.lines, document.front.lines), attrgetter("headings")):
         first, *rest = blocks
         end = rest[-1].end_line if rest else first.end_line
-        rows = [(line.rstrip(), read_sentence(line)) for line in document.lines[first.start_line - 1 : end]]
-        sentences = [read[0] for _, read in rows if read]
-        text = "\n".join(read[0].text if read else line for line, read in rows)
+        within = range(first.start_line - 1, end)
+        rows = (document.generated[number][1] for number in within if number in document.generated)
+        sentences = [read_sentence("", row) for row in rows]
+        text = "\n".join(document.lines[number].rstrip() for number in within)
         day = _day(headings[-1]) if headings else ""
         yield _prose(base, TextBlock(first.start_line, end, text, headings))._replace(
             date=day,

@@ -45,7 +45,8 @@ def document_changes(
             changes.append(Change(path, *(None if text is None else text.encode() for text in (was, now))))
     differ = [one for path, one in after.items() if one is not before.get(path)]
     gone = {ident for path, one in before.items() if one is not after.get(path) for ident in one.held}
-    gone.difference_update(*(one.held for one in after.values()))
+    gone |= {key for path, one in before.items() if one is not after.get(path) for key in one.told}
+    gone.difference_update(*((*one.held, *one.told) for one in after.values()))
     written = ledger_after(state, differ, gone)
     return [*changes, *(Change(path, state.get(path), data) for path, data in sorted(written.items()))]
 

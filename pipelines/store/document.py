@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
-from itertools import takewhile
 from operator import itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from pipelines.errors import BadFile
@@ -27,6 +27,7 @@ from pipelines.store.item import (
     row_of,
     without_mark,
 )
+from pipelines.store.item_line import ROWS, is_generated_under, is_item_id, line_key
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     FrontMatter,
@@ -53,8 +54,6 @@ SECTIONS: Final = {
 BY_WORD: Final = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
 """The sections of items that name one, because their type does not determine it."""
 NOW_TITLE, STATE_TITLE, HISTORY = "Now", "State", "History"
-ROWS: Final = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
-"""The sections of the briefing that runs rewrite."""
 ORDER: Final = (
     NOW_TITLE, STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to",
     "Next steps", "Risks", HISTORY, *ROWS,
@@ -89,7 +88,7 @@ class Document:
     Args:
         path: relative to the memory.
         text: the whole file.
-        rows: the rows of the ledger for the items that it marks, by id.
+        rows: the rows of the ledger for the items that it marks, by id, and for the lines that runs wrote, by key.
         copied: id and text of its lines that only repeat an item in another place.
         reworded: the same of its lines that say something else: each becomes an item of its own with the next run.
         is_still: whether it is the committed version of a file that nothing may be written to; edits leave it as it is.
@@ -104,13 +103,15 @@ class Document:
     is_still: bool = False
     refuses: str = ""
 
-    def with_text(self, text: str, items: Iterable[Item] = ()) -> Document:
-        """Return the document with another text, in which these items are new or changed.
+    def with_text(
+        self, text: str, items: Iterable[Item] = (), generated: Mapping[str, str] = MappingProxyType({})
+    ) -> Document:
+        """Return the document with another text, in which these items, and rows of generated lines, are new or changed.
 
         Raises:
             BadFile: it refuses edits.
         """
-        rows = {**self.rows, **{item.id: row_of(item) for item in items if item.id}}
+        rows = {**self.rows, **{item.id: row_of(item) for item in items if item.id}, **generated}
         if self.refuses and (text, rows) != (self.text, self.rows):
             raise BadFile(self.path, self.refuses, "Nothing was changed.")
         if self.is_still:
@@ -175,7 +176,7 @@ class Document:
             if number in titles:
                 section = titles[number]
                 continue
-            if not line.startswith(_MARKS):
+            if not line.startswith(_MARKS) or number in self.generated:
                 continue
             end = number + 1  # a person's indented notes below the item move with it
             while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
@@ -185,6 +186,25 @@ class Document:
             if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, "")):
                 found.append(Placed(item, number, end, section, notes))
         return tuple(found)
+
+    @cached_property
+    def generated(self) -> dict[int, tuple[str, str]]:
+        """Line (from 0) → its heading's title and its row, for each line that a run wrote and nobody changed."""
+        if not self.told:
+            return {}
+        titles, title = {h.line: h.title for h in self.headings}, ""
+        found = dict[int, tuple[str, str]]()
+        for number, line in self.body:
+            title = titles.get(number, title)
+            if number not in titles and is_generated_under(self.path, title):
+                key = line_key(title, line)
+                found |= {number: (title, self.rows[key])} if key in self.told else {}
+        return found
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The keys of its generated lines."""
+        return frozenset(key for key in self.rows if not is_item_id(key))
 
     @cached_property
     def held(self) -> dict[str, tuple[str, Item]]:
@@ -254,12 +274,31 @@ def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -
         text: the whole file.
         ledger: rows by id, of whatever items.
     """
-    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger} if ledger else {}
+    rows = rows_for(path, text, ledger) if ledger else {}
     key, kept = (text, *rows.values()), _versions(path)
     found = kept[key] = kept.pop(key) if key in kept else Document(path, text, rows)
     for old in list(kept)[:-_VERSIONS]:
         kept.pop(old, None)
     return found
+
+
+def rows_for(path: str, text: str, ledger: Mapping[str, str]) -> dict[str, str]:
+    """Return the rows of the ledger that a document of that path and text needs."""
+    rows, title = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger}, ""
+    for line in text.split("\n") if may_be_generated(path, text) else ():
+        if line.startswith("#"):
+            title = line.lstrip("#").strip().rstrip("#").rstrip()
+        elif is_generated_under(path, title) and (key := line_key(title, line)) in ledger:
+            rows[key] = ledger[key]
+    return rows
+
+
+def may_be_generated(path: str, text: str) -> bool:
+    """Whether a document may have lines that runs wrote; most pages have not."""
+    return kind_of(path) in _WRITTEN or f"# {STATE_TITLE}".lower() in text.lower()
+
+
+_WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})
 
 
 @lru_cache(maxsize=1024)
@@ -426,49 +465,3 @@ def without_empty(lines: list[str], title: str) -> list[str]:
                     above.pop()
                 return [*above, *lines[stop:]]
     return lines
-
-
-KEY = "aliases"
-
-
-def aliases_of(document: Document) -> tuple[str, ...]:
-    """Return a document's former names: `aliases: [One, Two]`, `aliases: One`, or a list of lines below the key."""
-    rows = document.lines[: document.front.lines]
-    at = next((n for n, line in enumerate(rows) if line.startswith(f"{KEY}:")), None)
-    if at is None:
-        return ()
-    below = takewhile(lambda row: row.startswith("- "), map(str.strip, rows[at + 1 :]))
-    found = [*rows[at].partition(":")[2].strip().strip("[]").split(","), *(row[2:] for row in below)]
-    return tuple(name for one in found if (name := one.strip().strip("\"'").strip()))
-
-
-def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
-    """Return a document with lines appended to its front matter, which is added if missing."""
-    lines, end = list(document.lines), line_end(document.lines)
-    new = [row + end for row in rows]
-    if document.front.lines:
-        at = document.front.lines - 1
-        return document.with_text("".join([*lines[:at], *new, *lines[at:]]))
-    return document.with_text("".join([f"---{end}", *new, f"---{end}", *lines]))
-
-
-def with_alias(document: Document, name: str) -> Document:
-    """Return a document with a former name added to its aliases."""
-    name = " ".join(name.translate(_STRUCTURE).split())
-    if not name or name.casefold() in {one.casefold() for one in aliases_of(document)}:
-        return document
-    lines = list(document.lines)
-    at = next((n for n, line in enumerate(lines[: document.front.lines]) if line.startswith(f"{KEY}:")), None)
-    if at is None:
-        return with_front_lines(document, [f"{KEY}: [{name}]"])
-    end = line_end(lines)
-    if lines[at].partition(":")[2].strip():
-        lines[at] = f"{KEY}: [{', '.join([*aliases_of(document), name])}]{end}"
-    else:
-        rows = list(takewhile(lambda row: row.strip().startswith("- "), lines[at + 1 :]))
-        indent = rows[0][: len(rows[0]) - len(rows[0].lstrip())] if rows else "  "
-        lines.insert(at + 1 + len(rows), f"{indent}- {name}{end}")
-    return document.with_text("".join(lines))
-
-
-_STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))

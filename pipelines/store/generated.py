@@ -1,34 +1,43 @@
 """Lines that a run generates in people's documents: pointers, and sentences that cite the items they rest on.
 
-    - [Ferrywake](Projects/ferrywake.md): Goal: sell 80 % of the tickets in the app. <!-- p:1a2b -->
-    The trial starts on 11 May, and the staging server is next. <!-- s:1a2b3c of=9d41aa k7f3a9c2b10 k55b01aa07c -->
+    - [Ferrywake](Projects/ferrywake.md): Goal: sell 80 % of the tickets in the app.
+    The trial starts on 11 May, and the staging server is next.
 
-Each mark contains a hash of the words before it, so that a line that a person wrote or changed is recognised and kept.
-What a person deleted is vetoed: its words, and the items that only it cited, are not told under that heading again.
+They stand only under headings that runs own. What each rests on is in its row of the ledger, whose key is the heading
+and the words: a line that a person wrote or changed has no row, and is kept. What a person deleted is vetoed: its
+words, and the items that only it cited, are not told under that heading again.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_with_document, numbered, without_empty
+from pipelines.store.document import (
+    ORDER,
+    STATE_TITLE,
+    Document,
+    insert_rows,
+    kept_with_document,
+    numbered,
+    without_empty,
+)
 from pipelines.store.item import ID_PATTERN, Item, Status
+from pipelines.store.item_line import ROWS, ItemRow, line_key
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
-_POINTER = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
-_SENTENCE = re.compile(r"(?P<text>.*\S) <!-- s:(?P<sum>[0-9a-f]{6})(?P<pairs>(?: [^\s<>]+)*) -->\s*")
 _OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
 
@@ -36,18 +45,6 @@ _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, S
 def words_of(row: str) -> str:
     """Return the words of a row as they are written, without what would look like a comment or an item's mark."""
     return fold(_MARK.sub("", row.replace("<!--", "").replace("-->", "")))
-
-
-def marked_row(row: str) -> str:
-    """Return a generated pointer line, with the mark that distinguishes it from a person's."""
-    row = words_of(row)
-    return f"{row} <!-- p:{_sum(row, 4)} -->"
-
-
-def is_pointer(line: str) -> bool:
-    """Whether a line is a pointer that a run wrote and nobody has changed."""
-    found = _POINTER.fullmatch(line) if "<!-- p:" in line else None
-    return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +69,35 @@ class Sentence:
     sessions: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
 
-    def render(self) -> str:
-        """Return it as a line, without a line end."""
-        named = (
-            ("is" if self.by_code else "of", self.of),
-            ("lines", self.lines),
-            *(("from", quote(one)) for one in self.sessions),
-            *(("day", one) for one in self.days),
-        )
-        pairs = [*(f"{key}={value}" for key, value in named if value), *self.ids]
-        return f"{self.text} <!-- s:{' '.join([_sum(self.text, 6), *pairs])} -->"
+    def row(self, title: str) -> tuple[str, str]:
+        """Return its key under a heading, and its row of the ledger."""
+        key = line_key(title, self.text)
+        said = {"id": key, "is" if self.by_code else "of": self.of, "lines": self.lines, "days": " ".join(self.days)}
+        said |= {"from": " ".join(map(quote, self.sessions)), "items": " ".join(self.ids)}
+        return key, json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False)
 
 
-def read_sentence(line: str) -> tuple[Sentence, bool] | None:
-    """Return the sentence in a marked line, and whether a person changed its words; None for any other line."""
-    found = _SENTENCE.fullmatch(line)
-    if found is None:
-        return None
-    values, ids, sessions, told = dict[str, str](), list[str](), list[str](), list[str]()
-    for part in found["pairs"].split():
-        key, sign, value = part.partition("=")
-        if not sign:
-            ids.append(key)
-        elif key == "from":
-            sessions.append(unquote(value))
-        elif key == "day":
-            told.append(value)
-        else:
-            values[key] = value
-    of, lines = values.get("of") or values.get("is", ""), values.get("lines", "")
-    sentence = Sentence(found["text"], tuple(ids), of, "is" in values, lines, tuple(sessions), tuple(told))
-    return sentence, _sum(found["text"], 6) != found["sum"]
+def read_sentence(line: str, row: str) -> Sentence:
+    """Return the sentence in a generated line and its row."""
+    said = ItemRow(row)
+    of, days, sessions, ids = (said.get(key) for key in ("of", "days", "from", "items"))
+    found = said.get("is")
+    return Sentence(
+        line.strip(),
+        tuple(ids.split()),
+        of or found,
+        bool(found),
+        said.get("lines"),
+        tuple(map(unquote, sessions.split())),
+        tuple(days.split()),
+    )
+
+
+def with_rows(document: Document, title: str, rows: Sequence[str]) -> Document:
+    """Return the document with these pointers at the end of a section; without any, an empty section goes."""
+    lines, end, rows = list(document.lines), line_end(document.lines), [words_of(row) for row in rows]
+    lines = insert_rows(lines, title, [row + end for row in rows], ORDER) if rows else without_empty(lines, title)
+    return document.with_text("".join(lines), generated=dict(Sentence(row).row(title) for row in rows))
 
 
 def can_stand(text: str) -> bool:
@@ -121,26 +116,32 @@ def is_citable(item: Item) -> bool:
     return item.status not in _NOT_CITED and item.is_ours
 
 
+_ROWS = frozenset(title.casefold() for title in ROWS)
+
+
 @kept_with_document
-def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool]]]:
+def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence]]]:
     """Return casefolded heading → its `sentences_under`, in one pass."""
-    found: dict[str, list[tuple[int, Sentence, bool]]] = {}
-    titles, below = {heading.line: heading.title for heading in document.headings}, ""
-    for number, line in document.body:
-        if number in titles:
-            below = titles[number].casefold()
-        elif "<!-- s:" in line and (read := read_sentence(document.lines[number])):
-            found.setdefault(below, []).append((number, *read))
+    found: dict[str, list[tuple[int, Sentence]]] = {}
+    for number, (title, row) in document.generated.items():
+        if (below := title.casefold()) not in _ROWS:
+            found.setdefault(below, []).append((number, read_sentence(document.lines[number], row)))
     return found
 
 
-def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence, bool]]:
-    """Return the marked sentences under a heading: line (from 0), sentence, and whether a person changed it."""
+def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence]]:
+    """Return the generated sentences under a heading that nobody changed, each after its line (from 0)."""
     return sentences_in(document).get(title.casefold(), [])
 
 
+def pointers_in(document: Document) -> dict[int, str]:
+    """Return line (from 0) → words of each generated pointer that nobody changed."""
+    found = document.generated.items()
+    return {number: document.lines[number].strip() for number, (title, _) in found if title.casefold() in _ROWS}
+
+
 def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
-    """Return the document with exactly these generated sentences under each heading, besides those people changed.
+    """Return the document with exactly these generated sentences under each heading, besides a person's lines.
 
     Args:
         document: the document.
@@ -149,25 +150,31 @@ def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], ord
     """
     for title, sentences in wanted.items():
         found = sentences_under(document, title)
-        ours = {number for number, _, is_changed in found if not is_changed}
-        rows = [one.render() for one in sentences]
-        if [document.lines[number].rstrip("\r\n") for number in sorted(ours)] == rows:
+        if [one for _, one in found] == sentences:
             continue
+        rows = dict(one.row(title) for one in sentences)
+        if [one.text for _, one in found] == [one.text for one in sentences]:
+            document = document.with_text(document.text, generated=rows)
+            continue
+        ours = {number for number, _ in found}
         lines = [line for number, line in enumerate(document.lines) if number not in ours]
-        end = line_end(document.lines)
-        lines = insert_rows(lines, title, [row + end for row in rows], order) if rows else without_empty(lines, title)
-        document = document.with_text("".join(lines))
+        new = [one.text + line_end(document.lines) for one in sentences]
+        lines = insert_rows(lines, title, new, order) if new else without_empty(lines, title)
+        document = document.with_text("".join(lines), generated=rows)
     return document
 
 
 def without_sentences(document: Document, goes: Callable[[str, Sentence], bool]) -> Document:
-    """Return the document without the unchanged generated sentences for which `goes(heading, sentence)`."""
-    titles = {heading.title.casefold(): heading.title for heading in document.headings if "<!-- s:" in document.text}
-    found = ((titles[title], one) for title, some in sentences_in(document).items() for one in some if title in titles)
-    gone = {number for title, (number, one, is_changed) in found if not is_changed and goes(title, one)}
-    if not gone:
-        return document
-    return document.with_text("".join(line for number, line in enumerate(document.lines) if number not in gone))
+    """Return the document without the generated sentences for which `goes(heading, sentence)`."""
+    found = (
+        (document.generated[number][0], number, one) for some in sentences_in(document).values() for number, one in some
+    )
+    return _without(document, {number for title, number, one in found if goes(title, one)})
+
+
+def _without(document: Document, gone: Collection[int]) -> Document:
+    left = "".join(line for number, line in enumerate(document.lines) if number not in gone)
+    return document.with_text(left) if gone else document
 
 
 def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[str]) -> bool:
@@ -203,17 +210,17 @@ def told_in(document: Document, items: Mapping[str, Item]) -> frozenset[str]:
         document: the document.
         items: the items that sentences may cite, by id.
     """
-    told = [(title, one, own) for title, some in sentences_in(document).items() for _, one, own in some]
-    found = {_veto("", line.rpartition(" <!--")[0]) for line in document.lines if is_pointer(line)}
-    found |= {_veto(title, one.text) for title, one, own in told if not own}
-    return frozenset(found | {_veto(title, items[i]) for title, one, _ in told for i in one.ids if i in items})
+    told = [(title, one) for title, some in sentences_in(document).items() for _, one in some]
+    found = {_veto("", row) for row in pointers_in(document).values()}
+    found |= {_veto(title, one.text) for title, one in told}
+    return frozenset(found | {_veto(title, items[i]) for title, one in told for i in one.ids if i in items})
 
 
 def without_differing(one: Document, other: Document) -> tuple[Document, Document]:
     """Return two versions of a document without the generated sentences under headings where they differ."""
 
     def sentences(document: Document, title: str) -> list[Sentence]:
-        return [sentence for _, sentence, is_changed in sentences_under(document, title) if not is_changed]
+        return [sentence for _, sentence in sentences_under(document, title)]
 
     def differs(title: str, _: Sentence) -> bool:
         return sentences(one, title) != sentences(other, title)
@@ -223,9 +230,7 @@ def without_differing(one: Document, other: Document) -> tuple[Document, Documen
 
 def without_pointers(document: Document) -> Document:
     """Return the document without generated pointers, except those that a person changed."""
-    ours = {number for number, line in enumerate(document.lines) if is_pointer(line)}
-    left = (line for number, line in enumerate(document.lines) if number not in ours)
-    return document.with_text("".join(left)) if ours else document
+    return _without(document, pointers_in(document))
 
 
 def _sum(text: str, digits: int) -> str:

@@ -19,6 +19,13 @@ _DUE = (("(due", ")"), ("[due::", "]"), ("📅", ""), ("📆", ""), ("🗓", "")
 _SHORTEST, _LONGEST = 7, 65  # characters of an id
 
 
+_MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
+ROWS = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
+"""The sections of the briefing whose rows runs write anew."""
+OWNED = frozenset(title.lower() for title in ("Now", "State", *ROWS))
+"""The headings, in lower case, under which runs write lines of their own."""
+
+
 class ItemRow(str):
     """An item's row of the ledger, as it is written: a JSON object whose values are texts, but for the evidence."""
 
@@ -31,6 +38,19 @@ class ItemRow(str):
         while end > 0 and (len(rest[:end]) - len(rest[:end].rstrip("\\"))) % 2:
             end = rest.find('"', end + 1)
         return rest[:end].replace('\\"', '"').replace("\\\\", "\\") if found else default
+
+
+def line_key(title: str, line: str) -> str:
+    """Return the key of a line that a run writes under a heading: both without case, spacing, Markdown and bullet."""
+    words = line.strip().removeprefix("- ").removeprefix("* ").translate(_MARKDOWN)
+    return f"{' '.join(title.lower().split())}: {' '.join(words.lower().split())}"
+
+
+def is_generated_under(path: str, title: str) -> bool:
+    """Whether runs write sentences or rows under a heading of a document."""
+    if path.startswith("Episodes/"):
+        return True
+    return title.lower() in OWNED if path == "MEMORY.md" else title.lower() == "state"
 
 
 def rows_in(text: str) -> dict[str, str]:
@@ -102,8 +122,7 @@ def is_item_id(text: str) -> bool:
 def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
     """Return the item in a line without its end, or None for any other line. `rows` is the ledger, by id.
 
-    An item is a top-level list item with one of the five labels, in any case, possibly bold. A row that a run wrote is
-    none.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold.
     """
     if line[:1] not in {"-", "*", "+"} or line[1:2] not in _BLANKS:
         return None
@@ -120,8 +139,7 @@ def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
         label = label.removesuffix(dress)
     else:
         words = words.removeprefix(dress)
-    is_none = not ends or dress not in _DRESSES or label.lower() not in _LABELS
-    if is_none or (not ident and bare[-15:].startswith("<!-- p:")):
+    if not ends or dress not in _DRESSES or label.lower() not in _LABELS:
         return None
     words = words.lstrip(" \t")
     is_struck = is_open and words.endswith("~~")

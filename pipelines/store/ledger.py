@@ -1,5 +1,8 @@
 """The ledger: what the machine knows of each item, one row a line, in `State/items/YYYY-MM.jsonl` by month of birth.
 
+Beside it, `State/generated/` has a row for each line that a run wrote: `YYYY-MM.jsonl` for episodes, `pages.jsonl` for
+the rest. A row's key is its heading and its words, folded; a line without a row is a person's.
+
 Two machines' files are merged by union. Of two rows of one item the one with the higher revision counts, of two with
 the same revision the greater text, on either machine.
 """
@@ -11,8 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.files import list_files, read_bytes
-from pipelines.store.item_line import ItemRow, rows_in, weight_of
-from pipelines.store.layout import ITEMS
+from pipelines.store.item_line import ItemRow, is_item_id, rows_in, weight_of
+from pipelines.store.layout import GENERATED, ITEMS, LEDGER
 from pipelines.store.left_out import left_out
 
 if TYPE_CHECKING:
@@ -42,13 +45,14 @@ def _folded(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
 
 def ledger_in(tree: Mapping[str, bytes]) -> dict[str, str]:
     """Return the ledger among a tree's files."""
-    return folded_rows(rows_in(tree[path].decode(errors="replace")) for path in sorted(tree) if path.startswith(ITEMS))
+    return folded_rows(rows_in(tree[path].decode(errors="replace")) for path in sorted(tree) if path.startswith(LEDGER))
 
 
 def ledger_on_disk(root: Path) -> Ledger:
     """Return the ledger of a memory as it is now."""
-    tree = {path: read_bytes(root, path) or b"" for path in list_files(root, ITEMS.rstrip("/"), ".jsonl")}
-    tree |= {path: data for path, data in left_out(root).items() if path.startswith(ITEMS) and path not in tree}
+    paths = [path for folder in LEDGER for path in list_files(root, folder.rstrip("/"), ".jsonl")]
+    tree = {path: read_bytes(root, path) or b"" for path in paths}
+    tree |= {path: data for path, data in left_out(root).items() if path.startswith(LEDGER) and path not in tree}
     found = _parsed(hashlib.sha256(b"\0".join(tree[path] for path in sorted(tree))).digest())
     if not found:
         found.update(ledger_in(tree))
@@ -72,17 +76,17 @@ def ledger_after(
 
     Args:
         state: path → bytes of the files under State.
-        documents: the documents; rows of other items stay.
-        gone: the ids whose rows go.
+        documents: the documents; rows of other items and lines stay.
+        gone: the ids and keys whose rows go.
     """
     files = {
-        path: rows_in(data.decode(errors="replace")) for path, data in sorted(state.items()) if path.startswith(ITEMS)
+        path: rows_in(data.decode(errors="replace")) for path, data in sorted(state.items()) if path.startswith(LEDGER)
     }
     homes = {ident: path for path, rows in files.items() for ident in rows}
     old = _folded(files.values())
     wanted = {ident: row for ident, row in old.items() if ident not in gone}
     for document in documents:
-        for ident in document.held.keys() & document.rows.keys():
+        for ident in (document.held.keys() & document.rows.keys()) | document.told:
             row = document.rows[ident]
             if ident not in old:
                 wanted[ident] = row
@@ -90,13 +94,25 @@ def ledger_after(
                 wanted[ident] = f'{row[:-1]}{_REVISION}{weight_of(old[ident])[0] + 1}"}}'
     after: dict[str, dict[str, str]] = {path: {} for path in files}
     for ident, row in sorted(wanted.items()):
-        after.setdefault(homes.get(ident) or f"{ITEMS}{_month(row)}.jsonl", {})[ident] = row
+        after.setdefault(homes.get(ident) or _home(ident, row), {})[ident] = row
     written = {path: "".join(f"{row}\n" for row in rows.values()).encode() for path, rows in after.items()}
     return {path: data for path, data in written.items() if data != state.get(path)}
+
+
+def _home(key: str, row: str) -> str:
+    """Return the file of a new row."""
+    if is_item_id(key):
+        return f"{ITEMS}{_month(row)}.jsonl"
+    month = key[:7]
+    return f"{GENERATED}{month if _is_month(month) else 'pages'}.jsonl"
 
 
 def _month(row: str) -> str:
     """Return the month in which an item was born: that of its first day, else of its first evidence."""
     day = ItemRow(row).get("since") or row.partition('"from": ["Logs/')[2]
     month = day[:7]
-    return month if month[:4].isdecimal() and month[4:5] == "-" and month[5:].isdecimal() else "undated"
+    return month if _is_month(month) else "undated"
+
+
+def _is_month(text: str) -> bool:
+    return text[:4].isdecimal() and text[4:5] == "-" and text[5:].isdecimal()

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UnknownItem, UsageFault, did_you_mean
-from pipelines.store.document import Document, aliases_of
+from pipelines.store.aliases import aliases_of
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
 from pipelines.store.left_out import left_out
@@ -15,6 +15,8 @@ from pipelines.store.user_layout import at, layout_of, real_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
+
+    from pipelines.store.document import Document
 
 
 _TYPED = 6

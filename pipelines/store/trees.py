@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
-from pipelines.store.document import Document, document_at
+from pipelines.store.document import Document, document_at, rows_for
 from pipelines.store.item import ids_in, without_mark
 from pipelines.store.item_line import rows_in
-from pipelines.store.layout import ITEMS, kind_of
+from pipelines.store.layout import ITEMS, LEDGER, kind_of
 from pipelines.store.ledger import folded_rows, ledger_in
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) ->
     Without its ledger, its items are what the lines say.
     """
     text = (data or b"").decode(errors="replace")
-    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger} if ledger else {}
-    return Document(path, text, rows)
+    return Document(path, text, rows_for(path, text, ledger) if ledger else {})
 
 
 def committed(git: Git, commit: str | None, path: str) -> Document:
@@ -58,7 +57,7 @@ def committed(git: Git, commit: str | None, path: str) -> Document:
 def ledger_at(git: Git, commit: str | None) -> Ledger:
     """Return the ledger of a commit."""
     tree = git.tree(commit)
-    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(ITEMS)]
+    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(LEDGER)]
     for blob, rows in blobs:
         if not rows:
             rows.update(rows_in((git.blob(blob) or b"").decode(errors="replace")))

@@ -28,11 +28,11 @@ from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.files import list_files, open_regular
-from pipelines.store.generated import is_pointer, read_sentence
+from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ItemType, Trust
 from pipelines.store.journal import is_unfinished
-from pipelines.store.layout import ITEMS, Kind, document_id, document_path, kind_of
+from pipelines.store.layout import LEDGER, Kind, document_id, document_path, kind_of
 from pipelines.store.lock import is_held
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
@@ -92,7 +92,8 @@ class MemoryReader:
     def beliefs(self) -> Beliefs:
         """Every item and document, up to date."""
         stamps = []
-        for path in (*document_paths(self.root), *list_files(self.root, ITEMS.rstrip("/"), ".jsonl")):
+        rows = (path for folder in LEDGER for path in list_files(self.root, folder.rstrip("/"), ".jsonl"))
+        for path in (*document_paths(self.root), *rows):
             with contextlib.suppress(OSError):
                 found = at(self.root, path).stat()
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
@@ -343,11 +344,9 @@ def parts_of(document: Document) -> tuple[list[PagePart], list[PagePart]]:
 
 def generated_rows(document: Document) -> dict[str, tuple[int, tuple[str, ...]]]:
     """Return the words of the lines that runs wrote into a document; for each, the line (from 0), and its grounds."""
-    lines = ((number, line, read_sentence(line)) for number, line in enumerate(document.lines) if " <!--" in line)
     return {
-        line.rpartition(" <!--")[0]: (number, read[0].ids if read else ())
-        for number, line, read in lines
-        if read or is_pointer(line)
+        document.lines[number].strip(): (number, read_sentence("", row).ids)
+        for number, (_, row) in document.generated.items()
     }
 
 
@@ -370,10 +369,11 @@ def _parts(document: Document) -> Iterator[PagePart]:
     number = document.front.lines
     while number < len(lines):
         line, begin = lines[number].rstrip("\r\n"), number
-        generated = read_sentence(line) if "<!-- s:" in line else None
+        row = document.generated.get(begin, ("", ""))[1]
+        generated = read_sentence(line, row) if row and not line.startswith("- ") else None
         number = placed[number].end if number in placed else number + 1
         if begin not in placed and begin not in headings and not generated:
-            prose.append(line.partition(" <!-- p:")[0] if is_pointer(line) else line)
+            prose.append(line)
             continue
         if shown := html_of("\n".join(prose), document.path):
             yield PagePart("prose", shown)
@@ -384,7 +384,7 @@ def _parts(document: Document) -> Iterator[PagePart]:
         elif heading := headings.get(begin):
             yield PagePart("heading", heading.title, heading.level)
         elif generated:
-            yield PagePart("sentence", generated[0].text, ids=generated[0].ids)
+            yield PagePart("sentence", generated.text, ids=generated.ids)
     if shown := html_of("\n".join(prose), document.path):
         yield PagePart("prose", shown)
 

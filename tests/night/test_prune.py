@@ -13,7 +13,7 @@ from pipelines.night.caps import prune, with_caps_applied
 from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.generated import without_pointers
+from pipelines.store.generated import pointers_in, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import Layout
 from pipelines.store.snapshot import Snapshot
@@ -87,7 +87,7 @@ def test_what_people_wrote_stays_even_over_the_cap() -> None:
 
 
 def pointer_rows_in(document: Document) -> list[str]:
-    return [line for line in document.lines if "<!-- p:" in line]
+    return [*pointers_in(document).values()]
 
 
 def test_a_pinned_item_stays() -> None:
@@ -172,7 +172,8 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
 
 def test_a_pointer_that_a_person_changed_is_theirs() -> None:
     pages = {f"Projects/{name}.md": Document(f"Projects/{name}.md", f"# {name}\n") for name in "ab"}
-    mine = told(pages).text.replace("[a](Projects/a.md)", "[a](Projects/a.md), my favourite")
-    left = without_pointers(Document("MEMORY.md", mine))
+    written = told(pages)
+    mine = written.text.replace("[a](Projects/a.md)", "[a](Projects/a.md), my favourite")
+    left = without_pointers(written.with_text(mine))
     assert "my favourite" in left.text
     assert "Projects/b.md" not in left.text

@@ -53,8 +53,7 @@ def changes(draw: st.DrawFn) -> tuple[dict[str, Document], dict[str, Document]]:
     late = [item(20 + n, draw(st.sampled_from(DAYS))) for n in range(draw(st.integers(0, 2)))]
     now[PAGES[0]] = edited(now[PAGES[0]], add=[Block(one) for one in late])
     for path in [path for path in now if path.startswith("Episodes/")]:
-        lines = now[path].lines
-        told = [at for at, line in enumerate(lines) if "<!-- s:" in line]
+        lines, told = now[path].lines, sorted(now[path].generated)
         for at in draw(st.lists(st.sampled_from(told), max_size=2, unique=True)):
             lines = [*lines[:at], draw(st.sampled_from((f"As I said, {lines[at]}", "\n"))), *lines[at + 1 :]]
         now[path] = now[path].with_text("".join(lines))

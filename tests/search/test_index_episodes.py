@@ -12,7 +12,7 @@ from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
-from tests.making import plant, stated
+from tests.making import plant, stated, told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,8 +62,8 @@ def quay(root: Path) -> Path:
     write(root, FIRST, "# 2026-03-01", "", OPENS, PAINTED, "- 12:00 herring for lunch")
     write(root, LATER, "# 2026-03-05", "", LATE, DONE)
     write(root, "Areas/quay.md", "# Quay", "", *map(stated, (NEW, CRANE, OLD)))
-    days = ("## 2026-03-01", "", *(one.render() for one in TOLD), "", "## 2026-03-05", "")
-    write(root, PAGE, "# March 2026", "", *days, *(one.render() for one in TOLD_LATER))
+    days = ("## 2026-03-01", "", *(told(one) for one in TOLD), "", "## 2026-03-05", "")
+    write(root, PAGE, "# March 2026", "", *days, *(told(one) for one in TOLD_LATER))
     return root
 
 

@@ -19,7 +19,7 @@ from pipelines.search.index_facts import index_facts
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
-from tests.making import plant, stated
+from tests.making import plant, stated, told
 from tests.search.bag import Bag
 from tests.search.dying import POINTS, dying
 
@@ -45,7 +45,7 @@ LINES = (
         "**Ann:** plums?",
     ),
     *("project: p", "- 東京でりんごを食べた", "- a cheerful physician"),
-    *("## 2026-01-01", "## 2026-01-02", TOLD.render(), TOLD.render().replace("red.", "ripe."), "Learnt: pears."),
+    *("## 2026-01-01", "## 2026-01-02", told(TOLD), told(TOLD).replace("red.", "ripe."), "Learnt: pears."),
 )
 ENDED: dict[str, Any] = {"status": Status.ENDED, "until": "2026-01-20"}
 RESTS = tuple(Evidence(path, 5, 5, quote_digest(RED)) for path in NAMES[:2])

@@ -203,7 +203,7 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         return _part(name, path, entries)
 
     texts, today = _document_texts(request), day_text(request.today)
-    now, held = sentences_of_now(texts), items_of(texts, rows)
+    now, held = sentences_of_now(texts, rows), items_of(texts, rows)
     said = said_in(now)
     above = told_above(held, said) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
     found = []
@@ -222,8 +222,8 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
     found.append(_part("open", "", lambda: _veiled(open_entries(held, today, said, path, above=above))))
     found.append(_part("quiet", "", lambda: _veiled(open_entries(held, today, said, path, is_quiet=True))))
     for name, day in ("yesterday", request.today - 1), ("today", request.today):
-        found.append(_log_part(request, name, day, said))
-    found.append(_part("work", "", lambda: _veiled(work_entries(texts, held, today, said, path))))
+        found.append(_log_part(request, name, day, said, rows))
+    found.append(_part("work", "", lambda: _veiled(work_entries(texts, held, rows, today, said, path))))
     found.append(_part("pairs", "", lambda: _veiled(pair_entries(held))))
     if hits := request.hits:
         found.append(
@@ -249,14 +249,15 @@ def _said_once(
     return found
 
 
-def _log_part(request: ContextRequest, name: str, number: int, said: Said) -> ContextPart:
+def _log_part(request: ContextRequest, name: str, number: int, said: Said, rows: dict[str, str]) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
     root, settings, day = request.root, request.settings, day_text(number)
     most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
     told: list[Snippet] = []
 
     def entries() -> list[Snippet]:
-        episode, covered = episode_in(redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
+        page = redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most))
+        episode, covered = episode_in(page, day, rows)
         told.extend(one for one in episode if not tells(said, one.text))
         texts = []
         for one in (path, *settings.others(root, day)):

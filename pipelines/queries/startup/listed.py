@@ -6,7 +6,7 @@ import os
 from itertools import pairwise
 
 from pipelines.queries.startup.read import Snippet, days_of, grounds_of, is_gone, is_open, kind_of_item, tokens
-from pipelines.store.item_line import ItemLine, ItemRow, read_item_line, split_due
+from pipelines.store.item_line import ItemLine, ItemRow, line_key, read_item_line, split_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,31 +72,31 @@ Said = list[tuple[frozenset[str], tuple[str, ...]]]
 """Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
 
 
-def sentences_of_now(texts: list[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+def sentences_of_now(texts: list[tuple[str, str]], rows: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Return the sentences that runs wrote into the briefing, which a session reads first, with what each rests on.
 
     Args:
         texts: path and text of each document.
+        rows: the ledger by id and key.
     """
-    lines = [line for path, text in texts if "/" not in path for line in text.split("\n")]
-    return dict(map(_sentence, filter(_is_generated, lines)))
+    found = [_generated(text, "Now", rows) for path, text in texts if "/" not in path]
+    return {line: grounds_of(row) for one in found for line, row in one.items()}
 
 
-def state_of(text: str) -> dict[str, tuple[str, ...]]:
+def state_of(text: str, rows: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Return what a model wrote on where a page stands, with the ids of the items that each sentence rests on.
 
     What code writes there only repeats items.
     """
-    section = f"\n{text}\n## ".partition("\n## State\n")[2].partition("\n## ")[0]
-    return dict(_sentence(line) for line in section.split("\n") if _is_generated(line) and " of=" in line)
+    found = _generated(text, "State", rows)
+    return {line: grounds_of(row) for line, row in found.items() if ItemRow(row).get("of")}
 
 
-def _is_generated(line: str) -> bool:
-    return "<!-- s:" in line
-
-
-def _sentence(line: str) -> tuple[str, tuple[str, ...]]:
-    return line.partition("<!-- s:")[0].rstrip(), grounds_of(line)
+def _generated(text: str, title: str, rows: dict[str, str]) -> dict[str, str]:
+    """Return the lines that runs wrote under a heading, with their rows."""
+    section = f"\n{text}\n## ".partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    keyed = ((line.rstrip(), rows.get(line_key(title, line), "")) for line in section.split("\n"))
+    return {line: row for line, row in keyed if row}
 
 
 def said_in(sentences: dict[str, tuple[str, ...]]) -> Said:
@@ -187,7 +187,9 @@ def open_entries(
     return entries
 
 
-def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Said, project: str = "") -> list[Snippet]:
+def work_entries(
+    texts: list[tuple[str, str]], held: Held, rows: dict[str, str], today: str, said: Said, project: str = ""
+) -> list[Snippet]:
     """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
     They are chosen by worth, which fades; of items, the newest are looked at alone. What a sentence tells already, and
@@ -196,6 +198,7 @@ def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Sai
     Args:
         texts: path and text of each document.
         held: their items.
+        rows: the ledger by id and key.
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before; what is chosen is added.
         project: the path of the session's project, or empty.
@@ -212,7 +215,7 @@ def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Sai
             ranked.append((-worth, (item.id,), path, f"- {kind}: {item.words}", item.words))
     since = {item.id: _date_of(item) for _, item in held}
     for path, text in pages.items():
-        for sentence, ids in state_of(text).items():
+        for sentence, ids in state_of(text, rows).items():
             newest = max([since.get(one, "") for one in ids], default="")
             row = ItemRow(f'{{"since": "{newest}"}}')
             ranked.append((-weight("State", row, today), ids, path, sentence, sentence))

@@ -10,7 +10,7 @@ import os
 import time
 
 from pipelines.queries.startup.suspicion import suspicious
-from pipelines.store.item_line import ItemRow, is_item_id, read_item_line, rows_in, split_mark
+from pipelines.store.item_line import OWNED, ROWS, ItemRow, line_key, read_item_line, rows_in, split_mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _OUTSIDE = frozenset({"external", "untrusted"})
 _CLOSED = "history"
-_KEPT_ROWS = ("people", "where the rest is")
+_REWRITTEN = frozenset(title.lower() for title in ROWS) - {"people", "where the rest is"}
+"""Sections of the briefing whose rows other parts of the context tell better."""
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
 _FENCES = ("```", "~~~")
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
@@ -105,11 +106,13 @@ def open_folder(root: str, folders: list[str]) -> int:
 
 def ledger_at_start(root: str, home: str) -> dict[str, str]:
     """Return the rows of the ledger by id; what cannot be read is passed over."""
-    try:
-        names = sorted(os.listdir(f"{root}/{home}State/items"))
-        files = [read_raw(root, f"{home}State/items/{name}", 1 << 26) for name in names if name.endswith(".jsonl")]
-    except OSError:
-        return {}
+    files = []
+    for folder in (f"{home}State/items", f"{home}State/generated"):
+        try:
+            names = sorted(os.listdir(f"{root}/{folder}"))
+            files += [read_raw(root, f"{folder}/{name}", 1 << 26) for name in names if name.endswith(".jsonl")]
+        except OSError:
+            continue
     return rows_in(b"".join(files).decode("utf-8", "replace"))
 
 
@@ -138,13 +141,13 @@ def log_entries(text: str) -> list[Snippet]:
     return _entries(text.split("\n"), None)
 
 
-def episode_in(text: str, day: str) -> tuple[list[Snippet], str]:
+def episode_in(text: str, day: str, rows: dict[str, str]) -> tuple[list[Snippet], str]:
     """Return what a page of episodes tells of a day, and the lines of that day's log that this covers, `12-14,20`."""
     section = f"\n{text}\n## ".partition(f"\n## {day}\n")[2].partition("\n## ")[0]
     found, covered = [], ""
     for line in section.split("\n"):
-        bare, comment = _split_comment(line)
-        covered += "".join(f"{part[6:]}," for part in comment.split() if part.startswith("lines="))
+        bare = _without_comments(line)
+        covered += f"{ItemRow(rows.get(line_key(day, bare), '')).get('lines')},"
         found += [Snippet(bare)] if bare else []
     return found, covered
 
@@ -173,7 +176,7 @@ def _entries(
             current.append(line.rstrip())
             fence = "" if line.strip() == fence else fence
             continue
-        bare, comment = _split_comment(line)
+        bare = _without_comments(line)
         fence = mark if (mark := bare.lstrip()[:3]) in _FENCES else ""
         heading = _heading(bare)
         if current and (not bare or heading or level or bare.startswith(_BULLETS)):
@@ -192,11 +195,12 @@ def _entries(
             continue
         if item and not with_open and is_open(item):
             continue
-        if documents and comment.startswith("p:") and told not in _KEPT_ROWS:
+        written = rows.get(line_key(told, bare), "") if rows and told in OWNED else ""
+        if written and told in _REWRITTEN:
             continue
         current.append(bare)
         level = heading
-        ids += (item.id,) if item and item.id else _grounds_in(comment)
+        ids += (item.id,) if item and item.id else grounds_of(written)
         date = "" if told in first else max(date, row.get("since"), row.get("confirmed"))
     return _without_empty_headings(found)
 
@@ -206,13 +210,10 @@ def _says_nothing(bare: str) -> bool:
     return bare.startswith(_BULLETS) and bare.endswith(":") and bare[2:-1].replace(" ", "").isalpha()
 
 
-def _split_comment(line: str) -> tuple[str, str]:
-    """Return a line without its comments, and the text of the last one."""
-    comment = ""
+def _without_comments(line: str) -> str:
     while (start := line.find("<!--")) >= 0 and (end := line.find("-->", start + 4)) >= 0:
-        comment = line[start + 4 : end].strip()
         line = line[:start].rstrip() + line[end + 3 :]
-    return line.rstrip(), comment
+    return line.rstrip()
 
 
 def _heading(line: str) -> int:
@@ -221,14 +222,9 @@ def _heading(line: str) -> int:
     return level if level <= _DEEPEST and line[level : level + 1] in {" ", "\t"} else 0
 
 
-def _grounds_in(comment: str) -> tuple[str, ...]:
-    """Return the ids of the items that the comment of a generated sentence names as its grounds."""
-    return tuple(filter(is_item_id, comment.split())) if comment.startswith("s:") else ()
-
-
-def grounds_of(line: str) -> tuple[str, ...]:
-    """Return the ids of the items on which the generated sentence in a line rests."""
-    return _grounds_in(_split_comment(line)[1])
+def grounds_of(row: str) -> tuple[str, ...]:
+    """Return the ids of the items on which a generated line rests, by its row of the ledger."""
+    return tuple(ItemRow(row).get("items").split())
 
 
 def _outside_comments(lines: list[str]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from tests.night.sync.machines import append_log, check_same, git, live, shared, state
@@ -33,9 +32,9 @@ def test_states_and_episodes_of_both_are_written_anew(
     for machine, hour in ((one, 21), (other, 22), (one, 23)):
         machine.curate("run", "--now", f"2025-01-02T{hour}:00")
     check_same((one, other), remote)
-    episode = [line for line in one.read("Episodes/2025-01.md").splitlines() if "<!-- s:" in line]
+    episode = [json.loads(row) for row in one.read("State/generated/2025-01.jsonl").splitlines()]
     assert 0 < len(episode) <= 4
-    assert len({ident for line in episode for ident in re.findall(r"k[0-9a-f]{8,}", line)}) == 15
+    assert len({ident for row in episode for ident in row.get("items", "").split()}) == 15
     state = one.read("Projects/kestrel.md").partition("## State")[2].partition("\n## ")[0]
     assert state.count("Last decision") == 1
     assert "the steel may fail; the brass may fail" in state or "the brass may fail; the steel may fail" in state

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.store.generated import Sentence
+from tests.making import told
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -172,7 +175,7 @@ def parts_of(memory: Memory) -> dict[str, str]:
 
 
 def test_what_the_first_part_tells_has_its_id_there_and_is_not_told_again(memory: Memory) -> None:
-    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{LAUNCH} <!-- s:123456 of=123456 k0000000001 -->\n")
+    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{told(Sentence(LAUNCH, ('k0000000001',), '123456'))}\n")
     memory.write(
         "Projects/ferry.md",
         "---\ntitle: The Ferry\npurpose: a timetable for pilots\n---\n# The Ferry\n\n"
@@ -226,9 +229,9 @@ def test_a_page_of_many_decisions_leaves_room_for_the_fact_of_another(memory: Me
 
 
 def test_what_is_told_without_blanks_is_named_too(memory: Memory) -> None:
-    told = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。" * 2
-    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n今日、{told} <!-- s:123456 of=123456 k0000000009 -->\n")
-    memory.write("Areas/rin.md", f"# Rin\n\n- [ ] Todo: {told} <!-- k0000000001 since=2026-03-10 -->\n")
+    said = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。" * 2
+    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{told(Sentence(f'今日、{said}', ('k0000000009',), '1'))}\n")
+    memory.write("Areas/rin.md", f"# Rin\n\n- [ ] Todo: {said} <!-- k0000000001 since=2026-03-10 -->\n")
     named = parts_of(memory)["open"].partition("Todo: ")[2].removesuffix("… (rin)")
     assert len(named) > 10
-    assert told.startswith(named)
+    assert said.startswith(named)
