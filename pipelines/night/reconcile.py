@@ -18,7 +18,7 @@ from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
-from pipelines.store.generated import told_in
+from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
 from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
@@ -89,6 +89,8 @@ class Reconciled:
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
+    wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
+    documents = {**documents, **wrapped}
     last = changed | {path: documents[path] for path in same}
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents

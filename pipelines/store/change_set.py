@@ -43,11 +43,12 @@ def document_changes(
         was, now = (side[path].text if path in side else None for side in (before, after))
         if was != now:
             changes.append(Change(path, *(None if text is None else text.encode() for text in (was, now))))
-    differ = [one for path, one in after.items() if one is not before.get(path)]
+    # The rows of the others, too: what the ledger lost is written again.
+    current = [one for path, one in after.items() if one is not before.get(path) or not one.is_still]
     gone = {ident for path, one in before.items() if one is not after.get(path) for ident in one.held}
     gone |= {key for path, one in before.items() if one is not after.get(path) for key in one.told}
     gone.difference_update(*((*one.held, *one.told) for one in after.values()))
-    written = ledger_after(state, differ, gone)
+    written = ledger_after(state, current, gone)
     return [*changes, *(Change(path, state.get(path), data) for path, data in sorted(written.items()))]
 
 

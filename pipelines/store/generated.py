@@ -27,7 +27,7 @@ from pipelines.store.document import (
     without_empty,
 )
 from pipelines.store.item import ID_PATTERN, Item, Status
-from pipelines.store.item_line import ROWS, ItemRow, line_key
+from pipelines.store.item_line import ROWS, ItemRow, is_generated_under, line_key
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
+_ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
 _OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
 
@@ -138,6 +139,42 @@ def pointers_in(document: Document) -> dict[int, str]:
     """Return line (from 0) → words of each generated pointer that nobody changed."""
     found = document.generated.items()
     return {number: document.lines[number].strip() for number, (title, _) in found if title.casefold() in _ROWS}
+
+
+def with_rewrapped(document: Document, was: Document) -> Document:
+    """Return the document with generated lines that a formatter wrapped each on one line again.
+
+    Args:
+        document: the document as it is now.
+        was: the same as the last run left it, whose rows say what was generated.
+    """
+    if was.told <= document.told:
+        return document
+    rows = {key: was.rows[key] for key in was.told}
+    lines, out, title, group = [*document.lines, "\n"], list[str](), "", list[str]()
+    headings = {heading.line: heading.title for heading in document.headings}
+    for number, line in enumerate(lines):
+        if group and (not line.strip() or number in headings or line.startswith("- ")):
+            out += _told_in(group, title, rows)
+            group = []
+        title = headings.get(number, title)
+        if line.strip() and number not in headings and is_generated_under(document.path, title):
+            group.append(line)
+        else:
+            out.append(line)
+    return document.with_text("".join(out[:-1]), generated=rows)
+
+
+def _told_in(group: list[str], title: str, rows: Mapping[str, str]) -> list[str]:
+    """Return the lines of a paragraph or list item as its generated lines, if it consists of such; else as it is."""
+    parts, found = _ENDS.split(" ".join(map(str.strip, group))), list[str]()
+    while parts:
+        size = next((n for n in range(len(parts), 0, -1) if line_key(title, " ".join(parts[:n])) in rows), 0)
+        if not size:
+            return group
+        found.append(" ".join(parts[:size]) + line_end(group))
+        parts = parts[size:]
+    return found
 
 
 def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
