@@ -20,7 +20,18 @@ from pipelines.store.document import HISTORY, Document, Placed, block_of, edited
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
-from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
+from pipelines.store.item import (
+    SOURCE,
+    STRUCK,
+    UNSURE_SAID,
+    Confidence,
+    Item,
+    Status,
+    Trust,
+    brackets_of,
+    new_id,
+    with_extra,
+)
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -185,9 +196,11 @@ def reconcile(
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
-            elif item.id in before and _wording(old := before[item.id][1]) != _wording(item):
-                corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
-                item = _by_agent(item) if wrote(words_on_page(document, placed)) else _by_person(item)
+            elif item.id in before and _is_edited(old := before[item.id][1], placed, document, changed):
+                if _wording(old) != _wording(item):
+                    corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
+                is_agents = wrote(words_on_page(document, placed))
+                item = _by_agent(item) if is_agents else _by_person(item, _brackets_on(document, placed))
                 edited += [item.id] if item != placed.item else []
             if item != placed.item or _holds_again(item, before) or placed.is_wrapped:
                 new[placed.line] = item
@@ -224,9 +237,31 @@ def _by_agent(item: Item) -> Item:
     return replace(item, trust=item.trust if Trust.SELF.reaches(item.trust) else Trust.SELF, by=_AGENT)
 
 
-def _by_person(item: Item) -> Item:
+def _by_person(item: Item, brackets: Collection[str]) -> Item:
+    """Return an item as a person left it: theirs, but for what its line still says of whose word it is and how sure."""
     is_so = item.trust is Trust.OWNER and not item.by
-    return item if is_so else replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+    if is_so:
+        return item
+    is_said = any(one != UNSURE_SAID for one in brackets)
+    item = item if is_said else with_extra(replace(item, trust=Trust.OWNER), SOURCE, "")
+    return replace(item, confidence=item.confidence if UNSURE_SAID in brackets else Confidence.HIGH, by="")
+
+
+def _brackets_on(document: Document, placed: Placed) -> list[str]:
+    """Return what the line of an item says of whose word it is and how sure, as runs write it."""
+    line = words_on_page(document, placed)
+    return [one for one in brackets_of(placed.item) if one in line]
+
+
+def _is_edited(old: Item, placed: Placed, document: Document, changed: Mapping[str, Document]) -> bool:
+    """Whether a person gave an item other words, or took away whose word it is or how sure, since the last run."""
+    if _wording(old) != _wording(placed.item):
+        return True
+    if not brackets_of(old):
+        return False
+    homes = ((one, was) for one in changed.values() if old.id in one.held for was in one.items)
+    said = {mark for one, was in homes if was.item.id == old.id for mark in _brackets_on(one, was)}
+    return not said.issubset(_brackets_on(document, placed))
 
 
 def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:

@@ -16,7 +16,7 @@ from pipelines.queries.item_graph import PREDECESSORS, Beliefs, Edge, Holding, o
 from pipelines.search.chunks import UNTOLD
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, Confidence, Status, folded
+from pipelines.store.item import STRUCK, UNSURE, Status, folded
 from pipelines.store.layout import REVIEW
 from pipelines.store.priority import priority
 from pipelines.store.snapshot import read_documents
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     """Two items that contradict each other, and whether a person is still to decide."""
 
 
-_UNSURE = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED = STRUCK | {Status.DONE}
 _HALF = 0.5
 _SHARE = 0.7
@@ -149,7 +148,7 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", beliefs: Beliefs | 
         archived=[] if as_of else archived,
         disputes=[one for one in disputes if {one[0].item.id, one[1].item.id} <= shown_ids],
         waiting=waiting,
-        unsure=[(one, f"{one.item.confidence} confidence") for one in current if one.item.confidence in _UNSURE],
+        unsure=[(one, f"{one.item.confidence} confidence") for one in current if one.item.confidence in UNSURE],
         unproven=list(_unproven(current, Quotes(root))),
         faded=list(_faded(current, newest)),
         outdated=[(one, str(ground)) for one in current for ground in over.get(one.item.id, ())],

@@ -284,21 +284,23 @@ def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -
 
 def rows_for(path: str, text: str, ledger: Mapping[str, str]) -> dict[str, str]:
     """Return the rows of the ledger that a document of that path and text needs."""
-    rows, title = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger}, ""
-    for line in text.split("\n") if may_be_generated(path, text) else ():
+    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger}
+    keys = (line_key(title, line) for title, line in lines_for_runs(path, text))
+    return rows | {key: ledger[key] for key in keys if key in ledger}
+
+
+def lines_for_runs(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines under headings that runs own, each after its heading's title; most pages have none."""
+    title = ""
+    for line in text.split("\n") if kind_of(path) in _WRITTEN or _HAS_STATE.search(text) else ():
         if line.startswith("#"):
-            title = line.lstrip("#").strip().rstrip("#").rstrip()
-        elif is_generated_under(path, title) and (key := line_key(title, line)) in ledger:
-            rows[key] = ledger[key]
-    return rows
-
-
-def may_be_generated(path: str, text: str) -> bool:
-    """Whether a document may have lines that runs wrote; most pages have not."""
-    return kind_of(path) in _WRITTEN or f"# {STATE_TITLE}".lower() in text.lower()
+            title = line.strip("# \r")
+        elif line.strip() and is_generated_under(path, title):
+            yield title, line
 
 
 _WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})
+_HAS_STATE = re.compile(rf"^#+ {STATE_TITLE}", re.MULTILINE | re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)

@@ -87,6 +87,9 @@ class Confidence(StrEnum):
     SPECULATIVE = "speculative"
 
 
+UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
+UNSURE_SAID: Final = " (unsure)"
+"""What stands behind the words of an item of such a confidence."""
 ACTIVE: Final = frozenset({Status.LIVE, Status.OPEN})
 CLOSED: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED, Status.MERGED})
 """Statuses that move an item from its section to History at once."""
@@ -305,7 +308,7 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
-    written = item.text + _reported(item.extra, item.trust) if item.id and item.text else item.text
+    written = item.text + "".join(brackets_of(item)) if item.id and item.text else item.text
     written += f" (due {item.due})" if item.type is ItemType.TODO and _due_apart(item) else ""
     body = f"{item.type}: {_inert(written)}".rstrip(" ")
     if item.status in STRUCK:
@@ -314,10 +317,22 @@ def render_item(item: Item) -> str:
     return f"- {box}{body} ^{item.id}" if item.id else f"- {box}{body}"
 
 
-def _reported(extra: tuple[tuple[str, str], ...], trust: Trust) -> str:
-    """Return whose word a line is, as people read it: what somebody told the agent, or what was copied in."""
+def brackets_of(item: Item) -> list[str]:
+    """Return what stands behind an item's words: whose word it is, if nobody's of the memory, and how sure it is."""
+    return _brackets(item.extra, item.trust, item.confidence)
+
+
+def _brackets(extra: tuple[tuple[str, str], ...], trust: Trust, confidence: Confidence) -> list[str]:
     source = next((fold(value) for key, value in extra if key == SOURCE), "")
-    return f" ({'says' if trust is Trust.SELF else 'reported by'} {source})" if source else ""
+    said = f" ({'says' if trust is Trust.SELF else 'reported by'} {source})" if source else ""
+    said = said or " (reported)" * (trust is Trust.EXTERNAL)
+    return [*filter(None, (said, UNSURE_SAID * (confidence in UNSURE)))]
+
+
+def _without(text: str, brackets: list[str]) -> str:
+    for one in reversed(brackets):
+        text = text.removesuffix(one)
+    return text
 
 
 def _due_apart(item: Item) -> str:
@@ -399,21 +414,18 @@ def parse_item(line: str, row: str = "") -> Item | None:
     if kind is ItemType.TODO:
         bare, rest["due"] = stated_due(text)
         text = bare if "due" in pairs else text
+    whose, sure = _TRUSTS.get(trust, Trust.OWNER), _CONFIDENCES.get(confidence, Confidence.HIGH)
     item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
     vars(item).update(
         type=kind,
-        text=fold(
-            _unescape(text).removesuffix(
-                _reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if SOURCE in pairs else ""
-            )
-        ),
+        text=fold(_without(_unescape(text), _brackets(rest.get("extra", ()), whose, sure)) if row else _unescape(text)),
         id=read.id,
         status=status,
         since=since,
         until=until,
         confirmed=confirmed,
-        trust=_TRUSTS.get(trust, Trust.OWNER),
-        confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
+        trust=whose,
+        confidence=sure,
         evidence=tuple([found for one in pairs.get("from", ()) if (found := Evidence.parse(one))]),
         seen=int(seen) if seen.isdecimal() else 0,
         by=by,

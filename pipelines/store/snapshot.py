@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.copies import Copy, without_copies
-from pipelines.store.document import Document, Placed, document_at, edited, may_be_generated
+from pipelines.store.document import Document, Placed, document_at, edited, lines_for_runs
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.in_place_layout import InPlaceLayout
@@ -241,7 +241,7 @@ def _with_lost_rows(root: Path, documents: dict[str, Document]) -> dict[str, Doc
     bare = {
         path: one
         for path, one in documents.items()
-        if not one.rows.keys() >= set(ids_in(one.text)) or (not one.told and may_be_generated(path, one.text))
+        if not one.rows.keys() >= set(ids_in(one.text)) or (not one.told and any(lines_for_runs(path, one.text)))
     }
     if not bare:
         return documents
