@@ -239,10 +239,7 @@ def _by_agent(item: Item) -> Item:
 
 def _by_person(item: Item, brackets: Collection[str]) -> Item:
     """Return an item as a person left it: theirs, but for what its line still says of whose word it is and how sure."""
-    is_so = item.trust is Trust.OWNER and not item.by
-    if is_so:
-        return item
-    is_said = any(one != UNSURE_SAID for one in brackets)
+    is_said = not item.is_ours and any(one != UNSURE_SAID for one in brackets)
     item = item if is_said else with_extra(replace(item, trust=Trust.OWNER), SOURCE, "")
     return replace(item, confidence=item.confidence if UNSURE_SAID in brackets else Confidence.HIGH, by="")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.contract.story import (
+    ALPHA,
     CACHE,
     FRIDAY,
     LINES,
@@ -21,7 +22,9 @@ from tests.contract.story import (
     items,
     log,
     night,
+    page_of,
     questions,
+    reline,
     settings,
     start,
     status,
@@ -209,3 +212,30 @@ def test_a_sentence_of_the_brief_that_a_person_deleted_does_not_come_back(told: 
     reply["extract"] = {"items": [fact("The boat is called Pelican.")]}
     told.curate("run", "--provider", answering(tmp_path, reply), "--now", "2026-03-13T02:00")
     assert "Alpha waits for Mara." not in told.read("MEMORY.md")
+
+
+def test_a_bracket_says_that_an_item_is_unsure_until_a_person_takes_it_away(told: Memory, tmp_path: Path) -> None:
+    read(told, tmp_path, verdict="unsure", items=[fact(document="alpha")])
+    assert f"{BRASS} (unsure)" in told.read(ALPHA)
+    reline(told, BRASS, lambda line: line.replace("brass", "oak"))
+    night(told, THIRD)
+    one = items(told)["The hinge is made of oak."]
+    assert (one["confidence"], one["trust"]) == ("low", "owner")
+    reline(told, "oak", lambda line: line.replace(" (unsure)", ""))
+    night(told, THIRD)
+    assert items(told)["The hinge is made of oak."]["confidence"] == "high"
+
+
+def test_a_bracket_says_that_an_item_is_reported_until_a_person_takes_it_away(memory: Memory, tmp_path: Path) -> None:
+    text = "Brass never rusts by the sea."
+    memory.write(f"Logs/{NEXT}.md", f"project: Alpha\n\n- Read the vendor's page.\n\n> {text}\n")
+    read(memory, tmp_path, items=[fact(text, (5, 5), type="Fact")])
+    page = page_of(memory, text)
+    assert f"{text} (reported by a quotation)" in memory.read(page)
+    assert text not in start(memory, "2026-03-12T08:00").partition("=== Yesterday")[0]
+    reline(memory, text, lambda line: line.replace("sea", "lake"), page)
+    night(memory, THIRD)
+    assert items(memory)["Brass never rusts by the lake."]["trust"] == "external"
+    reline(memory, "lake", lambda line: line.replace(" (reported by a quotation)", ""), page)
+    night(memory, THIRD)
+    assert items(memory)["Brass never rusts by the lake."]["trust"] == "owner"
