@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from heapq import nlargest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, quotes_of, said_under
@@ -247,7 +248,14 @@ def with_true_now(
         return after
     cited = {ident for _, one in found for ident in one.ids}
     held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
-    kept = [one for _, one in found if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)]
+    late = sorted(day for day, _ in episodes_in(documents))[-_EPISODE_DAYS:]
+    kept = [
+        one
+        for _, one in found
+        if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
+        # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
+        if one.ids or not today or not set(late).isdisjoint(one.days)
+    ]
     after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
     return after
 
@@ -329,7 +337,7 @@ def _before(document: Document | None, title: str) -> list[Row]:
 def _elsewhere(
     documents: Mapping[str, Document], names: Mapping[str, str], told: Collection[str], today: str
 ) -> list[dict[str, str]]:
-    """Return what is open anywhere, and the decisions and rules of the last week, most important first."""
+    """Return what is open anywhere, and among it decisions and rules of the last week, most important first."""
     since = (date.fromisoformat(today) - _WEEK).isoformat()
     found = [
         (placed.item, names.get(one.id, one.id))
@@ -338,10 +346,12 @@ def _elsewhere(
         for placed in one.items
         if placed.item.active and not placed.item.quiet and is_citable(placed.item) and placed.item.id not in told
     ]
-    wanted = [pair for pair in found if is_pending(pair[0]) or (pair[0].type in _RECENT and pair[0].learnt >= since)]
-    wanted.sort(key=lambda pair: (-priority(pair[0], today), pair[0].id))
+    found.sort(key=lambda pair: (-priority(pair[0], today), pair[0].id))
+    pending = [pair for pair in found if is_pending(pair[0])]
+    decided = [pair for pair in found if pair[0].type in _RECENT and pair[0].learnt >= since]
+    ranks = [*((at, pair) for at, pair in enumerate(pending)), *((2 * at, pair) for at, pair in enumerate(decided))]
     rows, room = [], NOW_TOKENS * _BYTES_A_TOKEN
-    for item, home in wanted:
+    for _, (item, home) in sorted(ranks, key=itemgetter(0)):  # two that are open, then one that was decided
         row = {**_item_row(item, today), "document": home}
         room -= len(row["text"].encode()) + 60
         if room < 0:
@@ -404,10 +414,12 @@ def _sound(
     vetoed: frozenset[str],
 ) -> Proposal | None:
     """Return a sentence with what it rests on, or None if code finds something wrong with it."""
+    # What was not shown supports nothing; whether the rest supports the sentence, the second reader says.
     days = tuple(day for day in one.days if day in known.episodes)
-    if not (one.ids or days) or any(ident not in known.items for ident in one.ids) or len(days) < len(one.days):
+    one = replace(one, text=made_inert(one.text), ids=tuple(ident for ident in one.ids if ident in known.items))
+    if not (one.ids or days):
         return None
-    one, items = replace(one, text=made_inert(one.text)), tuple(known.items[ident] for ident in one.ids)
+    items = tuple(known.items[ident] for ident in one.ids)
     if len(one.text) > _LONGEST or not can_stand(one.text) or holds_secret(one.text):
         return None
     if is_vetoed(title, one.text, items, vetoed) or known.numbers.numbers_missing(one.text)[0]:
