@@ -25,7 +25,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.store.item_line import read_item_line, split_mark
+from pipelines.store.item_line import ItemRow, read_item_line, split_mark
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
@@ -345,7 +345,13 @@ def row_of(item: Item) -> str:
     """Return the item's row of the ledger: what its line does not say, as one JSON object."""
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     is_said = item.status is _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done)
-    row: dict[str, object] = {"id": item.id, "since": item.since, "until": item.until, "confirmed": item.confirmed}
+    row: dict[str, object] = {
+        "id": item.id,
+        "type": item.type,
+        "since": item.since,
+        "until": item.until,
+        "confirmed": item.confirmed,
+    }
     row |= {"trust": item.trust, "confidence": item.confidence, "from": [one.render() for one in item.evidence]}
     row |= {"seen": str(item.seen or ""), "by": item.by}
     row |= {"superseded-by": item.superseded_by, "merged-into": item.merged_into}
@@ -384,7 +390,7 @@ def _unescape(text: str) -> str:
 
 
 _USUAL = ("since", "until", "confirmed", "trust", "confidence", "seen", "by", "status", "reason")
-_USUAL_KEYS = frozenset({*_USUAL, "id", "from"})
+_USUAL_KEYS = frozenset({*_USUAL, "id", "type", "from"})
 _KNOWN = frozenset({*_USUAL_KEYS, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
@@ -393,11 +399,11 @@ _TYPES = {kind.lower(): kind for kind in ItemType}
 def parse_item(line: str, row: str = "") -> Item | None:
     """Return the item in a line of a document, and in its row of the ledger; None for any other line.
 
-    An item is a top-level list item with one of the five labels, in any case, possibly bold. Broken or missing values
-    in the row default to those of a line that the owner wrote. Results are cached: a run meets the same line in
-    many versions of a document.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold, or with the id of its row.
+    Broken or missing values in the row default to those of a line that the owner wrote. Results are cached: a run meets
+    the same line in many versions of a document.
     """
-    if (read := read_item_line(line.rstrip("\r\n"), {})) is None:
+    if (read := read_item_line(line.rstrip("\r\n"), {ItemRow(row).get("id"): row} if row else {})) is None:
         return None
     kind, text, pairs, struck = _TYPES[read.label], read.words, _values(row) if row else {}, read.is_struck
     box = read.box if kind is ItemType.TODO else " "

@@ -122,7 +122,8 @@ def is_item_id(text: str) -> bool:
 def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
     """Return the item in a line without its end, or None for any other line. `rows` is the ledger, by id.
 
-    An item is a top-level list item with one of the five labels, in any case, possibly bold.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold; with the mark of an item
+    that the ledger knows, it needs no label.
     """
     if line[:1] not in {"-", "*", "+"} or line[1:2] not in _BLANKS:
         return None
@@ -140,7 +141,9 @@ def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
     else:
         words = words.removeprefix(dress)
     if not ends or dress not in _DRESSES or label.lower() not in _LABELS:
-        return None
+        label, words = ItemRow(rows.get(ident, "")).get("type"), rest  # a person took the label away
+        if not label:
+            return None
     words = words.lstrip(" \t")
     is_struck = is_open and words.endswith("~~")
     words = words[:-2] if is_struck else f"~~{words}" if is_open else words

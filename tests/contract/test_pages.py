@@ -217,3 +217,11 @@ def test_a_log_with_the_old_words_does_not_bring_them_back(told: Memory) -> None
     night(told, THIRD, LINES[1])
     assert PORT not in held(told)
     assert waiting(told) == []
+
+
+def test_an_item_keeps_its_type_without_its_label(told: Memory) -> None:
+    who = ident(told, CACHE)
+    reline(told, CACHE, lambda line: line.replace("Decision: ", ""))
+    assert items(told)[CACHE]["type"] == "Decision"
+    night(told, NEXT, "Fact: The gateway has two doors.")
+    assert (items(told)[CACHE]["type"], ident(told, CACHE), status(told, CACHE)) == ("Decision", who, "live")
