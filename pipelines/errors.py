@@ -257,7 +257,7 @@ class ModelFailed(CurateError):
     Args:
         provider: the provider that failed.
         why: the end of a sentence that begins with the provider; it holds no key, no address and no text of a log.
-        kind: the kind of failure.
+        kind: the kind of failure; by default, the answer is unusable.
         usage: what the call cost anyway, if the provider said so.
         retry_after: how many seconds the provider asks to wait, or None.
     """
@@ -275,7 +275,7 @@ class ModelFailed(CurateError):
     ) -> None:
         from pipelines.usage import FailureKind  # noqa: PLC0415  a search must not wait for it
 
-        self.provider, self.why, self.kind = provider, why, kind or FailureKind.FAILED
+        self.provider, self.why, self.kind = provider, why, kind or FailureKind.UNUSABLE
         self.usage, self.retry_after = usage, retry_after
         self.tally: Tally | None = None  # the whole day's cost, including the calls before this one
         super().__init__(f"{provider} {why}.", self.then)

@@ -84,7 +84,6 @@ class ProviderSettings:
         timeout_seconds: the timeout of one call.
         max_retries: how often to retry a call after a temporary failure.
         input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
-        concurrency: how many calls in parallel.
         program: the path of the program to run, for logins; empty to search the PATH.
     """
 
@@ -95,7 +94,6 @@ class ProviderSettings:
     timeout_seconds: float = 120.0
     max_retries: int = 2
     input_tokens: int = 24_000
-    concurrency: int = 4
     program: str = ""
 
     @property

@@ -127,42 +127,27 @@ class FailureKind(StrEnum):
 
     DOWN = "down"
     TIMED_OUT = "timed-out"
-    CUT_OFF = "cut-off"
     RATE_LIMITED = "rate-limited"
-    OVER_QUOTA = "over-quota"
     UNAUTHORISED = "unauthorised"
-    UNKNOWN_MODEL = "unknown-model"
     BAD_REQUEST = "bad-request"
-    TOO_LONG = "too-long"
-    REFUSED = "refused"
-    BLOCKED = "blocked"
-    TRUNCATED = "truncated"
-    EMPTY = "empty"
-    OUTSIDE_SCHEMA = "outside-schema"
-    GARBLED = "garbled"
+    UNUSABLE = "unusable"
     NOT_ASKED = "not-asked"
     OVER_BUDGET = "over-budget"
-    FAILED = "failed"
 
     @property
     def may_pass(self) -> bool:
         """Whether the same call may succeed a moment later."""
-        return self in {self.DOWN, self.TIMED_OUT, self.CUT_OFF, self.RATE_LIMITED}
+        return self in {self.DOWN, self.TIMED_OUT, self.RATE_LIMITED}
 
     @property
     def is_final(self) -> bool:
         """Whether no other call to this provider can succeed in this run."""
-        return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL, self.OVER_BUDGET}
-
-    @property
-    def concerns_content(self) -> bool:
-        """Whether the content of the request caused the failure, so that it does not reflect on the provider."""
-        return self in {self.REFUSED, self.BLOCKED, self.TOO_LONG}
+        return self in {self.UNAUTHORISED, self.OVER_BUDGET}
 
     @property
     def concerns_provider(self) -> bool:
         """Whether other days would fail in the same way. With the remaining kinds, the cause may be the day itself."""
-        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
+        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.NOT_ASKED}
 
 
 _BY_STATUS = {

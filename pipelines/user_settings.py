@@ -132,14 +132,12 @@ class _Endpoint(_Table):
 
 InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
-Concurrency = Annotated[int, Field(ge=1, le=64)]
 
 
 class _Provider(_Endpoint):
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000
     timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
-    concurrency: Concurrency = 4
 
 
 class _LoggedIn(_Table):
@@ -150,7 +148,6 @@ class _LoggedIn(_Table):
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
-    concurrency: Concurrency = 2
 
     def settings(self, name: str) -> ProviderSettings:
         """Return the settings of the program with this name."""
@@ -158,11 +155,10 @@ class _LoggedIn(_Table):
 
 
 class ProgramTable(_Table):
-    """`[exec]`: a program's timeout, its most input at once, and how many may run in parallel."""
+    """`[exec]`: a program's timeout, and its most input at once."""
 
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
-    concurrency: Concurrency = 1
 
 
 def _named(provider: str) -> str:

@@ -56,7 +56,7 @@ def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with anthropic_wire() as wire:
         (tmp_path / "config.toml").write_text(
-            f"providers = ['anthropic']\n[anthropic]\nbase_url = '{wire.url}'\nmax_tokens = 256\nconcurrency = 1\n"
+            f"providers = ['anthropic']\n[anthropic]\nbase_url = '{wire.url}'\nmax_tokens = 256\n"
             "[limits]\nmax_tokens = 7800\n"
         )
         pending = []

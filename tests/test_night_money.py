@@ -83,7 +83,7 @@ def test_a_price_must_be_known_where_money_is_capped(claude: Claude) -> None:
 
 
 def test_an_estimate_asks_nobody_and_leaves_out_what_is_paid(claude: Claude) -> None:
-    claude.settings("concurrency = 1\n[limits]\nmax_tokens = 6500\n")
+    claude.settings("[limits]\nmax_tokens = 6500\n")
     told = claude.run("--estimate")
     [model] = told["models"]
     assert (told["days"], told["calls"], told["kept"]) == (3, 3, 0)

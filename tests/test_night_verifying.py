@@ -149,7 +149,7 @@ def test_an_item_that_is_unsure_replaces_nothing(memory: Memory) -> None:
 # ---------------------------------------------------------------- a second reader that fails
 
 
-@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
+@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.UNUSABLE, Kind.OVER_BUDGET])
 def test_a_verifier_that_fails_leaves_the_day_pending_and_nothing_of_it_filed(memory: Memory, kind: Kind) -> None:
     hold(memory, CALL)
     memory.curate("run", "--now", "2026-03-11T02:00")

@@ -105,7 +105,7 @@ def readings(model: Scripted) -> list[str]:
 # ---------------------------------------------------------------- failures
 
 
-@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED])
+@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.UNUSABLE])
 @pytest.mark.parametrize("fails_at", [1, 2])
 def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_night_pays_for_no_day_twice(
     memory: Memory, fails_at: int, kind: Kind
@@ -122,7 +122,7 @@ def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_
 
 
 @pytest.mark.parametrize("title", ["Harbour", "Renamed under the run"])
-@pytest.mark.parametrize("kind", [None, Kind.REFUSED])
+@pytest.mark.parametrize("kind", [None, Kind.UNUSABLE])
 def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, title: str, kind: Kind | None
 ) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("kind", [None, Kind.REFUSED, Kind.DOWN, Kind.OUTSIDE_SCHEMA])
+@pytest.mark.parametrize("kind", [None, Kind.UNUSABLE, Kind.DOWN])
 def test_twins_come_to_the_same_commit(
     memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: Kind | None
 ) -> None:

@@ -77,7 +77,7 @@ def _asked(night: Night, reader: ModelExtractor, replies: Replies, days: Sequenc
     warn(f"{count(len(days), 'day')} of logs are unread, from {days[0]} to {days[-1]}. All can be searched at once.")
     _, calls = unread_calls(night, reader, replies)
     for most in (MOST_DAYS, len(days)):
-        some = [one for one in calls if one.place[0] >= days[-most]]
+        some = [one for one in calls if one.input["day"] >= days[-most]]
         found = estimate(some, reader.chain.models[0], reader.chain.prices)
         usd = "at an unknown price" if found.usd is None else f"about {dollars(found.usd)}"
         which = "all of them" if most == len(days) else f"the newest {most}"

@@ -45,18 +45,14 @@ def choose_extractor(
     if not models:
         return RulesExtractor()
     from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules do not need it
-    from pipelines.extract.llm.concurrency import ThrottledModel  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
     from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
-    def limited(model: Model, most: int) -> Model:
-        price = price_of(model.name, user.prices) if budget else None
-        return ThrottledModel(BudgetedModel(model, budget, price) if budget else model, most)
-
-    chain = Chain([limited(*one) for one in models], replies, retry, user.prices)
+    if budget:
+        models = [BudgetedModel(one, budget, price_of(one.name, user.prices)) for one in models]
     last = RulesExtractor() if "rules" in user.providers else None
-    return ModelExtractor(chain, last, at_once=max(most for _, most in models))
+    return ModelExtractor(Chain(models, replies, retry, user.prices), last)
 
 
 def verifier_of(
@@ -86,19 +82,18 @@ def verifier_of(
     reader = choose_extractor(others, replies, retry, budget) if user.verify else extractor
     if not isinstance(reader, ModelExtractor):
         return None
-    return ModelVerifier(reader.chain, at_once=reader.at_once)
+    return ModelVerifier(reader.chain)
 
 
-def _models(user: UserSettings) -> list[tuple[Model, int]]:
-    """Return the models named before the rules, each with its limit of parallel calls."""
+def _models(user: UserSettings) -> list[Model]:
+    """Return the models named before the rules."""
     asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
-    models: list[tuple[Model, int]] = []
+    models: list[Model] = []
     for name in asked:
         if name.startswith(PREFIX):
-            program = ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens)
-            models.append((program, user.exec.concurrency))
+            models.append(ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens))
         elif settings := _settings_of(name, user):
-            models.append((_provider_model(name, settings), settings.concurrency))
+            models.append(_provider_model(name, settings))
     return models
 
 

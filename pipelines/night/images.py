@@ -35,7 +35,6 @@ MOST_IMAGES: Final = 20
 """The limit of images that one night describes; the others wait for the next."""
 MOST_BYTES: Final = 3_500_000
 """The size of an image that every provider takes."""
-_AFTER_ALL = "write"
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 _SCHEMA = {
     "type": "object",
@@ -72,9 +71,9 @@ def describe_images(root: Path, git: Git, chain: Chain) -> Described:
     """
     done, prompt = Described([], chain.new_tally()), load_prompt("describe")
     images = islice(_undescribed(root, git) if chain.sees else (), MOST_IMAGES)
-    for number, (path, image) in enumerate(images, 1):
+    for path, image in images:
         name = path.rpartition("/")[2]
-        call = replace(prompt.call({"name": name}, _SCHEMA, place=(_AFTER_ALL, number)), image=image)
+        call = replace(prompt.call({"name": name}, _SCHEMA), image=image)
         tally = chain.new_tally()
         try:
             text, _ = chain.ask(call, _read, tally)
@@ -82,7 +81,7 @@ def describe_images(root: Path, git: Git, chain: Chain) -> Described:
             if fault.kind is FailureKind.BAD_REQUEST:
                 break
             done.tally.add(tally)
-            if not fault.kind.concerns_content:
+            if fault.kind is not FailureKind.UNUSABLE:
                 return done._replace(failure=fault.sentence)
             continue
         done.tally.add(tally)

@@ -1,10 +1,9 @@
-"""The caps of a night hold whatever threads, failures, dead runs and the clock do."""
+"""The caps of a night hold whatever failures, dead runs and the clock do."""
 
 from __future__ import annotations
 
 import json
 import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +11,11 @@ import pytest
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger, OverBudget
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
 from pipelines.user_settings import CostCaps
-from tests.extract.fakes import USAGE, Scripted
+from tests.extract.fakes import Scripted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,19 +25,15 @@ PRICE = Price("a:1", input=10_000.0, output=100_000.0)  # a cent a token of inpu
 NONE = Ledger(None, "2026-03-20")
 
 
-def call(number: int) -> Call:
-    return replace(CALL, place=(f"{number:03}", 0))
-
-
 def budget(**caps: float) -> Budget:
     return Budget(CostCaps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
 
 
 def kinds(model: BudgetedModel, count: int) -> list[Kind | None]:
     found: list[Kind | None] = []
-    for number in range(count):
+    for _ in range(count):
         try:
-            model.ask(call(number))
+            model.ask(CALL)
             found.append(None)
         except ModelFailed as fault:
             found.append(fault.kind)
@@ -57,11 +51,10 @@ def test_what_is_spent_is_what_calls_really_cost() -> None:
 @pytest.mark.parametrize(
     ("kind", "usage", "spent"),
     [
-        (Kind.TRUNCATED, Usage(100, 10), 110),
+        (Kind.UNUSABLE, Usage(100, 10), 110),
         (Kind.UNAUTHORISED, None, 0),
         (Kind.DOWN, None, 0),
         (Kind.TIMED_OUT, None, 12),
-        (Kind.CUT_OFF, None, 12),
     ],
 )
 def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> None:
@@ -91,58 +84,6 @@ class Noted(Ledger):
 
     def note(self, call: str, cost: Cost) -> None:  # noqa: ARG002  the base class's name
         self.noted.append(cost)
-
-
-@pytest.mark.parametrize("at_once", [1, 4, 16])
-def test_no_number_of_threads_exceeds_a_cap_and_none_refuses_what_fits(at_once: int) -> None:
-    paid = 0
-    lock = threading.Lock()
-
-    def answer(_: Call) -> str:
-        nonlocal paid
-        with lock:
-            paid += USAGE.input_tokens + USAGE.output_tokens
-        return "yes"
-
-    # A call may cost 202 and costs 110: of 1200 nine fit one after the other, and as many with any number at once.
-    model = BudgetedModel(Scripted("a:1", answers=answer, output_tokens=200), budget(max_tokens=1200), None)
-    answered: list[int] = []
-
-    def ask(number: int) -> bool:
-        try:
-            model.ask(call(number))
-        except ModelFailed:
-            return False
-        answered.append(number)
-        return True
-
-    work = [lambda number=number: ask(number) for number in range(40)]
-    told = list(ordered_map(work, at_once, lambda _: False))
-    assert (paid, sum(told)) == (1100 if at_once == 1 else paid, len(answered))
-    assert 1200 - 202 - 110 < paid <= 1200
-    assert 0 in answered
-
-
-@pytest.mark.parametrize(("cost", "fits"), [(100, True), (101, False)])
-def test_what_is_set_aside_for_others_is_waited_for(cost: int, fits: bool) -> None:  # noqa: FBT001  a case
-    caps = budget(max_tokens=300)
-    first = caps.hold("a", ("1", 0), Cost(200))
-    told: list[bool] = []
-
-    def second() -> None:
-        try:
-            told.append(bool(caps.hold("a", ("2", 0), Cost(200))))
-        except OverBudget:
-            told.append(False)
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    while thread.is_alive() and not caps._waiting:
-        pass
-    assert told == [], "200 and 200 may be more than 300"
-    caps.settle(first, Cost(cost))
-    thread.join(30)
-    assert told == [fits]
 
 
 # ---------------------------------------------------------------- time
@@ -179,12 +120,12 @@ def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
 def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_path: Path) -> None:
     file = tmp_path / ".curate" / "ledger.jsonl"
     first = Budget(CostCaps(max_tokens=500), Ledger(file, "2026-03-20"))
-    first.settle(first.hold("a", ("1", 0), Cost(200, 0.5)), Cost(100, 0.25))
-    first.hold("a", ("2", 0), Cost(300, 0.5))  # and the run died
+    first.settle(first.hold("a", Cost(200, 0.5)), Cost(100, 0.25))
+    first.hold("a", Cost(300, 0.5))  # and the run died
     assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
     second = Budget(CostCaps(max_tokens=500), Ledger(file, "2026-03-20"))
     with pytest.raises(OverBudget, match="400 of max_tokens = 500 is spent"):
-        second.hold("a", ("2", 0), Cost(200))
+        second.hold("a", Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
     third = Ledger(file, "2026-03-21")
     assert third.total() == Cost()

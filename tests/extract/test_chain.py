@@ -38,7 +38,7 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_and_then_the_next_is
     assert ask(Chain([first, Scripted("b:2", ["no"])]), tally) == ("yes", "a:1")
     assert first.calls == [CALL, CALL]
     assert ask(Chain([Scripted("a:1", ["bad"]), Scripted("b:2", ["yes"])]), tally) == ("yes", "b:2")
-    assert tally.failures == {("a", Kind.OUTSIDE_SCHEMA): 3}
+    assert tally.failures == {("a", Kind.UNUSABLE): 3}
     assert sum(one.calls for one in tally.spent) == 5
     failed = Scripted("a:1", ["bad", Kind.DOWN, "yes"])
     assert fails(Chain([failed])).kind is Kind.DOWN
@@ -46,17 +46,17 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_and_then_the_next_is
 
 
 def test_when_all_fail_each_is_named() -> None:
-    fault = fails(Chain([Scripted("a:1", [Kind.UNAUTHORISED]), Scripted("b:2", [Kind.REFUSED])]))
-    assert fault.sentence == "a was unauthorised; b was refused."
-    assert fault.kind is Kind.REFUSED, "for one of them it may be the day"
-    fault = fails(Chain([Scripted("a:1", [Kind.OVER_QUOTA]), Scripted("b:2", [Kind.UNAUTHORISED])]))
+    fault = fails(Chain([Scripted("a:1", [Kind.UNAUTHORISED]), Scripted("b:2", [Kind.UNUSABLE])]))
+    assert fault.sentence == "a was unauthorised; b was unusable."
+    assert fault.kind is Kind.UNUSABLE, "for one of them it may be the day"
+    fault = fails(Chain([Scripted("a:1", [Kind.UNAUTHORISED]), Scripted("b:2", [Kind.UNAUTHORISED])]))
     assert fault.kind.concerns_provider
 
 
 # ---------------------------------------------------------------- retries
 
 
-@pytest.mark.parametrize("kind", [Kind.REFUSED, Kind.BAD_REQUEST, Kind.UNAUTHORISED, Kind.OVER_QUOTA, Kind.TRUNCATED])
+@pytest.mark.parametrize("kind", [Kind.UNUSABLE, Kind.BAD_REQUEST, Kind.UNAUTHORISED])
 def test_what_does_not_pass_is_not_tried_again(kind: Kind) -> None:
     still, model = Still(), Scripted("a:1", [kind], retries=2)
     fails(Chain([model], retry=still.retry))

@@ -61,22 +61,10 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -
     assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])
 
 
-@pytest.mark.parametrize(
-    ("text", "faults"),
-    [
-        ("no front matter", ["has no front matter"]),
-        ("---\nid: t\n---\n", ["the key 'version' is missing", "the key 'schema' is missing"]),
-        (FRONT.replace("id: t", "id: t\nmodel: m") + BLOCKS, ["the key 'model' is unknown"]),
-        (FRONT.replace("id: t", "id: t\nid: t") + BLOCKS, ["twice"]),
-        (FRONT.replace("id: t", "id: u").replace("3", "0"), ["id is 'u'", "version is '0'"]),
-        (FRONT.replace("extraction", "poem"), ["schema is 'poem'"]),
-    ],
-)
-def test_all_faults_of_a_front_matter_are_named(tmp_path: Path, text: str, faults: list[str]) -> None:
-    with pytest.raises(BadFile) as caught:
+@pytest.mark.parametrize("text", ["no front matter", "---\nid: t\n---\n", FRONT.replace("3", "0") + BLOCKS])
+def test_a_prompt_without_its_front_matter_is_a_sentence(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadFile, match="has no front matter"):
         load_prompt("t", write(tmp_path, text))
-    for fault in faults:
-        assert fault in str(caught.value)
 
 
 @pytest.mark.parametrize(

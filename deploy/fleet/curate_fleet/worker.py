@@ -38,7 +38,7 @@ FINE, PERSON, LATER = 0, 1, 75
 """Exit codes of `curate night`: curated, or it needs a person, or it may pass by itself."""
 _MACHINES = frozenset({"BadSettings", "NotWritable", "NotYours"})
 """Errors in its report that are not the memory's own: a tenant's settings, and this machine's disk."""
-_TENANTS = frozenset({"unauthorised", "over-quota", "unknown-model"})
+_TENANTS = frozenset({"unauthorised"})
 """Failures of models in its report that are the tenant's matter."""
 
 

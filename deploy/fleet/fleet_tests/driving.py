@@ -78,7 +78,7 @@ class Fleet:
             if provider:
                 settings.write_text(
                     f'providers = ["openai"]\n[openai]\nmodel = "m"\nbase_url = "{provider.url}"\n'
-                    'api_key_env = "MODEL_KEY"\nmax_tokens = 256\ntimeout_seconds = 60\nconcurrency = 2\n'
+                    'api_key_env = "MODEL_KEY"\nmax_tokens = 256\ntimeout_seconds = 60\n'
                     f'[prices."openai:m"]\ninput = 1.0\noutput = 2.0\n{once}'
                 )
             else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
-from pipelines.usage import FailureKind, Usage
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 STOPS: Final = {
-    "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "says the {} is too long for its context"),
-    "refusal": (FailureKind.REFUSED, "refused to read this {}"),
+    "max_tokens": TRUNCATED,
+    "model_context_window_exceeded": "says the {subject} is too long for its context",
+    "refusal": "refused to read this {subject}",
 }
 
 
@@ -53,9 +53,9 @@ class AnthropicModel(ProviderModel):
         """
         usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
         if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
-            raise ModelFailed(self.provider, stopped[1].format(subject), stopped[0], usage=usage)
+            raise ModelFailed(self.provider, stopped.format(provider=self.provider, subject=subject), usage=usage)
         if not isinstance(content, list):
-            raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage)
+            raise ModelFailed(self.provider, GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
         return ModelAnswer("".join(texts), self.name, usage)
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed
-from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place, WrappedModel, provider_of
+from pipelines.extract.llm.call import Call, Model, ModelAnswer, can_see, provider_of
 from pipelines.extract.llm.provider import with_deadline
 from pipelines.provider_settings import Price, added_tokens
 from pipelines.store.files import make_folder, open_own, read_bytes
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 LEDGER: Final = ".curate/ledger.jsonl"
 # A safe bound for ordinary text in any script: a reservation must not be too small.
 WORST_BYTES_A_TOKEN: Final = 2
-_MAY_BE_PAID = frozenset(
-    {FailureKind.TIMED_OUT, FailureKind.CUT_OFF, FailureKind.GARBLED, FailureKind.FAILED, FailureKind.OVER_BUDGET}
-)
+_MAY_BE_PAID = frozenset({FailureKind.TIMED_OUT, FailureKind.UNUSABLE, FailureKind.OVER_BUDGET})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class OverBudget(Exception):
     """A call does not fit the caps; its text ends a sentence that begins with the provider."""
 
 
-class BudgetedModel(WrappedModel):
+class BudgetedModel:
     """A model that is called only while its calls fit the caps, and is abandoned when the night's time is over.
 
     A call, failed or not, counts as what the provider reports; if it reports nothing, and the call may have been
@@ -66,8 +63,9 @@ class BudgetedModel(WrappedModel):
     """
 
     def __init__(self, model: Model, budget: Budget, price: Price | None) -> None:
-        super().__init__(model)
-        self._budget, self._price = budget, price
+        self.name, self.source, self.sees = model.name, model.source, can_see(model)
+        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
+        self._model, self._budget, self._price = model, budget, price
 
     def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.
@@ -79,7 +77,7 @@ class BudgetedModel(WrappedModel):
         received = self.output_tokens
         cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
         try:
-            held = self._budget.hold(self.name, call.place, worst, is_priced=self._price is not None)
+            held = self._budget.hold(self.name, worst, is_priced=self._price is not None)
         except OverBudget as fault:
             raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
         limit: ModelFailed | None = None
@@ -113,7 +111,7 @@ class BudgetedModel(WrappedModel):
 
 
 class Budget:
-    """The remaining budget of a night. Threads share it.
+    """The remaining budget of a night.
 
     Args:
         caps: the caps.
@@ -128,10 +126,6 @@ class Budget:
         self._caps, self._ledger, self._clock, self._guard = caps, ledger, clock, guard
         self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None
         self._spent = ledger.total()
-        self._held: dict[str, Cost] = {}
-        self._waiting: list[Place] = []
-        self._refused: dict[str, Place] = {}
-        self._changed = threading.Condition()
 
     def seconds_left(self) -> float | None:
         """Return the seconds left of the night, or None if its time is not limited."""
@@ -142,40 +136,22 @@ class Budget:
         left = self.seconds_left()
         time.sleep(seconds if left is None else min(seconds, left))
 
-    def hold(self, who: str, place: Place, worst: Cost, *, is_priced: bool = True) -> str:
+    def hold(self, who: str, worst: Cost, *, is_priced: bool = True) -> str:
         """Reserve the most that a call may cost, and return a name to settle it by.
-
-        If the call would fit once other calls cost less than reserved, it waits for them; the earliest place goes
-        first. Once a call of a model did not fit, no later one of it does: the oldest days come first, and a short day
-        is not read before a longer, older one.
 
         Args:
             who: the model.
-            place: the call's position in the night.
             worst: the most that it may cost.
             is_priced: whether the model's price is known.
 
         Raises:
             OverBudget: it does not fit.
         """
-        with self._changed:
-            self._waiting.append(place)
-            try:
-                while (why := self._why_not(who, place, worst)) or place > min(self._waiting):
-                    if why and (not self._held or self.seconds_left() == 0) and place == min(self._waiting):
-                        self._refused[who] = min(place, self._refused.get(who, place))
-                        raise OverBudget(why)
-                    self._changed.wait()
-            finally:
-                self._waiting.remove(place)
-                self._changed.notify_all()
-            name = uuid.uuid4().hex
-            self._held[name] = worst
+        if why := self._why_not(worst):
+            raise OverBudget(why)
+        name, usd = uuid.uuid4().hex, worst.usd if is_priced else None
         self._ledger.note(name, worst)
-        usd = worst.usd if is_priced else None
         if self._guard and (why := self._guard.reserve(name, who, worst.tokens, usd, self.seconds_left())):
-            with self._changed:
-                self._refused[who] = min(place, self._refused.get(who, place))
             self.settle(name, Cost())
             raise OverBudget(why)
         return name
@@ -185,23 +161,17 @@ class Budget:
         if self._guard:
             after = limit.retry_after if limit else None
             self._guard.settle(name, cost.tokens, cost.usd, limited=limit is not None, retry_after=after)
-        with self._changed:
-            del self._held[name]
-            self._spent += cost
-            self._changed.notify_all()
+        self._spent += cost
         self._ledger.note(name, cost)
 
-    def _why_not(self, who: str, place: Place, worst: Cost) -> str:
-        if self._refused.get(who, place) < place:
-            return "was skipped: an older day did not fit the caps of the night"
+    def _why_not(self, worst: Cost) -> str:
         if self.seconds_left() == 0:
             return f"was skipped: the night's max_minutes = {self._caps.max_minutes:g} are over"
-        held = sum(self._held.values(), Cost())
         usd, tokens = self._caps.max_usd, self._caps.max_tokens
-        if usd is not None and self._spent.usd + held.usd + worst.usd > usd:
+        if usd is not None and self._spent.usd + worst.usd > usd:
             cap, spent, most = f"max_usd = {usd:g}", f"${self._spent.usd:.4f}", f"${worst.usd:.4f}"
             fits = worst.usd <= usd
-        elif tokens is not None and self._spent.tokens + held.tokens + worst.tokens > tokens:
+        elif tokens is not None and self._spent.tokens + worst.tokens > tokens:
             cap, spent, most = f"max_tokens = {tokens}", f"{self._spent.tokens:,}", f"{worst.tokens:,} tokens"
             fits = worst.tokens <= tokens
         else:
@@ -223,7 +193,6 @@ class Ledger:
         self._file, self._day = file, day
         self._below = f"{file.parent.name}/{file.name}" if file else ""
         self._is_stale = False
-        self._lock = threading.Lock()
 
     def total(self) -> Cost:
         """Return what the day has cost so far. An unreadable ledger counts as empty."""
@@ -246,7 +215,7 @@ class Ledger:
             return
         row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
         root = self._file.parents[1]
-        with self._lock, contextlib.suppress(CurateError, OSError):
+        with contextlib.suppress(CurateError, OSError):
             make_folder(root, self._below.rpartition("/")[0])
             how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if self._is_stale else 0)
             descriptor = open_own(root, self._below, how)

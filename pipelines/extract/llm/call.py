@@ -20,27 +20,25 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipelines.errors import BadFile
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.templating import resource
-from pipelines.usage import FailureKind, Usage
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 
-KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "review", "verification", "brief", "description"})
-_SUBJECTS = {"review": "review", "verify": "verification", "brief": "states and episodes", "describe": "image"}
+_SUBJECTS = {"verify": "verification", "brief": "states and episodes", "describe": "image"}
 _ADVICE = "Correct the prompt, or reinstall memcurate."
 _IMAGE_BYTES = 12_000
 """What an image counts for in a call's size: more tokens than any provider bills for one, at two bytes a token."""
-_FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
-Place = tuple[str, int]
-"""A day, and the number of a piece of it."""
+_FRONT = re.compile(
+    r"---\nid: (?P<id>\w+)\nversion: (?P<version>[1-9]\d{0,5})\nschema: \w+\n---\n(?P<body>.*)", re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,12 @@ class Call:
     """One request to a language model.
 
     Args:
-        task: `extract`, `review`, `verify`, `brief` or `describe`.
+        task: `extract`, `verify`, `brief` or `describe`.
         prompt_id: the id of the prompt.
         prompt_version: its version.
         system: the part that is the same every night; the provider may cache it.
         user: the part with the day's text.
         schema: the JSON schema of the reply.
-        place: the call's position in the run; calls are made, or judged, in this order.
         input: the same as `user`, as data, for programs.
         image: what it shows beside the text; only to a model that sees.
     """
@@ -78,7 +75,6 @@ class Call:
     system: str
     user: str
     schema: Mapping[str, Any]
-    place: Place = ("", 0)
     input: Mapping[str, Any] = field(default_factory=dict)
     image: Image | None = None
 
@@ -145,22 +141,8 @@ def can_see(model: Model) -> bool:
     return bool(getattr(model, "sees", False))
 
 
-class WrappedModel:
-    """A model that wraps another one."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name, self.source = model.name, model.source
-        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
-        self.sees = can_see(model)
-
-
 class BadReply(ValueError):
     """A reply cannot be used; the text ends a sentence that begins with the provider."""
-
-    def __init__(self, why: str, kind: FailureKind = FailureKind.OUTSIDE_SCHEMA) -> None:
-        super().__init__(why)
-        self.kind = kind
 
 
 def json_lines(rows: Iterable[object]) -> list[str]:
@@ -196,7 +178,6 @@ class Prompt:
         schema: Mapping[str, Any],
         *,
         data: Mapping[str, Any] | None = None,
-        place: Place = ("", 0),
     ) -> Call:
         """Return the call for this prompt with `values` filled in; template marks in the values stay text.
 
@@ -207,7 +188,6 @@ class Prompt:
             values: the values of the template.
             schema: the JSON schema of the reply.
             data: the values as data, for programs.
-            place: the call's position in the run.
 
         Raises:
             BadFile: the template is invalid, lacks a block, or names a value that is missing.
@@ -231,7 +211,7 @@ class Prompt:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
         # The last safety net: no secret of a log, document or title leaves the machine.
         system, user = (without_secrets(block.strip()) + "\n" for block in blocks)
-        return Call(self.id, self.id, self.version, system, user, schema, place, _veiled(data or {}))
+        return Call(self.id, self.id, self.version, system, user, schema, _veiled(data or {}))
 
 
 def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON
@@ -246,7 +226,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     """Return the prompt `NAME.md.j2` of this installation, or of another folder.
 
     Raises:
-        BadFile: it is missing, or its front matter has unknown, missing, repeated or wrong keys; the message lists all.
+        BadFile: it is missing, or has no front matter with its id and version.
     """
     path = (folder or resource("prompts")) / f"{name}.md.j2"
     try:
@@ -254,25 +234,5 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     except (OSError, UnicodeDecodeError) as fault:
         raise BadFile(path, f"cannot be read ({type(fault).__name__})", _ADVICE) from fault
     if not found:
-        raise BadFile(path, "has no front matter between two lines of three dashes", _ADVICE)
-    rows = [line.partition(":") for line in found["front"].split("\n")]
-    pairs = [(key.strip(), value.strip()) for key, _, value in rows]
-    if faults := _faults(name, pairs):
-        raise BadFile(path, f"has an invalid front matter: {'; '.join(faults)}", _ADVICE)
-    front = dict(pairs)
-    return Prompt(path, front["id"], int(front["version"]), found["body"])
-
-
-def _faults(name: str, pairs: list[tuple[str, str]]) -> list[str]:
-    front = dict(pairs)
-    faults = [f"the key {key!r} is unknown" for key in front if key not in KEYS]
-    faults += [f"the key {key!r} is missing" for key in KEYS if key not in front]
-    if len(front) < len(pairs):
-        faults.append("a key is there twice")
-    if front.get("id", name) != name:
-        faults.append(f"id is {front['id']!r}, but the file is called {name!r}")
-    if not re.fullmatch(r"[1-9]\d{0,5}", front.get("version", "1")):
-        faults.append(f"version is {front['version']!r}, not a whole number from 1")
-    if front.get("schema", "extraction") not in SCHEMAS:
-        faults.append(f"schema is {front['schema']!r}, not one of {', '.join(sorted(SCHEMAS))}")
-    return faults
+        raise BadFile(path, "has no front matter with id, version and schema", _ADVICE)
+    return Prompt(path, found["id"], int(found["version"]), found["body"])

@@ -1,20 +1,19 @@
 """A chain of models: if one is down, refuses, or is over its limit, the next one is asked.
 
-Temporary failures are retried after a pause. A model that keeps failing is skipped for the rest of the run: its circuit
-opens. A kept reply of any model is used before a call is made.
+Temporary failures are retried after a pause. A model that keeps failing, or that no other call can reach, is skipped
+for the rest of the run. A kept reply of any model is used before a call is made.
 """
 
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, Place, can_see, provider_of
+from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, can_see, provider_of
 from pipelines.provider_settings import price_of
 from pipelines.usage import FailureKind, Tally, Usage
 
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import Prices
 
-    Ticket = tuple[Place, int]
-
 
 Read = TypeVar("Read")
-OPENS_AFTER: Final = 3
+MOST_FAILURES: Final = 3
+"""So many calls of a model fail in a row, retries not counted, before it is skipped."""
 FIRST_PAUSE: Final = 1.0
 """Seconds before the first retry, doubled each time, unless the provider sets them."""
 LONGEST_PAUSE: Final = 60.0
@@ -36,7 +34,7 @@ LONGEST_PAUSE: Final = 60.0
 
 
 class Chain:
-    """Several models as one, for one run: the circuits close with the next. Threads may share it.
+    """Several models as one, for one run; the next run asks again who was skipped.
 
     Args:
         models: the models, in order; at least one.
@@ -54,7 +52,8 @@ class Chain:
     ) -> None:
         self.models, self.prices = tuple(models), prices
         self._replies, self._retry = replies, retry or RetryPolicy()
-        self._circuits = [Circuit(provider_of(model.name)) for model in self.models]
+        self._failures = Counter[str]()
+        self._skipped: dict[str, ModelFailed] = {}
 
     @property
     def input_tokens(self) -> int:
@@ -91,11 +90,11 @@ class Chain:
             if found := self._kept(model, call, read):
                 return found
         faults = []
-        for model, circuit in zip(self.models, self._circuits, strict=True):
+        for model in self.models:
             if call.image and not can_see(model):
                 continue
             try:
-                return self._asked(model, circuit, call, read, tally)
+                return self._asked(model, call, read, tally)
             except ModelFailed as fault:
                 faults.append(fault)
         own = [fault for fault in faults if not fault.kind.concerns_provider]
@@ -113,96 +112,43 @@ class Chain:
             return None  # the file was changed, or the rules are stricter now
         return found, kept.model
 
-    def _asked(
-        self, model: Model, circuit: Circuit, call: Call, read: Callable[[str], Read], tally: Tally
-    ) -> tuple[Read, str]:
-        ticket = circuit.enter(call.place, tally)
-        try:
-            found, answer = self._readable(model, call, read, tally)
-        except ModelFailed as fault:
-            circuit.failed(ticket, fault)
-            raise
-        if self._replies:
-            self._replies.keep(model, call, answer)
-        return found, answer.model
-
-    def _readable(
-        self, model: Model, call: Call, read: Callable[[str], Read], tally: Tally
-    ) -> tuple[Read, ModelAnswer]:
+    def _asked(self, model: Model, call: Call, read: Callable[[str], Read], tally: Tally) -> tuple[Read, str]:
         """Return a model's reply that can be read; it is asked once more if the first cannot.
 
         Raises:
-            ModelFailed: it gave no answer, or two that cannot be read.
+            ModelFailed: it gave no answer, or two that cannot be read; or it is skipped.
         """
+        provider = provider_of(model.name)
+        if last := self._skipped.get(model.name):
+            kind = last.kind if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
+            tally.failed(provider, kind)
+            raise ModelFailed(provider, f"{last.why}, so it is skipped for the rest of this run", kind)
         for is_last in (False, True):
-            answer = self._retry.ask(model, call, tally)
+            answer = self._answer(model, call, tally)
             try:
-                return read(answer.text), answer
+                found = read(answer.text)
             except BadReply as bad:
-                fault = ModelFailed(provider_of(model.name), str(bad), bad.kind)
-                tally.failed(fault.provider, fault.kind)
+                tally.failed(provider, FailureKind.UNUSABLE)
                 if is_last:
-                    raise fault from None
+                    raise ModelFailed(provider, str(bad)) from None
+                continue
+            if self._replies:
+                self._replies.keep(model, call, answer)
+            return found, answer.model
         raise AssertionError  # the second try returns or raises
 
-
-class Circuit:
-    """Closed while a model is called, open once it is skipped.
-
-    It opens after `OPENS_AFTER` failures in a row, not counting retries, and at once if no other call can succeed: a
-    wrong key, a used-up quota, a pause that is too long. Failures of a day's content do not count. A running call
-    counts as a success until it ends.
-
-    Several days are read at once, and their calls end in any order. They are judged in the order of the days: a failure
-    affects only later days, so that a day's fate does not depend on how fast a later one failed.
-    """
-
-    def __init__(self, provider: str) -> None:
-        self._provider = provider
-        self._faults: dict[Ticket, ModelFailed | None] = {}
-        self._begun: Counter[Place] = Counter()
-        self._opened: tuple[Ticket, ModelFailed] | None = None
-        self._lock = threading.Lock()
-
-    def enter(self, place: Place, tally: Tally) -> Ticket:
-        """Return a ticket for a call at this place; the ticket later reports its failure.
-
-        Raises:
-            ModelFailed: the circuit is open; of the kind `NOT_ASKED`, or `OVER_BUDGET` if the caps opened it.
-        """
-        with self._lock:
-            self._begun[place] += 1
-            ticket = place, self._begun[place]
-            opened = self._opened
-            if opened is None or ticket < opened[0]:
-                self._faults[ticket] = None
-                return ticket
-        last = opened[1]
-        kind = FailureKind.OVER_BUDGET if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
-        tally.failed(self._provider, kind)
-        raise ModelFailed(self._provider, f"{last.why}, so it is skipped for the rest of this run", kind)
-
-    def failed(self, ticket: Ticket, fault: ModelFailed) -> None:
-        """Record a failure, and open the circuit if there are too many."""
-        with self._lock:
-            if fault.kind.concerns_content:
-                del self._faults[ticket]
-            else:
-                self._faults[ticket] = fault
-            if fault.kind.is_final or (fault.retry_after or 0.0) > LONGEST_PAUSE:
-                self._open(ticket, fault)
-                return
-            in_a_row = 0
-            for one in sorted(self._faults):
-                noted = self._faults[one]
-                in_a_row = in_a_row + 1 if noted else 0
-                if noted and in_a_row == OPENS_AFTER:
-                    self._open(one, noted)
-                    return
-
-    def _open(self, ticket: Ticket, fault: ModelFailed) -> None:
-        if self._opened is None or ticket < self._opened[0]:
-            self._opened = ticket, fault
+    def _answer(self, model: Model, call: Call, tally: Tally) -> ModelAnswer:
+        """Return a model's answer, and note whether it is to be skipped from now on."""
+        try:
+            answer = self._retry.ask(model, call, tally)
+        except ModelFailed as fault:
+            self._failures[model.name] += fault.kind.may_pass
+            is_late = (fault.retry_after or 0.0) > LONGEST_PAUSE
+            if fault.kind.is_final or is_late or self._failures[model.name] == MOST_FAILURES:
+                self._skipped[model.name] = fault
+            raise
+        self._failures[model.name] = 0
+        return answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
-from pipelines.usage import FailureKind, Usage
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from google.genai import Client
     from google.genai.types import GenerateContentResponse
-
-
-_BLOCKS = frozenset(
-    "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR IMAGE_PROHIBITED_CONTENT".split()
-)
 
 
 class GeminiModel(ProviderModel):
@@ -52,16 +47,14 @@ class GeminiModel(ProviderModel):
         usage = _usage(reply)
         if not reply.candidates:
             if blocked := reply.prompt_feedback and reply.prompt_feedback.block_reason:
-                why = f"does not let this {subject} be read ({_word(blocked)})"
-                raise ModelFailed(self.provider, why, FailureKind.BLOCKED, usage=usage)
-            raise ModelFailed(self.provider, "gave an empty answer", FailureKind.EMPTY, usage=usage)
+                raise ModelFailed(self.provider, f"does not let this {subject} be read ({_word(blocked)})", usage=usage)
+            raise ModelFailed(self.provider, "gave an empty answer", usage=usage)
         candidate = reply.candidates[0]
         finish = _word(candidate.finish_reason)
         if finish == "MAX_TOKENS":
-            raise ModelFailed(self.provider, TRUNCATED.format("gemini"), FailureKind.TRUNCATED, usage=usage)
+            raise ModelFailed(self.provider, TRUNCATED.format(provider=self.provider), usage=usage)
         if finish not in {"STOP", ""}:
-            kind = FailureKind.BLOCKED if finish in _BLOCKS else FailureKind.FAILED
-            raise ModelFailed(self.provider, f"stopped without an answer ({finish})", kind, usage=usage)
+            raise ModelFailed(self.provider, f"stopped without an answer ({finish})", usage=usage)
         parts = (candidate.content and candidate.content.parts) or []
         return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 

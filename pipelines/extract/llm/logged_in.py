@@ -22,7 +22,7 @@ from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus, bare
 from pipelines.extract.llm.program import ending, run_program
-from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
+from pipelines.extract.llm.provider import ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
@@ -107,13 +107,9 @@ class LoggedInModel(ProviderModel):
         passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
         passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
         passed["CLAUDE_CODE_MAX_RETRIES"] = str(self.settings.max_retries)
-        with tempfile.TemporaryFile() as request, tempfile.TemporaryFile() as errors:
-            request.write(text.encode())
-            request.seek(0)
+        with tempfile.TemporaryFile() as errors:
             command = (program, *words)
-            output, status = run_program(
-                self.provider, command, request, seconds, cwd=folder, env=passed, stderr=errors
-            )
+            output, status = run_program(self.provider, command, text, seconds, cwd=folder, env=passed, stderr=errors)
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * _SHOWN))
             lines = errors.read().decode(errors="replace").strip().splitlines()
         return output, status, _shown(lines[-1]) if lines else ""
@@ -121,7 +117,7 @@ class LoggedInModel(ProviderModel):
     def _failure(self, words: str, status: int, usage: Usage, subject: str) -> ModelFailed:
         """Return the failure that the program reports; `status` is that of the service, or 0."""
         # No output means no answer: the service was not reached, or nobody is logged in.
-        kind, why = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
+        kind, why = FailureKind.UNUSABLE if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
         if status:
             failure = as_failure(self.provider, ErrorStatus(status, {}, words), subject)
             kind, why = failure.kind, failure.why
@@ -147,7 +143,7 @@ class ClaudeCodeModel(LoggedInModel):
     def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
-            raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
+            raise ModelFailed(self.provider, otherwise)
         models = result.get("modelUsage")  # `usage` covers only the last request
         usage = (
             sum((_usage(one, _CLAUDES) for one in models.values()), Usage()) if isinstance(models, dict) else Usage()
@@ -161,12 +157,9 @@ class ClaudeCodeModel(LoggedInModel):
         if not (failed or stopped):
             return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
         if stopped:
-            kind, why = stopped
-            about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
-            raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
+            raise ModelFailed(self.provider, stopped.format(provider=self.provider, subject=subject), usage=usage)
         if "structured_output" in str(result.get("subtype")):
-            why = "gave no answer in the requested format"
-            raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
+            raise ModelFailed(self.provider, "gave no answer in the requested format", usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
             status = HTTPStatus.UNAUTHORIZED
         raise self._failure(words, as_count(status), usage, subject)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, Any]
-_AFTER_ALL = "write"
-"""The position of its call in the night: after the reading."""
 _MOST_SENTENCES = 30
 _MOST_CITED = 20
 
@@ -77,7 +75,7 @@ class ModelBriefer:
     """Language models that write the first part of MEMORY.md and the State of pages.
 
     Args:
-        chain: the models; their circuits, caps and kept replies are shared with the reading.
+        chain: the models; their caps and kept replies are shared with the reading.
         prompt: the prompt.
     """
 
@@ -87,7 +85,7 @@ class ModelBriefer:
     def write(self, data: Row) -> Briefed:
         """Return the model's proposals; it never raises."""
         tally = self.chain.new_tally()
-        call = self.prompt.call(data, schema_of(BriefReply), data=data, place=(_AFTER_ALL, 0))
+        call = self.prompt.call(data, schema_of(BriefReply), data=data)
         try:
             reply, _ = self.chain.ask(call, _read, tally)
         except ModelFailed as fault:

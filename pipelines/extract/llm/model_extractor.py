@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
@@ -23,14 +22,13 @@ from pipelines.extract.extraction import (
     weekday,
 )
 from pipelines.extract.llm.call import Call, Model, Prompt, load_prompt
-from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
-from pipelines.usage import FailureKind, Tally, Usage
+from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,8 +38,9 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.reply_json import Faulty
     from pipelines.provider_settings import Prices
     from pipelines.store.log import Entry
+    from pipelines.usage import Tally
 
-    Outcome = tuple[Extraction, Sequence[Faulty], Tally, ModelFailed | None]
+    Outcome = tuple[Extraction, Sequence[Faulty]]
 
 
 Row = dict[str, str]
@@ -66,13 +65,11 @@ class ModelExtractor:
         chain: the models.
         last: reads a day that no model could read; None to leave it pending.
         prompt: the extraction prompt.
-        at_once: how many pieces of a day to read in parallel.
     """
 
     chain: Chain
     last: Extractor | None = None
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
-    at_once: int = 1
 
     @property
     def name(self) -> str:
@@ -87,43 +84,36 @@ class ModelExtractor:
                 way. The whole day stays pending. The failure's `tally` counts what was spent.
         """
         pieces = cut(request.entries, self.chain.input_tokens)
-        work = [partial(self._read, request, number, piece) for number, piece in enumerate(pieces)]
-        outcomes = list(ordered_map(work, self.at_once, lambda outcome: outcome[-1] is not None))
-        tally = Tally()
-        for *_, spent, _ in outcomes:
-            tally.add(spent)
-        fault = next((one for *_, one in outcomes if one), None)
-        if fault is None:
-            read = _joined_outcomes(request, pieces, outcomes)
-        elif self.last is None or fault.kind is FailureKind.OVER_BUDGET:
-            fault.tally = tally
-            raise fault
-        else:
+        tally = self.chain.new_tally()
+        try:
+            outcomes = [self._read(request, number, piece, tally) for number, piece in enumerate(pieces)]
+        except ModelFailed as fault:
+            if self.last is None or fault.kind is FailureKind.OVER_BUDGET:
+                fault.tally = tally
+                raise
             read = self.last.extract(request)
             read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone: {fault.sentence}"))
+        else:
+            read = _joined_outcomes(request, pieces, outcomes)
         return replace(read, tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return a day's calls, one per piece."""
-        pieces = enumerate(cut(request.entries, self.chain.input_tokens))
-        return tuple(self._call(request, number, piece, _Shown.beside(request, piece)) for number, piece in pieces)
+        pieces = cut(request.entries, self.chain.input_tokens)
+        return tuple(self._call(request, piece, _Shown.beside(request, piece)) for piece in pieces)
 
-    def _read(self, request: ExtractionRequest, number: int, piece: LogPiece) -> Outcome:
-        """Return a piece's extraction, what of the reply is faulty, the tally, and the failure, if any."""
+    def _read(self, request: ExtractionRequest, number: int, piece: LogPiece, tally: Tally) -> Outcome:
+        """Return a piece's extraction, and what of the reply is faulty."""
         from pipelines.extract.grounding import Shown, words_in  # noqa: PLC0415  only a model's reply is checked
         from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply  # noqa: PLC0415  imports pydantic
 
-        tally, shown = self.chain.new_tally(), _Shown.beside(request, piece)
-        held = replace(request, entries=piece.entries)
-        call = self._call(request, number, piece, shown)
-        try:
-            reply, model = self.chain.ask(call, read_reply, tally)
-        except ModelFailed as fault:
-            return Extraction(()), (), tally, fault
+        shown, held = _Shown.beside(request, piece), replace(request, entries=piece.entries)
+        call = self._call(request, piece, shown)
+        reply, model = self.chain.ask(call, read_reply, tally)
         if reply is None:
             from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
 
-            return RulesExtractor().extract(held), (), tally, None
+            return RulesExtractor().extract(held), ()
         place = f"{piece.entries[0].path}.{number}"  # a day may have several logs
         own = {f"n{at}": f"{place}.n{at}" for at in range(len(reply["items"]))}
         asked = Asked(
@@ -133,10 +123,9 @@ class ModelExtractor:
             Shown.of([*words_in(call.input), *days_before(request.day)]),
             own,
         )
-        found, faulty = extraction_of(reply, asked)
-        return found, faulty, tally, None
+        return extraction_of(reply, asked)
 
-    def _call(self, request: ExtractionRequest, number: int, piece: LogPiece, shown: _Shown) -> Call:
+    def _call(self, request: ExtractionRequest, piece: LogPiece, shown: _Shown) -> Call:
         """Return the call for a piece."""
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
@@ -149,18 +138,18 @@ class ModelExtractor:
             "open": shown.open,
             "near": shown.near,
         }
-        return self.prompt.call({**data, "log": piece.text}, reply_schema(), data=data, place=(request.day, number))
+        return self.prompt.call({**data, "log": piece.text}, reply_schema(), data=data)
 
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
     """Return what the replies to all pieces say, and what labels say that the replies leave out."""
     from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  compiles the rules' patterns
 
-    found = [read for read, *_ in outcomes]
+    found = [read for read, _ in outcomes]
     candidates = [one for read in found for one in read.candidates if not _would_hold_secret(one)]
     operations = [one for read in found for one in read.operations if not _would_hold_secret(one)]
     said = sum(len(read.candidates) + len(read.operations) for read in found)
-    dropped = [one for _, lost, *_ in outcomes for one in lost]
+    dropped = [one for _, lost in outcomes for one in lost]
     seen = tuple(dict.fromkeys(one for read in found for one in read.seen))
     lists = tuple(one for read in found for one in read.open_lists)
     reply = Extraction(tuple(candidates), tuple(operations), seen, lists)
@@ -436,7 +425,7 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
         model: the model that would answer them.
         own: the user's own prices.
     """
-    price, days = price_of(model.name, own), len({call.place[0] for call in calls})
+    price, days = price_of(model.name, own), len({call.input["day"] for call in calls})
     usual = min(USUAL_OUTPUT, model.output_tokens) if model.output_tokens else USUAL_OUTPUT
     verify, brief = (_tokens(len(load_prompt(task).body.encode())) for task in ("verify", "brief"))
     claims = [_CLAIMS_A_DAY + (_SENTENCES if day == days else 0) for day in range(1, days + 1)]

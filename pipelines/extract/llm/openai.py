@@ -130,13 +130,13 @@ class OpenAIModel(ProviderModel):
             message, finish = choice["message"], choice.get("finish_reason")
             content, refusal = message.get("content"), message.get("refusal")
         except (LookupError, TypeError, AttributeError):
-            raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage) from None
+            raise ModelFailed(self.provider, GARBLED, usage=usage) from None
         if refusal:
-            raise ModelFailed(self.provider, f"refused to read this {subject}", FailureKind.REFUSED, usage=usage)
+            raise ModelFailed(self.provider, f"refused to read this {subject}", usage=usage)
         if finish == "length":
-            raise ModelFailed(self.provider, TRUNCATED.format("openai"), FailureKind.TRUNCATED, usage=usage)
+            raise ModelFailed(self.provider, TRUNCATED.format(provider=self.provider), usage=usage)
         if finish == "content_filter":
-            raise ModelFailed(self.provider, f"does not let this {subject} be read", FailureKind.BLOCKED, usage=usage)
+            raise ModelFailed(self.provider, f"does not let this {subject} be read", usage=usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
 
 

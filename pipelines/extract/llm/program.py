@@ -10,16 +10,12 @@ import atexit
 import contextlib
 import json
 import os
-import selectors
 import shlex
 import signal
 import subprocess
 import tempfile
-import threading
-import time
-from concurrent.futures import Future
 from pathlib import PurePath
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -27,20 +23,17 @@ from pipelines.provider_settings import PREFIX, SECONDS
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
 
 PROVIDER: Final = "exec"
 _ANSWER_BYTES = 4_000_000
-_LOOK_SECONDS = 0.05
-
-
 _running: set[int] = set()
 
 
 @atexit.register
 def end_programs() -> None:
-    """Kill every running program: an interrupted run leaves the threads that wait for them."""
+    """Kill every running program: at the end of its time, a night leaves the thread that waits for one."""
     for process in tuple(_running):
         _kill(process)
 
@@ -49,14 +42,6 @@ def _kill(process: int) -> None:
     """Kill a program and everything it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
-
-
-@contextlib.contextmanager
-def _noted_till_the_end(process: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        _running.discard(process)
 
 
 class ProgramModel:
@@ -80,27 +65,26 @@ class ProgramModel:
         """Run the program with the request on its standard input and return its output.
 
         Raises:
-            ModelFailed: it could not be started, failed, timed out, or printed nothing or too much.
+            ModelFailed: it could not be started, failed, or timed out.
         """
-        # From a file, so that a program that never reads its input blocks nobody.
-        with tempfile.TemporaryFile() as request:
-            asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
-            request.write(json.dumps({name: getattr(call, name) for name in asked}).encode())
-            request.seek(0)
-            output, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
+        asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
+        request = json.dumps({name: getattr(call, name) for name in asked})
+        output, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
         if status:
-            raise ModelFailed(PROVIDER, ending(status), FailureKind.FAILED)
+            raise ModelFailed(PROVIDER, ending(status))
         return ModelAnswer(output, self.name)
 
 
 def run_program(
     provider: str,
     command: Sequence[str],
-    request: IO[bytes],
+    request: str,
     seconds: float,
     **how: Any,  # noqa: ANN401  as in `Popen`
 ) -> tuple[str, int]:
-    """Run a program; return its output and status. On failure, kill it and everything it started.
+    """Run a program; return its output and status. If it takes too long, kill it and everything it started.
+
+    Both its ends are files: a program that never reads, and one that leaves a child behind, block nobody.
 
     Args:
         provider: the provider that a failure names.
@@ -110,75 +94,30 @@ def run_program(
         how: more arguments of `Popen` (`cwd`, `env`, `stderr`).
 
     Raises:
-        ModelFailed: it could not be started, timed out, or printed too much.
+        ModelFailed: it could not be started, or timed out.
     """
-    end = time.monotonic() + seconds
-    try:
-        process = _started(command, request, how)
-    except (OSError, ValueError, RuntimeError) as fault:  # the last if no thread is available
-        why = f"could not start its program ({type(fault).__name__})"
-        raise ModelFailed(provider, why, FailureKind.DOWN) from None
-    with process, _noted_till_the_end(process.pid):
+    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as output:
+        asked.write(request.encode())
+        asked.seek(0)
         try:
-            output = _read(provider, process, end)
-            return output.decode(errors="replace"), process.wait(max(0.0, end - time.monotonic()))
-        except BaseException as fault:
-            _kill(process.pid)
-            if isinstance(fault, subprocess.TimeoutExpired):
-                raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
-            raise
+            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
+        except (OSError, ValueError) as fault:
+            why = f"could not start its program ({type(fault).__name__})"
+            raise ModelFailed(provider, why, FailureKind.DOWN) from None
+        _running.add(process.pid)
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
+        finally:
+            if process.poll() is None:
+                _kill(process.pid)
+                process.wait()
+            _running.discard(process.pid)
+        output.seek(0)
+        return output.read(_ANSWER_BYTES).decode(errors="replace"), status
 
 
 def ending(status: int) -> str:
     """Return how a failed program ended, as the end of a sentence."""
     return f"ended with status {status}" if status > 0 else f"ended by signal {-status}"
-
-
-def _started(command: Sequence[str], request: IO[bytes], how: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Start a program in another thread, so that a signal cannot interrupt the start and lose the process.
-
-    That thread also records the process, so that it is killed at our exit at the latest.
-    """
-    starting: Future[subprocess.Popen[bytes]] = Future()
-
-    def start() -> None:
-        if not starting.set_running_or_notify_cancel():
-            return
-        try:
-            process = subprocess.Popen(command, stdin=request, stdout=subprocess.PIPE, start_new_session=True, **how)
-        except BaseException as fault:  # noqa: BLE001  it is raised in the caller's thread
-            starting.set_exception(fault)
-        else:
-            _running.add(process.pid)
-            starting.set_result(process)
-
-    try:
-        threading.Thread(target=start, name="starting").start()
-        return starting.result()
-    except (KeyboardInterrupt, SystemExit):
-        if not starting.cancel() and not starting.exception():
-            with starting.result() as process, _noted_till_the_end(process.pid):
-                _kill(process.pid)
-        raise
-
-
-def _read(provider: str, process: subprocess.Popen[bytes], end: float) -> bytes:
-    """Return the program's output until it closes it or exits."""
-    pipe = process.stdout
-    if pipe is None:
-        raise AssertionError  # it was asked for
-    output = bytearray()
-    with selectors.DefaultSelector() as ready:
-        ready.register(pipe, selectors.EVENT_READ)
-        while time.monotonic() < end:
-            gone = process.poll() is not None  # polled first: its output is in the pipe by then
-            if ready.select(0 if gone else min(_LOOK_SECONDS, max(0.0, end - time.monotonic()))):
-                part = os.read(pipe.fileno(), 65_536)
-                if not part:
-                    return bytes(output)
-                output += part
-                if len(output) > _ANSWER_BYTES:
-                    raise ModelFailed(provider, "printed too much", FailureKind.GARBLED)
-            elif gone:
-                return bytes(output)  # a child of it keeps the pipe open
-    raise subprocess.TimeoutExpired(process.args, 0)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
-GARBLED: Final = "sent a reply that is not in its wire format"
-TRUNCATED: Final = "was cut off at the longest answer allowed; raise {}.max_tokens in your settings"
+GARBLED: Final = "answered with something that is not its wire format"
+TRUNCATED: Final = "was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
 _SLACK = 1.1  # the library's own timeout, with a better message, should come first
 _GRACE = 0.2
 
@@ -108,40 +108,18 @@ _TOO_LONG = re.compile(
 )
 _BAD_KEY = re.compile(r"API_KEY_INVALID|API key not valid", re.IGNORECASE)
 _KINDS = {
-    400: FailureKind.BAD_REQUEST,
-    401: FailureKind.UNAUTHORISED,
-    402: FailureKind.OVER_QUOTA,
-    403: FailureKind.UNAUTHORISED,
-    404: FailureKind.UNKNOWN_MODEL,
-    408: FailureKind.TIMED_OUT,
+    **dict.fromkeys((401, 402, 403, 404), FailureKind.UNAUTHORISED),
+    **dict.fromkeys((408, 504), FailureKind.TIMED_OUT),
     409: FailureKind.DOWN,
-    413: FailureKind.TOO_LONG,
-    422: FailureKind.BAD_REQUEST,
+    413: FailureKind.UNUSABLE,
     429: FailureKind.RATE_LIMITED,
-    504: FailureKind.TIMED_OUT,
 }
-_BY_CLASS = (
-    ({"ConnectTimeout", "ConnectError", "ConnectionRefusedError", "gaierror"}, FailureKind.DOWN),
-    ({"APITimeoutError", "TimeoutException", "TimeoutError"}, FailureKind.TIMED_OUT),
-    (
-        {"RemoteProtocolError", "ReadError", "IncompleteRead", "ConnectionResetError", "BrokenPipeError"},
-        FailureKind.CUT_OFF,
-    ),
-    ({"DecodingError"}, FailureKind.GARBLED),
-    ({"APIConnectionError", "TransportError", "OSError", "HTTPException"}, FailureKind.DOWN),
-    ({"ValueError", "APIResponseValidationError", "UnknownApiResponseError"}, FailureKind.GARBLED),
-)
-_WHY = {
-    FailureKind.OVER_QUOTA: "is over its quota, or its credit is used up",
-    FailureKind.TOO_LONG: "says the {} is too long for its context",
-    FailureKind.UNAUTHORISED: "refused the key; check that it is correct and still valid",
-}
-_WHY_WITHOUT_STATUS = {
-    FailureKind.DOWN: "could not be reached",
-    FailureKind.TIMED_OUT: "gave no answer in time",
-    FailureKind.CUT_OFF: "lost the connection while answering",
-    FailureKind.GARBLED: GARBLED,
-}
+# An SDK wraps what the transport raised; two SDKs over two HTTP libraries have these names in common.
+_LATE = frozenset({
+    "APITimeoutError", "TimeoutException", "TimeoutError", "RemoteProtocolError", "ReadError", "IncompleteRead",
+    "ConnectionResetError", "BrokenPipeError",
+})  # fmt: skip
+_AWAY = frozenset({"APIConnectionError", "TransportError", "OSError", "HTTPException"})
 _LONGEST_WORDS = 20_000
 _REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
@@ -157,20 +135,23 @@ def as_failure(provider: str, fault: BaseException, subject: str = "day") -> Mod
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
     """
-    status = status_of(fault)
+    status, words, why = status_of(fault), _words_of(fault), reason(fault)
     if status is None:
-        # An SDK wraps what the transport raised.
         behind = fault.__cause__ or getattr(fault, "reason", None)
         names = {kind.__name__ for one in (fault, behind) for kind in type(one).__mro__}
-        kind = next((kind for known, kind in _BY_CLASS if known & names), FailureKind.FAILED)
-        return ModelFailed(provider, _WHY_WITHOUT_STATUS.get(kind) or reason(fault), kind)
-    kind = _kind_by_status(status, _words_of(fault))
+        late, away = names & _LATE, names & _AWAY
+        return ModelFailed(
+            provider, why, FailureKind.TIMED_OUT if late else FailureKind.DOWN if away else FailureKind.UNUSABLE
+        )
+    kind = _KINDS.get(status, FailureKind.DOWN if status >= _OWN_FAULTS_BEGIN else FailureKind.BAD_REQUEST)
     if status < _ERRORS_BEGIN:
         why = f"sent a redirect, which is not followed (status {status}); set base_url to its target"
-    elif kind in _WHY and status not in {403, 413}:
-        why = f"{_WHY[kind].format(subject)} (status {status})"
-    else:
-        why = reason(fault)
+    elif _QUOTA.search(words):
+        kind, why = FailureKind.UNAUTHORISED, f"is over its quota, or its credit is used up (status {status})"
+    elif _TOO_LONG.search(words):
+        kind, why = FailureKind.UNUSABLE, f"says the {subject} is too long for its context (status {status})"
+    elif _BAD_KEY.search(words):  # Gemini says 400 for a wrong key
+        kind = FailureKind.UNAUTHORISED
     return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))
 
 
@@ -184,16 +165,6 @@ def _words_of(fault: BaseException) -> str:
     """Return the text of an error's body, only for telling kinds apart."""
     parts = (getattr(fault, name, None) for name in ("body", "details", "message"))
     return " ".join(str(part)[:_LONGEST_WORDS] for part in parts if part)
-
-
-def _kind_by_status(status: int, words: str) -> FailureKind:
-    if status in {400, 403, 429} and _QUOTA.search(words):
-        return FailureKind.OVER_QUOTA
-    if status in {400, 422, 500} and _TOO_LONG.search(words):
-        return FailureKind.TOO_LONG
-    if status == 400 and _BAD_KEY.search(words):  # noqa: PLR2004  Gemini says 400 for a wrong key
-        return FailureKind.UNAUTHORISED
-    return _KINDS.get(status, FailureKind.DOWN if status >= _OWN_FAULTS_BEGIN else FailureKind.BAD_REQUEST)
 
 
 def _retry_after(fault: BaseException) -> float | None:

@@ -12,7 +12,6 @@ from pipelines.extract.extraction import HIDDEN
 from pipelines.extract.llm.call import BadReply
 from pipelines.store.markdown import without_spans
 from pipelines.text import fold
-from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +104,7 @@ def last_object(text: str, *keys: str) -> dict[str, Any]:
         BadReply: there is none.
     """
     if not text.strip():
-        raise BadReply("gave an empty answer", FailureKind.EMPTY)
+        raise BadReply("gave an empty answer")
     for tag in ("think", "thinking"):
         text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
     objects = list(_objects_in(text))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -17,7 +16,6 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.claims import OF_PAIRS, PAIR, Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
 from pipelines.extract.llm.call import BadReply, Prompt, json_lines, load_prompt
-from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN
 from pipelines.extract.llm.reply_json import (
     Faulty,
@@ -26,15 +24,14 @@ from pipelines.extract.llm.reply_json import (
     last_object,
     schema_of,
 )
-from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.extract.llm.fallback import Chain
+    from pipelines.usage import Tally
 
     Part = Sequence[dict[str, Any]]
-    Outcome = tuple[Sequence[Verdict | None], Tally, ModelFailed | None]
 
 
 MOST_CLAIMS: Final = 60
@@ -44,8 +41,6 @@ _LENGTH = 5000
 _CONTEXT_LENGTH = 500
 _SHARED = ("quotes", "context")
 _WORTH_SHARING = 24  # characters
-_PLACE = "verify"
-"""The position of its calls in the night: after the reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,53 +48,36 @@ class ModelVerifier:
     """Language models as verifiers.
 
     Args:
-        chain: the models; if they are those of the reading, circuits, caps and kept replies are shared.
+        chain: the models; if they are those of the reading, caps and kept replies are shared.
         prompt: the verification prompt.
-        at_once: how many parts of the claims to verify in parallel.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("verify"))
-    at_once: int = 1
 
     def verify(self, claims: Sequence[Claim]) -> Verified:
         """Return one verdict per claim, in one call if they fit; none at all if a call fails. It never raises.
 
         A claim without a usable verdict in the reply is unsure; a pair without one is two beliefs.
         """
-        parts = enumerate(_parts(map(_shown, claims), self.chain.input_tokens))
-        work = [partial(self._judge, part, number) for number, part in parts]
-        tally = self.chain.new_tally()
-        judged: list[Verdict | None] = []
-        failures: list[str] = []
-        for found, spent, fault in ordered_map(work, self.at_once, _is_last):
-            tally.add(spent)
-            judged += found
-            failures += [fault.sentence] if fault else []
-        if failures or len(judged) < len(claims):
-            return Verified((), tally, " ".join(dict.fromkeys(failures)))
+        tally, judged = self.chain.new_tally(), list[Verdict | None]()
+        for part in _parts(map(_shown, claims), self.chain.input_tokens):
+            try:
+                judged += self._judge(part, tally)
+            except ModelFailed as fault:
+                return Verified((), tally, fault.sentence)
         return Verified(
             tuple(verdict if verdict and (verdict in OF_PAIRS) == (claim.kind == PAIR) else claim.undecided
                   for claim, verdict in zip(claims, judged, strict=True)),
             tally,
         )  # fmt: skip
 
-    def _judge(self, part: Part, number: int) -> Outcome:
-        """Return the verdicts on a part, their cost, and the failure, if any."""
+    def _judge(self, part: Part, tally: Tally) -> list[Verdict | None]:
         shared, claims = _told_once(part)
-        tally, values = self.chain.new_tally(), {"shared": json_lines(shared), "claims": json_lines(claims)}
-        call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part}, place=(_PLACE, number))
-        try:
-            raw, _ = self.chain.ask(call, read_verdicts, tally)
-        except ModelFailed as fault:
-            return (), tally, fault
-        return [_judged(raw, claim["claim"]) for claim in part], tally, None
-
-
-def _is_last(outcome: Outcome) -> bool:
-    """Whether later calls would fail, too."""
-    fault = outcome[-1]
-    return fault is not None and (fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET)
+        values = {"shared": json_lines(shared), "claims": json_lines(claims)}
+        call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part})
+        raw, _ = self.chain.ask(call, read_verdicts, tally)
+        return [_judged(raw, claim["claim"]) for claim in part]
 
 
 def _shown(claim: Claim) -> dict[str, Any]:
