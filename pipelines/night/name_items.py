@@ -8,8 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
-from pipelines.review.compare import keywords
-from pipelines.review.match_forms import likeness
+from pipelines.review.match_forms import likeness, words_in
 from pipelines.store.document import Document, numbered
 from pipelines.store.item import Item, folded
 from pipelines.store.secrets.redact import without_secrets
@@ -74,9 +73,9 @@ def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str]
     Raises:
         UsageFault: none or more than one matches.
     """
-    wanted = keywords(words)
+    wanted = words_in(words)
     ranked = [
-        (likeness(words, path, item) or int(bool(wanted) and wanted <= keywords(item.text)), path, item)
+        (likeness(words, path, item) or int(bool(wanted) and wanted <= words_in(item.text)), path, item)
         for path, item in fitting
     ]
     most = max((rank for rank, *_ in ranked), default=0)
@@ -101,11 +100,11 @@ def _row(item: Item) -> str:
 
 def _nearest(words: str, items: Sequence[Held]) -> list[Held]:
     """Return the items that share the most distinctive words with a text, then those spelled most alike."""
-    counts = Counter(word for _, item in items for word in keywords(item.text))
-    wanted, spelled = keywords(words), folded(words)
+    counts = Counter(word for _, item in items for word in words_in(item.text))
+    wanted, spelled = words_in(words), folded(words)
 
     def nearness(pair: Held) -> tuple[float, float]:
-        shared = sum(1 / counts[word] for word in wanted & keywords(pair[1].text))
+        shared = sum(1 / counts[word] for word in wanted & words_in(pair[1].text))
         return shared, SequenceMatcher(None, spelled, folded(pair[1].text), autojunk=False).quick_ratio()
 
     return sorted(items, key=nearness, reverse=True)[:_OFFERED]

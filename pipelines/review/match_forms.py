@@ -9,13 +9,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.extract.grounded_values import without_dates
-from pipelines.review.compare import adds_nothing, guard_words, keywords
 from pipelines.store.item import Item, ItemType, folded
 from pipelines.text import ARROW, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
 
@@ -40,11 +38,11 @@ _AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|
 def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
     """Return the id of the one item that a form closes or ends; None if none or several match.
 
-    An item matches by the start of its id, or by its words: the distinctive words of form and item are the same, or one
-    contains the other's, and the form adds no number, name, negation or condition. The same words come before contained
-    ones, and of these the document that the line is about before others. If all of the form's words match none, those
-    before a stop count (`Resolved: double bookings; the constraint refuses them`), and the longest that match: before a
-    comma only as the item's own words.
+    An item matches by the start of its id, or by its words: those of form and item are the same, or one's contain the
+    other's, and the form names no other name and number. The same words come before contained ones, and of these the
+    document that the line is about before others. If all of the form's words match none, those before a stop count
+    (`Resolved: double bookings; the constraint refuses them`), and the longest that match: before a comma only as the
+    item's own words.
 
     Args:
         form: one that closes or ends.
@@ -97,25 +95,48 @@ def _was_heeded(form: ClosingForm, item: Item) -> bool:
 
 
 def likeness(target: str, document: str, item: Item) -> int:
-    """Return how well words match an item: 3 the same words, 2 the same except dates, 1 contained, 0 not.
+    """Return how well words match an item: 3 the same words, 2 the same except days, 1 contained, 0 not.
 
     Args:
         target: the words.
-        document: the path of the item's document, its name may be among the words.
+        document: the path of the item's document; its name may be among the words.
         item: the item.
     """
-    if keywords(target) == keywords(item.text) and guard_words(target) == guard_words(item.text):
-        return 3 if keywords(target) else 0
-    words, own = keywords(without_dates(target)), keywords(without_dates(item.text))
-    place = document.removesuffix(".md").rpartition("/")[2].replace("-", " ")
-    words -= keywords(place) - own
-    if not (words and own) or not adds_nothing(without_dates(target), f"{item.text} ({place})"):
+    said, held = _read(target).tokens, _read(item.text).tokens
+    here, there = words_in(document.removesuffix(".md").rpartition("/")[2].replace("-", " ")), words_in(item.text)
+    if words_in(target) == there:
+        return 3 if there else 0
+    more = {one for at, one in enumerate(said) if one.key not in here | there and not _is_by_number(said, at)}
+    numbers, others = ({one.key for one in some if one.kind in _NUMBERS} for some in (said, held))
+    if any(one.kind in {"code", "name", "kanji"} for one in more) or not (numbers <= others or others <= numbers):
         return 0
-    if words == own:
+    own = {one.key for one in held if one.says and one.kind not in _NUMBERS}
+    words = {one.key for one in said if one.says and one.kind not in _NUMBERS and (one in more or one.key in own)}
+    if not (words and own):
+        return 0
+    missing = [one for one in words if not any(_ends_alike(one, other) for other in own)]
+    left = [other for other in own if not any(_ends_alike(one, other) for one in words)]
+    if not missing and not left:
         return 2
-    if words < own:
+    if not missing:
         return int(len(words) >= _FEWEST or _FEWEST * len(words) >= len(own))
-    return int(own < words and len(own) >= _FEWEST)
+    return int(not left and len(own) >= _FEWEST)
+
+
+def _is_by_number(tokens: Sequence[_Token], at: int) -> bool:
+    """Whether a word stands beside a number, as that of a month does."""
+    return any(one.kind == "number" for one in tokens[max(0, at - 1) : at + 2])
+
+
+def _ends_alike(one: str, other: str) -> bool:
+    """Whether the counted letters of two words differ in the last one at most: `call` and `called`."""
+    short, long = sorted((one, other), key=len)
+    return one == other or long[:-1] in {short, short[:-1]}
+
+
+def words_in(text: str) -> frozenset[str]:
+    """Return the words and values of a text, each by the letters that count."""
+    return frozenset(one.key for one in _read(text).tokens)
 
 
 # ---------------------------------------- replacements
@@ -128,7 +149,8 @@ _TOKEN = re.compile(
     r"(?P<code>`[^`\n]+`)|(?P<number>(?:R?[$€£¥] ?)?\d+(?:[.,:]\d+)*)"
     rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
 )
-_VALUES = ("code", "time", "number", "name", "kanji")
+_NUMBERS = ("time", "number")
+_VALUES = ("code", *_NUMBERS, "name", "kanji")
 """The kinds of values, surest first. A capital at the start of a sentence makes no name."""
 _STOP = re.compile(r"[.!?:;。]\s")
 _STEM, _LONG = 5, 4

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from pipelines.agents import timers as filling
 from pipelines.agents import timers_cron as cron
 from pipelines.agents.adopt_days import moment_pattern
-from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night import choose_document as filing
-from pipelines.review import compare, match_forms
+from pipelines.review import match_forms
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
@@ -23,21 +20,16 @@ from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
 from pipelines.view import app as page
 
-_DAY = date(2026, 3, 18)
-
 
 def drive() -> None:
     """Call each once, with something that all its branches see."""
     _tables()
     _files()
-    dates.known_days("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
-    dates._place_in(dates._WEEKDAYS, "Friday")
     grounding.Shown.of(["1,200 at Helm"]).numbers_missing("1.200 and 3")
     [said] = parse_entries("Logs/2026-03-18.md", "2026-03-18", "we run on Helm\n")
     needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
     filing._describes_person("Ada likes tea.", catalog)
-    compare.keywords("It's 3 days. Then Anna met him.")
     [form] = read_forms(parse_entries("Logs/2026-03-18.md", "2026-03-18", "We met. Correction: 1,000 a day, not 100\n"))
     match_forms.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])

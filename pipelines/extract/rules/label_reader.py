@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.grounded_values import MONTH, known_days
 from pipelines.extract.rules.labels import (
     CONTENTS,
     ClosingForm,
@@ -44,13 +44,14 @@ if TYPE_CHECKING:
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
-_NUMBER = r"\d{1,2}(?:st|nd|rd|th)?"
 _DUE = re.compile(
-    rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow"
-    rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    rf"|(?:{_NUMBER} (?:{MONTH}|may)|(?:{MONTH}|may) {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
+    r"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{4}-\d\d-\d\d|tomorrow"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:\d{1,2}(?:st|nd|rd|th)? [a-z]{3,9}|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?:,? \d{4})?)(?(inside)\))[.!]?$",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"\d+")
+_DAY_FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
 _MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼🔽⏬]\ufe0f?(?=[ ]|$)|(?<=[ ])\^[\w-]+$)")
 _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
@@ -286,7 +287,9 @@ def due_of(text: str, log_day: str) -> tuple[str, str]:
 
 
 def due_after(old: Item, text: str, log_day: str) -> str:
-    """Return the due day of an updated item: the day that its new text ends with or names instead, or the old one.
+    """Return the due day of an updated item: the one that its new text ends with, or the old one.
+
+    If the new text lacks the old one's number, only another number in its place tells the new day.
 
     Args:
         old: the item; only a todo is due.
@@ -296,9 +299,13 @@ def due_after(old: Item, text: str, log_day: str) -> str:
     told = due_of(text, log_day)[1] if old.type is ItemType.TODO else ""
     if told or not old.due:
         return told
-    was, now = (known_days(one, date.fromisoformat(log_day)) for one in (old.text, text))
-    later = min((day.isoformat() for day in now - was if day.isoformat() >= log_day), default="")
-    return later if date.fromisoformat(old.due) in was - now else old.due
+    day, (was, now) = date.fromisoformat(old.due), (_NUMBER.findall(one) for one in (old.text, text))
+    if (number := str(day.day)) not in was or number in now:
+        return old.due
+    with suppress(ValueError):
+        if len(now) == len(was) and _NUMBER.sub("", old.text) == _NUMBER.sub("", text):
+            return day.replace(day=int(now[was.index(number)])).isoformat()
+    return ""
 
 
 def _day_after(words: str, log_day: str) -> str:
@@ -307,10 +314,18 @@ def _day_after(words: str, log_day: str) -> str:
     On a Friday, "Friday" may be either of two days.
     """
     today = date.fromisoformat(log_day)
-    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", words).title()
-    days = known_days(plain, today) if plain != f"{today:%A}" else ()
-    is_dated = re.search(r"\d{4}", words) is not None
-    return min((day.isoformat() for day in days if is_dated or day >= today), default="")
+    near = {f"{one:%A}".lower(): one for one in (today + timedelta(ahead) for ahead in range(1, 7))}
+    near["tomorrow"] = today + timedelta(1)
+    if words in near:
+        return near[words].isoformat()
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|,", "", words)
+    for form in _DAY_FORMS:
+        for year in ("", f" {today.year}", f" {today.year + 1}"):
+            with suppress(ValueError):
+                day = datetime.strptime(f"{plain}{year}", form).date()  # noqa: DTZ007  a day, of the memory's own time
+                if not year or day >= today:
+                    return day.isoformat()
+    return ""
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
