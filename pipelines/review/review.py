@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.due_days import due_after
-from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, speaks_as
+from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
@@ -191,7 +191,8 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
-    offered = context.known.nearest(one.candidate, one.place)[:MOST_OFFERED]
+    near = context.known.near(one.candidate, one.place)[:MOST_OFFERED]
+    offered = [belief for belief in near if alike(form.target, belief.item.text)]
     return [_ruling(one, _ADD, *offered, asks="it corrects something, but no single matching item was found")]
 
 
@@ -243,8 +244,7 @@ def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
         belief
         for belief in context.known.near(candidate, one.place)
         if belief.item.text.startswith(f"{question}{arrow}")
-        and (belief.item.active, belief.item.type, belief.item.trust) == (True, candidate.type, Trust.OWNER)
-        and belief.document == one.place
+        and (belief.item.type, belief.item.trust) == (candidate.type, Trust.OWNER)
     ]
     if any(belief.learnt > candidate.entry.day for belief in held):
         return _ignored(one, "a later entry has corrected it")
@@ -278,10 +278,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         belief
         for belief in context.known.near(candidate, one.place)
         if belief.item.type is candidate.type
-        and belief.item.active
-        and speaks_as(belief.item, candidate.trust)
         and belief.item.page_section != ASKED
-        and belief.document == one.place
         and belief.learnt <= candidate.entry.day
     ]
     by_rules = is_asked and candidate.by.startswith("rules@")
@@ -312,8 +309,8 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         fresh: a temporary id for the item that an update makes.
     """
     kind, known = operation.kind, context.known
-    day, text = (one.candidate.entry.day, one.candidate.text) if one else (operation.day, operation.text)
-    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, day, text)))
+    day = one.candidate.entry.day if one else operation.day
+    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, day)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
     if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, day)):
         word = _word(operation, one, context)  # history that is trusted more stays as it is
@@ -335,10 +332,6 @@ def _changes(
         return [_ignored(one, "a later entry has corrected it")]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    if kind is OperationKind.CLOSE and not operation.by.startswith("rules@"):
-        # What says the same in other words ends with it, if the second reader agrees.
-        twins = context.known.twins(targets, day)
-        targets += [twin for twin in twins if not guarded(kind, [twin], trust, day, context.known)]
     asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(
         one.candidate.source if one else "", targets
     )

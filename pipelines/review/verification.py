@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
-from pipelines.review.existing_items import speaks_as
+from pipelines.review.existing_items import alike
 from pipelines.review.match_forms import parts_at
 from pipelines.review.review import ASKED, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
-from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,16 +32,10 @@ RULES: Final = "rules@"
 MOST_PAIRS: Final = 2
 """How many of the nearest items of its page a new item is paired with."""
 MOST_PAIRS_A_DAY: Final = 8
-_SHARED = 2
 _ALIKE = 0.4
-"""The share of the shorter sentence's words that a pair for the second reader has in common.
-
-On two public journals, twenty nights, all 135 pairs below it were judged to be two beliefs.
-"""
+"""How alike a pair is at least. On two public journals, twenty nights, all 135 pairs below it were two beliefs."""
 _ALIKE_OPEN = 0.3
 """The same for two open items: a Todo and a question of one matter are worded apart."""
-_NEAR = 0.2
-"""The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
 _A_LIST = 2
 """How many like sentences make a list with a new one: they say no more than where else its value stands."""
 _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
@@ -123,22 +116,13 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
 def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
     """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike.
 
-    Those of earlier days come first: whoever says two things on one day mostly means both. Before them comes what says
-    the same as an item that the new one replaces.
+    Those of earlier days come first: whoever says two things on one day mostly means both.
     """
     one = ruling.candidate
     if one is None or one.by.startswith(RULES):
         return
-    words, mine = content_words(one.text), known.get(one.id)
-    ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
-    alike = [(twin, 1.0) for twin in known.twins(ended, one.entry.day) if twin.item.id not in named]
-    for belief in _near_ones(ruling, named, known):
-        theirs = content_words(belief.item.text)
-        share = len(words & theirs) / max(1, min(len(words), len(theirs)))
-        are_open = mine is not None and is_pending(mine.item) and is_pending(belief.item)
-        if share >= (_ALIKE_OPEN if are_open else _ALIKE):
-            alike.append((belief, share - (belief.learnt == one.entry.day)))
-    for belief, share in sorted(alike, key=lambda pair: -pair[1])[:MOST_PAIRS]:
+    near = [(share - (belief.learnt == one.entry.day), belief) for share, belief in _near_ones(ruling, named, known)]
+    for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
         yield share, other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
@@ -148,21 +132,18 @@ def _named_in(rulings: Sequence[Ruling]) -> frozenset[str]:
     return frozenset(ident for one in rulings for ident in one.operation.ids)
 
 
-def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[Belief]:
+def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, Belief]]:
     """Yield the earlier items of its page that an added one is near to, but for those that a ruling names."""
     one = ruling.candidate
-    if one is None or ruling.kind is not OperationKind.ADD or ruling.asks:
+    mine = known.get(one.id) if one else None
+    if one is None or mine is None or ruling.kind is not OperationKind.ADD or ruling.asks:
         return
-    mine = known.get(one.id)
     linked = {ident for _, ident in one.links} | named
-    words = content_words(one.text)
     for belief in known.near(one, ruling.document):
-        other = belief.item
-        is_later = mine is not None and belief.at >= mine.at
-        if is_later or not (other.active and belief.document == ruling.document and speaks_as(other, one.trust)):
-            continue
-        if other.id not in linked and len(words & content_words(other.text)) >= min(_SHARED, len(words)):
-            yield belief
+        least = _ALIKE_OPEN if is_pending(mine.item) and is_pending(belief.item) else _ALIKE
+        share = alike(one.text, belief.item.text)
+        if belief.at < mine.at and belief.item.id not in linked and share >= least:
+            yield share, belief
 
 
 def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]:
@@ -180,13 +161,15 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         one = ruling.candidate
         if one is None or ruling.told not in days or not one.by.startswith(RULES) or one.type is ItemType.TODO:
             continue
-        near = [belief for belief in _near_ones(ruling, named, known) if _may_conflict(one, belief)]
-        there = known.near(one, ruling.document) if near else ()
-        rows = Counter(_row(one, belief) for belief in there if belief.document == ruling.document)
+        rows = Counter(_row(one, belief) for belief in known.near(one, ruling.document))
         rows[None] = 0  # no list
-        near = [belief for belief in near if rows[_row(one, belief)] < _A_LIST]
-        shares = [(known.share(one.text, belief.item.text), belief.item.id) for belief in near]
-        if shares and (nearest := max(shares))[0] >= _NEAR:
+        near = [
+            (share, belief.item.id)
+            for share, belief in _near_ones(ruling, named, known)
+            if _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
+        ]
+        if near:
+            nearest = max(near)
             links = (*one.links, (MAY_CONFLICT, nearest[1]))
             after[at] = replace(ruling, candidate=replace(one, links=links))
     return after
