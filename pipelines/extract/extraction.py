@@ -11,7 +11,7 @@ from math import fsum, sqrt
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote, without_pointer
-from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NO_SEALS, Seals
@@ -111,7 +111,6 @@ class Candidate:
         due: the day by which a todo is owed, or empty.
         on: the day of an appointment or event, or empty.
         links: kind and id of each linked item; only ids that the extractor was shown.
-        unlinked: how many proposed links were dropped.
         trust: whose word it rests on. Code decides that by the source, never an extractor.
         source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
         beside: what else a second reader needs: its page, other lines of the day, and which of its names and small
@@ -136,7 +135,6 @@ class Candidate:
     due: str = ""
     on: str = ""
     links: Links = ()
-    unlinked: int = 0
     trust: Trust = Trust.SELF
     source: str = ""
     beside: tuple[str, ...] = ()
@@ -290,8 +288,6 @@ MOST_NAMED: Final = 15
 """The most other items to consider, nearest to the log first; likewise."""
 MOST_LINKS: Final = 3
 """How many links of an item to keep; with more, each says little."""
-PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes")
-"""The kinds of links that a model may propose; superseding is an operation."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
 _LENGTH = 360
@@ -430,21 +426,3 @@ def days_before(day: str) -> list[str]:
 
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-
-
-def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:
-    """Return the valid links of a reply, and how many were dropped.
-
-    Args:
-        raw: the links in the reply, unchecked: a list of `{"kind": …, "id": …}`.
-        shown: the ids that the model was shown.
-    """
-    if not isinstance(raw, list):
-        return (), int(raw is not None)
-    found: dict[str, str] = {}
-    for one in raw:
-        kind, ident = (one.get("kind"), one.get("id")) if isinstance(one, dict) else (None, None)
-        if kind in PROPOSED_KINDS and isinstance(ident, str) and ident in shown and ident not in found:
-            found[ident] = str(kind)
-    links = tuple((kind, ident) for ident, kind in found.items())[:MOST_LINKS]
-    return links, len(raw) - len(links)

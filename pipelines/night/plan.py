@@ -41,7 +41,7 @@ from pipelines.night.reconcile import understand_edits
 from pipelines.night.reread import buried_by, reread_in, without_known
 from pipelines.night.skipped import NotUnderstood, skipped_lines
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.item_links import linkable, with_named_links
+from pipelines.review.item_links import linkable
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
@@ -267,7 +267,7 @@ def _decide(
     briefed = Brief()
     if night.writer and not later and not extracted.pending:
         with watch.stage("brief"):
-            drafted = promote(with_named_links(rulings, catalog.items), catalog.documents, extracted.seen).documents
+            drafted = promote(rulings, catalog.documents, extracted.seen).documents
             drafted = with_true_now(_quieted(drafted, extracted, captured.folded.logs, today), today)
             told = _own_words(extracted, context)
             briefed = write_brief(drafted, earlier.documents, told, today, night.writer, vetoed=captured.vetoed)
@@ -277,7 +277,7 @@ def _decide(
         extracted = replace(extracted, candidates=(), operations=(), seen={}, read=(), pending=(*days, *later))
         skipped, later, briefed = (), [], Brief(tally=briefed.tally)
     with watch.stage("promote"):
-        rulings = with_unsettled(with_named_links(checked.rulings, catalog.items), context.known)
+        rulings = with_unsettled(checked.rulings, context.known)
         promoted = promote(rulings, catalog.documents, extracted.seen)
         promoted.documents = _quieted(promoted.documents, extracted, captured.folded.logs, today)
         documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.folded.logs)

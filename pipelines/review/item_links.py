@@ -1,31 +1,18 @@
-"""Links between items: ids that a candidate's text names, and an item's successor.
-
-Links are read only from ids: a missing link costs nothing, a wrong one misleads whoever asks why.
-"""
+"""Links between items: which may be linked, and an item's successor."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import MOST_LINKS, is_pending
+from pipelines.extract.extraction import is_pending
 from pipelines.store.document import Block, Document, block_of, edited
-from pipelines.store.item import ID_PATTERN, Evidence, Item, ItemType, Status
+from pipelines.store.item import Evidence, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pipelines.review.review import Ruling
-
-
-_NAMED = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
-_DIGITS = 8
-"""The fewest characters that name an id; shorter ones may be a word."""
-_BEFORE = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
+    from collections.abc import Iterable, Mapping
 
 
 def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
@@ -39,40 +26,6 @@ def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
         and kind_of(path) is not Kind.ARCHIVE
         and not is_private(item.text)
     ]
-
-
-def with_named_links(rulings: Sequence[Ruling], items: Iterable[tuple[str, Item]]) -> list[Ruling]:
-    """Return the rulings with links to the ids named in a new item's lines, or in its entry if no other item is.
-
-    The link is `because` if that word comes before the id, else `related`.
-
-    Args:
-        rulings: the rulings of the night.
-        items: document path and item, of every item of the memory.
-    """
-    ids = frozenset(item.id for _, item in items if item.id)
-    alone = Counter((one.entry.path, one.entry.key) for each in rulings if (one := each.candidate) and each.makes_item)
-    linked = []
-    for ruling in rulings:
-        one = ruling.candidate if ruling.makes_item else None
-        if one:
-            text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
-            named: dict[tuple[str, str], None] = {}
-            for found in _NAMED.finditer(text):
-                if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
-                    named["because" if _BEFORE.search(text, 0, found.start()) else "related", ident] = None
-            links = (*list(named)[: max(0, MOST_LINKS - len(one.links))], *one.links)
-            linked.append(replace(ruling, candidate=replace(one, links=links)))
-        else:
-            linked.append(ruling)
-    return linked
-
-
-def _meant(named: str, ids: frozenset[str]) -> str:
-    if named in ids:
-        return named
-    meant = [ident for ident in ids if ident.startswith(named)]
-    return meant[0] if len(meant) == 1 else ""
 
 
 # ---------------------------------------- succession

@@ -75,7 +75,6 @@ def test_typed_lines(form: str, word: str) -> None:
         ("RESOLVED: keep the name", "Decision", "keep the name"),
         ("RESOLUTION: keep the name", "Decision", "keep the name"),
         ("> ***Resolution #2: keep the *old* name***", "Decision", "keep the old name"),
-        ("**Resolution:** keep the name", "Decision", "keep the name"),
         ("manu: RESOLVED: keep the name", "Decision", "keep the name"),
         ("[10:00] <x> #agreed keep the name", "Decision", "keep the name"),
         ("ACTION: bob to fix X", "Todo", "bob to fix X"),

@@ -93,9 +93,9 @@ def test_a_number_a_name_or_a_negation_makes_another_item() -> None:
     assert len(texts(text)) == 3
 
 
-def test_a_resolution_in_small_letters_is_not_sure() -> None:
-    """`Resolved:` is what a mended bug is called, too; shouted, or numbered, it can mean one thing only."""
-    assert [one.confidence for one in extract("[10:00] <a> resolved: close the gate\n")] == ["medium"]
+def test_a_resolution_in_small_letters_is_none() -> None:
+    """`Resolution:` is what the mending of a fault is called, too; shouted, or numbered, it can mean one thing only."""
+    assert texts("Resolution: close the gate\n") == []
     assert [one.confidence for one in extract("[10:00] <a> RESOLVED: close the gate\n")] == ["high"]
 
 

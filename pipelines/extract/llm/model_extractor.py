@@ -161,7 +161,7 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
         lists,
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
-        notes=(*_notes(pieces, dropped, sum(one.unlinked for one in candidates)), *secret),
+        notes=(*_notes(pieces, dropped), *secret),
     )
 
 
@@ -275,16 +275,13 @@ def _counted(count: int, why: str) -> list[str]:
     return [f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"] if count else []
 
 
-def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
+def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
     notes = []
     for why, count in sorted(counted.items()):
         lines = sorted({line for one in dropped if one.why == why for line in one.lines})
         at = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:_MOST_LINES]))})" if lines else ""
         notes += [f"{note}{at}" for note in _counted(count, why)]
-    if unlinked:
-        links = "link was" if unlinked == 1 else "links were"
-        notes.append(f"{unlinked} proposed {links} dropped: not among the items shown")
     if shortened := sum(piece.shortened for piece in pieces):
         notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")
     return tuple(notes)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from pipelines.extract.extraction import (
+    MOST_LINKS,
     Candidate,
     Extraction,
     ExtractionRequest,
@@ -26,7 +27,6 @@ from pipelines.extract.extraction import (
     OperationKind,
     Place,
     Told,
-    proposed_links,
     shown_text,
 )
 from pipelines.extract.llm.call import BadReply
@@ -242,7 +242,7 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
     Raises:
         Faulty: the item is invalid.
     """
-    links, item = _links(raw, asked), checked(ReplyItem, raw)
+    item = checked(ReplyItem, raw)
     text, kind, own = single_line(item.text), ItemType(item.type), asked.own[f"n{at}"]
     places = places_of(item.lines, asked.request.entries)
     if not text:
@@ -269,25 +269,19 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         since=_day(item.since),
         due=_day(item.due) if kind is ItemType.TODO else "",
         on=_day(item.on) or (_day(item.due) if kind is not ItemType.TODO else ""),
-        links=links[0],
-        unlinked=links[1],
+        links=_links(item, asked),
         beside=(*_beside(text, places, asked, document), *names),
         id=own,
     )
 
 
-def _links(raw: object, asked: Asked) -> tuple[tuple[tuple[str, str], ...], int]:
-    """Return the links of a proposed item that can be kept, and how many cannot."""
-    given = raw.get("links") if isinstance(raw, dict) else None
-    rows = (
-        [
-            {**one, "id": asked.ident(one["id"])} if isinstance(one, dict) and isinstance(one.get("id"), str) else one
-            for one in given
-        ]
-        if isinstance(given, list)
-        else given
-    )
-    return proposed_links(rows, {*asked.items, *asked.own.values()})
+def _links(item: ReplyItem, asked: Asked) -> tuple[tuple[str, str], ...]:
+    """Return the links of a proposed item to others that it may name, each once."""
+    found: dict[str, str] = {}
+    for link in item.links:
+        if ident := asked.ident(link.id):
+            found.setdefault(ident, link.kind)
+    return tuple((kind, ident) for ident, kind in found.items())[:MOST_LINKS]
 
 
 def _proven(text: str, places: Sequence[Place], asked: Asked) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from pipelines.extract.rules.labels import (
     is_answer,
     is_chat,
     is_hedged,
-    is_mended,
     is_near_miss,
     is_void,
     person_of,
@@ -152,8 +151,7 @@ class LabelReader:
         end = index if label.marks and spoken.said.rstrip().endswith(label.marks) else end_of(lines, index)
         text = self._text(index, end, label.text_at, label.marks)
         text += f" ({fold(label.owner)})" if label.owner else ""
-        mended = label.mending and is_mended(text, " ".join([*self._entry.headings, self._entry.text[:LONGEST_TEXT]]))
-        if mended or CONTENTS.match(text):
+        if CONTENTS.match(text):
             self._take(index, end)
         else:
             self._add(index, end, _with_box(label, spoken.box), text)

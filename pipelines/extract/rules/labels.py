@@ -3,8 +3,8 @@
 Also lines that only look like items: empty labels, tables of contents, examples; and the forms by which a log says
 that something is over.
 
-A label has high confidence if it can mean nothing else. `Resolved:` in lower case may also be a fixed bug, so it is
-sure only in capitals, numbered or marked up; `Agreed:` is also an answer in a chat.
+A label has high confidence if it can mean nothing else. `Resolved:` in lower case may also be a fixed bug, so it counts
+only in capitals or numbered; `Agreed:` is also an answer in a chat.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ class Label:
         owner: a name in brackets after the label, as in `TODO(bob):`, or empty.
         closed: whether the label or its box says that it is done.
         dropped: whether its box says that it was cancelled.
-        mending: whether the word, written like this, may also mean a fix or a step already taken.
         page_section: the section on the page, if the label names one; else empty.
     """
 
@@ -45,7 +44,6 @@ class Label:
     owner: str = ""
     closed: bool = False
     dropped: bool = False
-    mending: bool = False
     page_section: str = ""
 
 
@@ -100,7 +98,6 @@ _MEANINGS = {
 }
 _PAGE_SECTIONS = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
 _IN_TURNS = frozenset({"decision", "decided", "fact", "rule", "todo", "risk"})
-_MENDING = frozenset({"resolved", "resolution"})
 _SHORTER = re.compile(
     r"(?:final|key|open) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
 )
@@ -139,9 +136,12 @@ def read_label(spoken: Spoken) -> Label | None:
     name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
     kind, strictness = _MEANINGS[name]
     section = _PAGE_SECTIONS.get(name, "")
-    is_other = (section and not _names_section(found, spoken)) or (
-        spoken.turn and not _counts_in_turn(found, name, spoken)
-    )
+    is_other = bool(section and not _names_section(found, spoken))
+    is_other |= spoken.turn and not _counts_in_turn(found, name, spoken)
+    if strictness == _SHOUTED:
+        is_other |= not (word.isupper() or found["number"])
+    elif strictness == _CAPITAL:
+        is_other |= word.islower() and not (found["open"] or spoken.heading)
     if _REFUSING.search(paren) or not _separated(found, spoken) or is_other:
         return None
     if (name == "action" and not _asks_for_action(found, spoken)) or (
@@ -149,18 +149,13 @@ def read_label(spoken: Spoken) -> Label | None:
         and (strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper()))
     ):
         return None
-    sure = strictness != _UNSURE
-    if strictness in {_SHOUTED, _CAPITAL}:
-        loud = word.isupper() if strictness == _SHOUTED else word[0].isupper()
-        sure = loud or bool(found["open"] or found["number"]) or spoken.heading
     return Label(
         type=kind,
         text_at=found.start() if found["what"] else found.end(),
-        sure=sure,
+        sure=strictness != _UNSURE,
         marks="" if found["what"] or found["close1"] or found["close2"] else found["open"],
         owner="" if _PLACE_OR_DAY.fullmatch(paren) or _DONE.search(paren) else paren,
         closed=bool(_DONE.search(paren)),
-        mending=name in _MENDING and not word.isupper() and not found["number"],
         page_section=section,
     )
 
@@ -340,30 +335,6 @@ def is_hedged(text: str) -> bool:
     """Return whether a text is tentative: `maybe`, `some day`."""
     return _HEDGE.search(text[:400]) is not None
 
-
-_DONE_ALREADY = re.compile(
-    r"(?!agreed|approved|accepted|adopted|decided|resolved|need|proceed|embed|feed|seed)[a-z]{2,20}ed\b", re.IGNORECASE
-)
-_FAULT = re.compile(
-    r"\b(?:incident|outage|post-?mortem|root cause|impact|downtime)\b|\b(?:cause|problem|error|symptom|fix)\W{0,4}:",
-    re.IGNORECASE,
-)
-_INLINE_CODE = re.compile(r"`[^`\n]{0,400}`")
-
-
-def is_mended(text: str, around: str) -> bool:
-    """Return whether the text after `Resolution:` or `Action:` reports a fix or a step already taken.
-
-    Args:
-        text: the text after the label.
-        around: the entry and its headings, which name the fault.
-    """
-    if _DONE_ALREADY.match(text) or not any(char.isalpha() for char in _INLINE_CODE.sub("", text[:400])):
-        return True
-    return _FAULT.search(around[:_AROUND]) is not None
-
-
-_AROUND = 4000
 
 # ---------------------------------------------------------------- examples of how something is written
 
