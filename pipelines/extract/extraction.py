@@ -193,8 +193,6 @@ class Operation:
         ids: the items it applies to, existing (`k…`) or proposed in the same run (`n…`).
         text: the new sentence of an update.
         how: the outcome, for `close`.
-        document: the id of another document for the candidate, or empty.
-        links: kind and id of items to link the candidate to.
         reason: the reason, in a few words.
         places: the evidence in the log, if there is no candidate.
         by: who proposed it.
@@ -205,8 +203,6 @@ class Operation:
     ids: tuple[str, ...] = ()
     text: str = ""
     how: Status | None = None
-    document: str = ""
-    links: Links = ()
     reason: str = ""
     places: tuple[Place, ...] = ()
     by: str = ""

@@ -444,7 +444,7 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     successor = Candidate(
         old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
         page_section=old.page_section, name=old.person, due=due_after(old, operation.text, operation.day),
-        links=operation.links, trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
+        trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(old.id,))
     return Ruling(operation, successor, belief.document, trust, asks)

@@ -250,10 +250,8 @@ def test_no_word_of_log_key_or_reply_is_in_a_failure(provider: str) -> None:
     ("provider", "answer", "seconds"),
     [
         ("anthropic", anthropic_error(429, "rate_limit_error", retry_after="7"), 7),
-        ("anthropic", anthropic_error(529, "overloaded_error", retry_after_ms="250"), 0.25),
         ("anthropic", anthropic_error(429, "rate_limit_error", retry_after="86400"), 86400),
         ("anthropic", anthropic_error(429, "rate_limit_error", retry_after="soon"), None),
-        ("anthropic", anthropic_error(429, "rate_limit_error", retry_after="Wed, 21 Oct 2015 07:28:00 GMT"), 0),
         ("gemini", gemini_error(429, "RESOURCE_EXHAUSTED", details=RETRY), 34.5),
         ("gemini", replace(gemini_error(503, "UNAVAILABLE"), headers={"retry-after": "3"}), 3),
         ("openai", openai_error(429, retry_after="2.5"), 2.5),

@@ -10,8 +10,6 @@ from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from anthropic import Anthropic
 
 
@@ -59,16 +57,10 @@ class AnthropicModel(ProviderModel):
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
         return ModelAnswer("".join(texts), self.name, usage)
 
-    def model_list(self) -> Callable[[], object]:
-        """Return a function that lists the models; the SDK is imported before it is called."""
-        client = self._client()
-        models = client.models
-
-        def ask() -> None:
-            with client:
-                models.list(limit=1)
-
-        return ask
+    def model_list(self) -> object:
+        """List the models, at no cost."""
+        with self._client() as client:
+            return client.models.list(limit=1)
 
     def _client(self) -> Anthropic:
         import anthropic  # noqa: PLC0415  as above

@@ -10,8 +10,6 @@ from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from google.genai import Client
     from google.genai.types import GenerateContentResponse
 
@@ -58,16 +56,10 @@ class GeminiModel(ProviderModel):
         parts = (candidate.content and candidate.content.parts) or []
         return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
-    def model_list(self) -> Callable[[], object]:
-        """Return a function that lists the models; the SDK is imported before it is called."""
-        client = self._client()
-        models = client.models
-
-        def ask() -> None:
-            with client:
-                models.list(config={"page_size": 1})
-
-        return ask
+    def model_list(self) -> object:
+        """List the models, at no cost."""
+        with self._client() as client:
+            return client.models.list(config={"page_size": 1})
 
     def _client(self) -> Client:
         from google import genai  # noqa: PLC0415  as above

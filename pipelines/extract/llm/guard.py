@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import queue
 import signal
 import socket
 import threading
@@ -34,7 +35,7 @@ _SLOW = 5.0
 
 
 class Guard:
-    """The connection to the starter. Threads share it.
+    """The connection to the starter.
 
     Args:
         connection: the socket.
@@ -45,8 +46,7 @@ class Guard:
     def __init__(self, connection: socket.socket, keys: Mapping[str, str], alone: Callable[[], None]) -> None:
         self._socket, self._alone = connection, alone
         self._buckets = {provider: f"{provider}:{_mark(key)}" for provider, key in keys.items()}
-        self._answers: dict[str, str] = {}
-        self._changed = threading.Condition()
+        self._answers = queue.SimpleQueue[str]()
         threading.Thread(target=self._listen, name="guard", daemon=True).start()
 
     def reserve(self, call: str, model: str, tokens: int, usd: float | None, seconds: float | None) -> str:
@@ -62,10 +62,10 @@ class Guard:
         provider = model.partition(":")[0]
         bucket = self._buckets.get(provider, provider)
         self._send({"call": call, "bucket": bucket, "tokens": tokens, "usd": usd})
-        with self._changed:
-            if not self._changed.wait_for(lambda: call in self._answers, seconds):
-                return "was skipped: the night's time was over before it was its turn"
-            return self._answers.pop(call)
+        try:
+            return self._answers.get(timeout=seconds)
+        except queue.Empty:
+            return "was skipped: the night's time was over before it was its turn"
 
     def settle(self, call: str, tokens: int, usd: float, *, limited: bool, retry_after: float | None) -> None:
         """Tell the starter what a call cost.
@@ -82,17 +82,14 @@ class Guard:
 
     def _send(self, message: Mapping[str, object]) -> None:
         # Without a starter, the other thread ends the process.
-        with self._changed, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
 
     def _listen(self) -> None:
         try:
             with self._socket, self._socket.makefile("rb") as lines:
                 for line in lines:
-                    told = json.loads(line)
-                    with self._changed:
-                        self._answers[told["call"]] = told.get("why", "")
-                        self._changed.notify_all()
+                    self._answers.put(json.loads(line).get("why", ""))
         except (OSError, ValueError):
             pass
         self._alone()

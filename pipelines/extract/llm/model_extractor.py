@@ -52,8 +52,6 @@ NEAR_TOKENS: Final = 500
 HEADING_LENGTH: Final = 200
 USUAL_OUTPUT: Final = 900
 """The tokens of a usual reply: four items, three operations and the episode, without thinking."""
-_MOST_LINES = 8
-"""The most lines that a note names."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -276,12 +274,8 @@ def _counted(count: int, why: str) -> list[str]:
 
 
 def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
-    counted = Counter(one.why for one in dropped)
-    notes = []
-    for why, count in sorted(counted.items()):
-        lines = sorted({line for one in dropped if one.why == why for line in one.lines})
-        at = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:_MOST_LINES]))})" if lines else ""
-        notes += [f"{note}{at}" for note in _counted(count, why)]
+    counted = sorted(Counter(one.why for one in dropped).items())
+    notes = [note for why, count in counted for note in _counted(count, why)]
     if shortened := sum(piece.shortened for piece in pieces):
         notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")
     return tuple(notes)

@@ -27,7 +27,7 @@ from pipelines.search.embedders.remote import open_url, with_path
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.provider_settings import ProviderSettings
 
@@ -79,9 +79,9 @@ class OpenAIModel(ProviderModel):
             return self._answer(reply, call.subject)
         raise AssertionError  # the last format returns or raises
 
-    def model_list(self) -> Callable[[], object]:
-        """Return a function that lists the models: it shows, at no cost, whether the server accepts the key."""
-        return partial(self._send, "/models", None)
+    def model_list(self) -> object:
+        """List the models: it shows, at no cost, whether the server accepts the key."""
+        return self._send("/models", None)
 
     def _send(self, path: str, body: bytes | None) -> Any:  # noqa: ANN401  JSON, checked by the caller
         url = (with_path(self.settings.base_url) if self.settings.base_url else ADDRESS) + path

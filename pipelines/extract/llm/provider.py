@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import Future
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pipelines.errors import ModelFailed
@@ -63,8 +61,8 @@ class ProviderModel:
         """Return the answer in a reply, or raise the reason why there is none."""
         raise NotImplementedError
 
-    def model_list(self) -> Callable[[], object]:
-        """Return a function that lists the models, at no cost; `as_failure` explains its errors."""
+    def model_list(self) -> object:
+        """List the models, at no cost; `as_failure` explains its errors."""
         raise NotImplementedError
 
 
@@ -168,23 +166,12 @@ def _words_of(fault: BaseException) -> str:
 
 
 def _retry_after(fault: BaseException) -> float | None:
-    """Return the seconds to wait before a retry, from an error's headers or Gemini's details."""
+    """Return the seconds to wait before a retry, from an error's header or Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
-    if (milliseconds := _seconds(headers.get("retry-after-ms"))) is not None:
-        return milliseconds / 1000
     named = headers.get("retry-after")
-    if named is None:
-        found = re.search(r"retryDelay['\"]?\s*:\s*['\"](\d{1,9}(?:\.\d{1,9})?)s", _words_of(fault))
-        return float(found[1]) if found else None
-    if (seconds := _seconds(named)) is not None:
-        return seconds
-    try:
-        then = parsedate_to_datetime(str(named))
-    except ValueError:
-        return None
-    return max(0.0, (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp())
+    found = re.search(_DELAY, _words_of(fault)) if named is None else re.fullmatch(_SECONDS, str(named).strip())
+    return float(found[1]) if found else None
 
 
-def _seconds(text: object) -> float | None:
-    found = re.fullmatch(r"\d{1,9}(\.\d{1,9})?", str(text).strip())
-    return float(found[0]) if found else None
+_SECONDS = r"(\d{1,9}(?:\.\d{1,9})?)"
+_DELAY = rf"retryDelay['\"]?\s*:\s*['\"]{_SECONDS}s"

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_FORM = 2
-
-
 class Replies:
     """The replies that a memory keeps.
 
@@ -38,16 +35,16 @@ class Replies:
 
     def find(self, model: Model, call: Call) -> ModelAnswer | None:
         """Return a model's kept reply to this call, with the usage of that time, or None."""
-        with contextlib.suppress(CurateError, OSError):
+        with contextlib.suppress(CurateError, OSError, ValueError, KeyError, TypeError, RecursionError):
             if data := read_bytes(self._root, f"{REPLIES}/{_key(model, call)}.json"):
-                return _answer(data, model, call)
+                found = json.loads(data)
+                return ModelAnswer(str(found["text"]), model.name, Usage(**found["usage"]))
         return None
 
     def keep(self, model: Model, call: Call, answer: ModelAnswer) -> None:
         """Keep a reply atomically. If the disk refuses, the run goes on without."""
-        found = {"form": _FORM, "digest": call.digest, **asdict(answer)}
         with contextlib.suppress(ValueError, CurateError, OSError):
-            data = json.dumps(found, indent=1).encode()
+            data = json.dumps(asdict(answer), indent=1).encode()
             replace_synced(make_folder(self._root, REPLIES) / f"{_key(model, call)}.json", data)
 
 
@@ -61,15 +58,3 @@ def drop_replies(root: Path) -> None:
 def _key(model: Model, call: Call) -> str:
     """Return the file name of a model's reply to a call."""
     return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def _answer(data: bytes, model: Model, call: Call) -> ModelAnswer | None:
-    """Return the answer in a file that anybody may have changed; None if it is no reply of this model to this call."""
-    try:
-        found = json.loads(data)
-        answer = ModelAnswer(found["text"], found["model"], Usage(**found["usage"]))
-        ours = (found["form"], found["digest"], answer.model) == (_FORM, call.digest, model.name)
-        numbers = all(isinstance(one, int | float) for one in found["usage"].values())
-    except (ValueError, RecursionError, KeyError, TypeError):
-        return None
-    return answer if ours and numbers and isinstance(answer.text, str) else None

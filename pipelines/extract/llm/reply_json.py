@@ -14,7 +14,7 @@ from pipelines.store.markdown import without_spans
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
 TEXT_LENGTH: Final = 500
@@ -36,13 +36,12 @@ class Faulty(ValueError):
 
     Args:
         why: the fault, for the report, without text of the log or the model.
-        lines: the first line of each place that it cites.
         ungrounded: whether what the model was shown does not support it, rather than its form being invalid.
     """
 
-    def __init__(self, why: str, lines: Sequence[int] = (), *, ungrounded: bool = False) -> None:
+    def __init__(self, why: str, *, ungrounded: bool = False) -> None:
         super().__init__(why)
-        self.why, self.lines, self.ungrounded = why, tuple(lines), ungrounded
+        self.why, self.ungrounded = why, ungrounded
 
 
 def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
@@ -83,16 +82,8 @@ def checked(model: type[_Part], raw: object) -> _Part:
         wrong = {str(one["loc"][0]) for one in fault.errors(include_url=False) if one["loc"]}
         needed = {one.alias or name for name, one in model.model_fields.items() if one.is_required()}
         if not isinstance(raw, dict) or not wrong or wrong & needed or not wrong <= raw.keys():
-            raise Faulty(f"{field_of(fault, model)} breaks the schema", _cited(raw)) from None
+            raise Faulty(f"{min(wrong & needed, default='its shape')} breaks the schema") from None
         return checked(model, {key: value for key, value in raw.items() if key not in wrong})
-
-
-def _cited(raw: object) -> list[int]:
-    """Return the first line that an invalid part cites, if it does."""
-    lines = raw.get("lines") if isinstance(raw, dict) else None
-    first = lines[0] if isinstance(lines, list) and lines else None
-    line = first[0] if isinstance(first, list) and first else first
-    return [line] if type(line) is int else []
 
 
 def last_object(text: str, *keys: str) -> dict[str, Any]:
@@ -130,13 +121,6 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             pass  # this brace starts no object; a later one may
         at = text.find("{", end)
-
-
-def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
-    """Return the name of the first invalid field, but never a name that the model made up."""
-    name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
-    names = {one.alias or name for name, one in model.model_fields.items()}
-    return name if name in names else "its shape"
 
 
 def single_line(text: str) -> str:

@@ -246,8 +246,8 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
     text, kind, own = single_line(item.text), ItemType(item.type), asked.own[f"n{at}"]
     places = places_of(item.lines, asked.request.entries)
     if not text:
-        raise Faulty("text is empty", _first_lines(places))
-    names = _proven(text, places, asked)
+        raise Faulty("text is empty")
+    names = _proven(text, asked)
     replaced = filter(None, map(asked.ident, item.replaces))
     project, area = _new_page(item.new_page)
     document = document_named(item.document, asked.request)
@@ -284,7 +284,7 @@ def _links(item: ReplyItem, asked: Asked) -> tuple[tuple[str, str], ...]:
     return tuple((kind, ident) for ident, kind in found.items())[:MOST_LINKS]
 
 
-def _proven(text: str, places: Sequence[Place], asked: Asked) -> tuple[str, ...]:
+def _proven(text: str, asked: Asked) -> tuple[str, ...]:
     """Return the notes on a text for the second reader.
 
     Raises:
@@ -292,7 +292,7 @@ def _proven(text: str, places: Sequence[Place], asked: Asked) -> tuple[str, ...]
     """
     large, small = asked.shown.numbers_missing(text)
     if large:
-        raise Faulty("a number of its text was not shown", _first_lines(places), ungrounded=True)
+        raise Faulty("a number of its text was not shown", ungrounded=True)
     new = [*small, *asked.shown.names_missing(text)]
     return (f"not in the log: {', '.join(new)}",) if new else ()
 
@@ -331,7 +331,7 @@ def _operation(raw: object, asked: Asked) -> Operation:
     one = checked(ReplyOperation, raw)
     places, ids = places_of(one.lines, asked.request.entries), tuple(dict.fromkeys(map(asked.ident, one.ids)))
     if not all(ids):
-        raise Faulty("it names an id that was not shown", _first_lines(places))
+        raise Faulty("it names an id that was not shown")
     kind = _OPERATIONS.get(one.operation) or OperationKind(one.operation)
     text = single_line(one.text) if kind is OperationKind.UPDATE else ""
     how = Status(one.how) if one.how else None
@@ -339,10 +339,10 @@ def _operation(raw: object, asked: Asked) -> Operation:
     names: tuple[str, ...] = ()
     if kind is OperationKind.UPDATE:
         if len(ids) != 1 or not text:
-            raise Faulty("an update has one id and the whole new sentence", _first_lines(places))
-        names = _proven(text, places, asked)
+            raise Faulty("an update has one id and the whole new sentence")
+        names = _proven(text, asked)
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
-        raise Faulty("how does not fit the item's type", _first_lines(places))
+        raise Faulty("how does not fit the item's type")
     told = " ".join([text, *(one.text for one in items)])
     reason, beside = single_line(one.reason)[:REASON_LENGTH], (*_beside(told, places, asked), *names)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
@@ -361,7 +361,7 @@ def _told(raw: object, asked: Asked) -> Told:
     """
     one = checked(ReplyTold, raw)
     places, text = places_of(one.lines, asked.request.entries), single_line(one.text)
-    return Told(text, places, (*_beside(text, places, asked), *_proven(text, places, asked)))
+    return Told(text, places, (*_beside(text, places, asked), *_proven(text, asked)))
 
 
 def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple[Place, ...]:
@@ -382,18 +382,14 @@ def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple
         if not cited and below and first <= last:
             cited = [below]
         if first > last or not cited:
-            raise Faulty("its lines are within no entry", [first], ungrounded=True)
+            raise Faulty("its lines are within no entry", ungrounded=True)
         for one in cited:
             inside = one.start_line <= last and first <= one.end_line
             place = Place.whole(one, first, last) if inside else Place.whole(one)
             found[one.path, place.start_line, place.end_line] = place
     if len(found) > MOST_PLACES * 4:
-        raise Faulty("it cites too many lines", _first_lines(tuple(found.values())))
+        raise Faulty("it cites too many lines")
     return tuple(found.values())
-
-
-def _first_lines(places: Sequence[Place]) -> list[int]:
-    return [one.start_line for one in places[:1]]
 
 
 def _beside(text: str, places: Sequence[Place], asked: Asked, document: str = "") -> tuple[str, ...]:

@@ -78,9 +78,6 @@ def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[i
     near = [at for at, spot in enumerate(spots) if _overlap(place, spot)]
     if len(near) <= 1:
         return set(near)
-    quoted = same_key(place.quote)
-    if inside := {at for at in near if quoted in same_key(spots[at].quote)}:
-        return inside
     said = Counter(words(text))
     bags = {at: Counter(words(spots[at].quote)) for at in near}
     best = max(near, key=lambda at: (overlap(bags[at], said), at not in covered, -at))
