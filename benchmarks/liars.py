@@ -25,7 +25,7 @@ from unittest.mock import patch
 
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
 from pipelines.extract.llm.call import ModelAnswer
-from pipelines.extract.llm.fallback import Chain, RetryPolicy
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
@@ -205,7 +205,7 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, s
         told = (f"## {one.scene.title}\nproject: {one.scene.title}\n\n- {one.said}\n" for one in part)
         (root / f"Logs/{day}.md").write_text(f"# {day}\n\n" + "\n".join(told))
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
-    chain = Chain([model], Replies(root), RetryPolicy())
+    chain = Chain([model], Replies(root))
     reader = ModelExtractor(chain)
     night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=briefer_of(reader))
     curate_night(night, Watch())

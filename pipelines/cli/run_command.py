@@ -112,15 +112,13 @@ def night_of(
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
     from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
-    from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
     replies = Replies(root)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
-    retry = RetryPolicy(sleep=budget.pause) if budget else None
-    extractor = choose_extractor(user, replies, retry, budget)
+    extractor = choose_extractor(user, replies, budget=budget)
     night = Night(
         root,
         settings,
@@ -134,7 +132,7 @@ def night_of(
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
         from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
 
-        verifier = verifier_of(extractor, user, replies, retry, budget)
+        verifier = verifier_of(extractor, user, replies, budget=budget)
         night = replace(night, rereads=True, verifier=verifier, writer=briefer_of(extractor))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above

@@ -12,10 +12,11 @@ from pipelines.extract.llm.provider import ProviderModel, as_failure, with_deadl
 from pipelines.provider_settings import LOGINS, PREFIX, ProviderSettings, command_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
-    from pipelines.extract.llm.fallback import RetryPolicy
     from pipelines.extract.llm.logged_in import LoggedInModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.verifier import ModelVerifier
@@ -28,7 +29,10 @@ _IMPORT_SECONDS = 15.0
 
 
 def choose_extractor(
-    user: UserSettings, replies: Replies | None = None, retry: RetryPolicy | None = None, budget: Budget | None = None
+    user: UserSettings,
+    replies: Replies | None = None,
+    pause: Callable[[float], None] | None = None,
+    budget: Budget | None = None,
 ) -> Extractor:
     """Return the extractor: the user's providers as a chain, followed by the rules if they are named.
 
@@ -37,7 +41,7 @@ def choose_extractor(
     Args:
         user: the user's settings.
         replies: the store of kept replies, or None to keep none.
-        retry: the retry policy.
+        pause: pauses before a retry; by default, within the budget.
         budget: the budget of the night, or None for no limit.
     """
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
@@ -51,16 +55,17 @@ def choose_extractor(
     from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
     if budget:
+        pause = pause or budget.pause
         models = [BudgetedModel(one, budget, price_of(one.name, user.prices)) for one in models]
     last = RulesExtractor() if "rules" in user.providers else None
-    return ModelExtractor(Chain(models, replies, retry, user.prices), last)
+    return ModelExtractor(Chain(models, replies, pause, user.prices), last)
 
 
 def verifier_of(
     extractor: Extractor,
     user: UserSettings,
     replies: Replies | None = None,
-    retry: RetryPolicy | None = None,
+    pause: Callable[[float], None] | None = None,
     budget: Budget | None = None,
 ) -> ModelVerifier | None:
     """Return the verifier of an extractor's results: the same models, unless the user names others.
@@ -71,7 +76,7 @@ def verifier_of(
         extractor: the extractor.
         user: the user's settings.
         replies: the store of kept replies, or None to keep none.
-        retry: the retry policy.
+        pause: pauses before a retry; by default, within the budget.
         budget: the budget of the night, or None for no limit.
     """
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
@@ -80,7 +85,7 @@ def verifier_of(
     if not isinstance(extractor, ModelExtractor):
         return None
     others = replace(user, providers=user.verify)
-    reader = choose_extractor(others, replies, retry, budget) if user.verify else extractor
+    reader = choose_extractor(others, replies, pause, budget) if user.verify else extractor
     if not isinstance(reader, ModelExtractor):
         return None
     return ModelVerifier(reader.chain)

@@ -34,8 +34,6 @@ from pipelines.usage import FailureKind, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
-
 
 REREAD_NIGHTS: Final = 7
 """For how many nights after the rules alone read a day a model may read it again."""
@@ -206,25 +204,34 @@ def extract(
         nearby: the existing items that the extractor may name, or None to show none.
         seals: prove which entries are the owner's acts.
     """
-    outcomes: list[Outcome] = []
-    for day in days:
-        outcomes.append(outcome := _read(day, extractor, documents, nearby, seals))
-        if (fault := outcome[-1]) is not None and fault.kind.concerns_provider:
-            break
-        done(len(outcomes))
-    return _extracted(outcomes, days[len(outcomes) :])
-
-
-def _read(
-    day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None, seals: Seals
-) -> Outcome:
-    """Return one day's extraction (none if nothing was new), or its failure."""
-    if not day.asked:
-        return day, None, None
-    try:
-        return day, extractor.extract(ExtractionRequest(day.day, day.asked, documents, nearby, seals)), None
-    except ModelFailed as fault:
-        return day, None, fault
+    answers, read, pending = list[tuple[DayToRead, Extraction]](), list[DayToRead](), list[DayToRead]()
+    faults, tally = list[ModelFailed](), Tally()
+    for number, day in enumerate(days, 1):
+        try:
+            if day.asked:
+                request = ExtractionRequest(day.day, day.asked, documents, nearby, seals)
+                answers.append((day, extractor.extract(request)))
+                tally.add(answers[-1][1].tally)
+            read.append(day)
+        except ModelFailed as fault:
+            tally.add(fault.tally or Tally())
+            faults.append(fault)
+            pending.append(day)
+            if fault.kind.concerns_provider:
+                pending += days[number:]
+                break
+        done(number)
+    over = [one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET]
+    failed = [one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET]
+    return replace(
+        _joined(answers),
+        read=tuple(read),
+        pending=tuple(pending),
+        tally=tally,
+        failure=" ".join(dict.fromkeys(failed)),
+        over_budget=" ".join(dict.fromkeys(over)),
+        is_stopped=any(one.kind.concerns_provider for one in faults),
+    )
 
 
 _REDACTED = re.compile(
@@ -233,30 +240,19 @@ _REDACTED = re.compile(
 """A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
 
 
-def _extracted(outcomes: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
-    """Join the results of the days, in order."""
-    answers = [(day, answer) for day, answer, _ in outcomes if answer]
-    faults = [fault for *_, fault in outcomes if fault]
+def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
+    """Join what was said of the days, in order."""
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
-    tally = Tally()
-    for _, answer, fault in outcomes:
-        tally.add((fault.tally if fault else answer and answer.tally) or Tally())
     return Extracted(
         candidates=tuple(grounded),
         operations=tuple(one for _, answer in answers for one in answer.operations),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day.day: answer.episode for day, answer in answers if answer.episode},
-        read=tuple(day for day, _, fault in outcomes if not fault),
-        pending=(*(day for day, _, fault in outcomes if fault), *unasked),
-        tally=tally,
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
-        failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
-        over_budget=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET)),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
-        is_stopped=any(one.kind.concerns_provider or one.kind is FailureKind.OVER_BUDGET for one in faults),
     )
 
 

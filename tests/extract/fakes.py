@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import ModelAnswer, provider_of
-from pipelines.extract.llm.fallback import RetryPolicy
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ class Scripted:
 
 
 class Still:
-    """A retry policy whose pauses take no time and are written down."""
+    """Pauses that take no time and are written down."""
 
     def __init__(self) -> None:
         self.pauses: list[float] = []
-        self.retry = RetryPolicy(sleep=self.pauses.append, jitter=lambda: 0.0)
+        self.retry = self.pauses.append

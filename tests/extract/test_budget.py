@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger, OverBudget
+from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
@@ -124,7 +124,7 @@ def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_pa
     first.hold("a", Cost(300, 0.5))  # and the run died
     assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
     second = Budget(CostCaps(max_tokens=500), Ledger(file, "2026-03-20"))
-    with pytest.raises(OverBudget, match="400 of max_tokens = 500 is spent"):
+    with pytest.raises(ModelFailed, match="400 of max_tokens = 500 is spent"):
         second.hold("a", Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
     third = Ledger(file, "2026-03-21")

@@ -59,18 +59,18 @@ def test_when_all_fail_each_is_named() -> None:
 @pytest.mark.parametrize("kind", [Kind.UNUSABLE, Kind.BAD_REQUEST, Kind.UNAUTHORISED])
 def test_what_does_not_pass_is_not_tried_again(kind: Kind) -> None:
     still, model = Still(), Scripted("a:1", [kind], retries=2)
-    fails(Chain([model], retry=still.retry))
+    fails(Chain([model], pause=still.retry))
     assert (len(model.calls), still.pauses) == (1, [])
 
 
 def test_retry_after_is_honoured_up_to_a_bound() -> None:
     still = Still()
     soon = ModelFailed("a", "was busy", Kind.RATE_LIMITED, retry_after=42)
-    assert ask(Chain([Scripted("a:1", [soon, "yes"], retries=2)], retry=still.retry))[0] == "yes"
+    assert ask(Chain([Scripted("a:1", [soon, "yes"], retries=2)], pause=still.retry))[0] == "yes"
     assert still.pauses == [42]
     late = ModelFailed("a", "was busy", Kind.RATE_LIMITED, retry_after=86_400)
     first, second = Scripted("a:1", [late], retries=2), Scripted("b:2", ["yes"])
-    chain = Chain([first, second], retry=still.retry)
+    chain = Chain([first, second], pause=still.retry)
     assert [ask(chain)[1], ask(chain)[1]] == ["b:2", "b:2"]
     assert (len(first.calls), still.pauses) == (1, [42]), "nobody waits for a day, and it is not asked again"
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from pipelines.errors import ModelFailed
 from pipelines.extract.llm import guard as guard_module
-from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
+from pipelines.extract.llm.budget import Budget, Cost, Ledger
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
 from pipelines.user_settings import CostCaps, UserSettings
 
@@ -50,7 +51,7 @@ def test_what_the_guard_refuses_is_over_budget() -> None:
         worker.sendall(json.dumps({"call": told["call"], "why": "was skipped: no money"}).encode() + b"\n")
 
     threading.Thread(target=answer).start()
-    with pytest.raises(OverBudget, match="was skipped: no money"):
+    with pytest.raises(ModelFailed, match="was skipped: no money"):
         budget.hold("openai:m", Cost(100))
     worker.close()
     lines.close()

@@ -23,7 +23,7 @@ GOOD, NOTHING = reply_text(reply_item()), reply_text()
 
 
 def extractor(*models: Model, last: bool = False) -> ModelExtractor:
-    return ModelExtractor(Chain(models, retry=Still().retry), RulesExtractor() if last else None)
+    return ModelExtractor(Chain(models, pause=Still().retry), RulesExtractor() if last else None)
 
 
 def scripted(*said: Any, **changes: Any) -> Scripted:

@@ -32,7 +32,7 @@ def reply(*verdicts: object) -> str:
 
 
 def verifier(*models: Model, **more: Any) -> ModelVerifier:
-    return ModelVerifier(Chain(models, retry=Still().retry), **more)
+    return ModelVerifier(Chain(models, pause=Still().retry), **more)
 
 
 def scripted(*said: Any, **more: Any) -> Scripted:

@@ -169,7 +169,7 @@ def _reply(data: bytes, _folder: Path) -> None:
         assert all({*one.replaces, *(ident for _, ident in one.links)} <= ids for one in found.candidates)
         assert all(one.ids and {*one.ids} <= ids for one in found.operations)
         assert {*found.seen} <= {_SHOWN.id}
-    chain = Chain((Scripted("x:1", [text]),), retry=Still().retry)
+    chain = Chain((Scripted("x:1", [text]),), pause=Still().retry)
     verified = ModelVerifier(chain).verify(_CLAIMS)
     assert len(verified.verdicts) == (0 if verified.failure else len(_CLAIMS))
     assert Verdict.SUPPORTED not in verified.verdicts[1:]

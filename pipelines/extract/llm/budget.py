@@ -46,10 +46,6 @@ class Cost:
         return Cost(self.tokens + other.tokens, self.usd + other.usd)
 
 
-class OverBudget(Exception):
-    """A call does not fit the caps; its text ends a sentence that begins with the provider."""
-
-
 class BudgetedModel:
     """A model that is called only while its calls fit the caps, and is abandoned when the night's time is over.
 
@@ -76,10 +72,7 @@ class BudgetedModel:
         sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(self.name)
         received = self.output_tokens
         cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
-        try:
-            held = self._budget.hold(self.name, worst, is_priced=self._price is not None)
-        except OverBudget as fault:
-            raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
+        held = self._budget.hold(self.name, worst, is_priced=self._price is not None)
         limit: ModelFailed | None = None
         try:
             answer = self._in_time(call)
@@ -145,15 +138,15 @@ class Budget:
             is_priced: whether the model's price is known.
 
         Raises:
-            OverBudget: it does not fit.
+            ModelFailed: it does not fit.
         """
         if why := self._why_not(worst):
-            raise OverBudget(why)
+            raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
         name, usd = uuid.uuid4().hex, worst.usd if is_priced else None
         self._ledger.note(name, worst)
         if self._guard and (why := self._guard.reserve(name, who, worst.tokens, usd, self.seconds_left())):
             self.settle(name, Cost())
-            raise OverBudget(why)
+            raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
         return name
 
     def settle(self, name: str, cost: Cost, limit: ModelFailed | None = None) -> None:

@@ -6,10 +6,8 @@ for the rest of the run. A kept reply of any model is used before a call is made
 
 from __future__ import annotations
 
-import random
 import time
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import ModelFailed
@@ -39,7 +37,7 @@ class Chain:
     Args:
         models: the models, in order; at least one.
         replies: the store of kept replies, or None to keep none.
-        retry: the retry policy.
+        pause: pauses for some seconds before a retry.
         prices: the user's own prices, which override the table.
     """
 
@@ -47,11 +45,11 @@ class Chain:
         self,
         models: Sequence[Model],
         replies: Replies | None = None,
-        retry: RetryPolicy | None = None,
+        pause: Callable[[float], None] | None = None,
         prices: Prices = (),
     ) -> None:
         self.models, self.prices = tuple(models), prices
-        self._replies, self._retry = replies, retry or RetryPolicy()
+        self._replies, self._pause = replies, pause or time.sleep
         self._failures = Counter[str]()
         self._skipped: dict[str, ModelFailed] = {}
 
@@ -138,38 +136,12 @@ class Chain:
         raise AssertionError  # the second try returns or raises
 
     def _answer(self, model: Model, call: Call, tally: Tally) -> ModelAnswer:
-        """Return a model's answer, and note whether it is to be skipped from now on."""
-        try:
-            answer = self._retry.ask(model, call, tally)
-        except ModelFailed as fault:
-            self._failures[model.name] += fault.kind.may_pass
-            is_late = (fault.retry_after or 0.0) > LONGEST_PAUSE
-            if fault.kind.is_final or is_late or self._failures[model.name] == MOST_FAILURES:
-                self._skipped[model.name] = fault
-            raise
-        self._failures[model.name] = 0
-        return answer
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """The retries after temporary failures, with pauses of at most `LONGEST_PAUSE`.
-
-    Args:
-        sleep: pauses for some seconds.
-        jitter: a number in [0, 1) that spreads the pauses of several callers.
-    """
-
-    sleep: Callable[[float], None] = time.sleep
-    jitter: Callable[[], float] = random.random
-
-    def ask(self, model: Model, call: Call, tally: Tally) -> ModelAnswer:
-        """Make a call, and retry it up to `model.retries` times while its failure is temporary.
+        """Return a model's answer; it is asked up to `model.retries` times more while its failure is temporary.
 
         `tally` counts the usage and failure of every try.
 
         Raises:
-            ModelFailed: the last try's failure.
+            ModelFailed: the last try's failure; the model may be skipped from now on.
         """
         for tried in range(model.retries + 1):
             try:
@@ -178,13 +150,16 @@ class RetryPolicy:
                 if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
                     tally.paid(model.name, fault.usage)
                 tally.failed(fault.provider, fault.kind)
-                pause = fault.retry_after
-                if pause is None:
-                    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**tried * (1 + self.jitter() / 4))
-                if tried == model.retries or not fault.kind.may_pass or pause > LONGEST_PAUSE:
-                    raise
-                self.sleep(pause)
-            else:
-                tally.paid(model.name, answer.usage)
-                return answer
+                told = fault.retry_after
+                pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0**tried) if told is None else told
+                if tried < model.retries and fault.kind.may_pass and pause <= LONGEST_PAUSE:
+                    self._pause(pause)
+                    continue
+                self._failures[model.name] += fault.kind.may_pass
+                if fault.kind.is_final or pause > LONGEST_PAUSE or self._failures[model.name] == MOST_FAILURES:
+                    self._skipped[model.name] = fault
+                raise
+            tally.paid(model.name, answer.usage)
+            self._failures[model.name] = 0
+            return answer
         raise AssertionError  # the last try returns or raises

@@ -144,23 +144,21 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  compiles the rules' patterns
 
     found = [read for read, _ in outcomes]
-    candidates = [one for read in found for one in read.candidates if not _would_hold_secret(one)]
-    operations = [one for read in found for one in read.operations if not _would_hold_secret(one)]
-    said = sum(len(read.candidates) + len(read.operations) for read in found)
     dropped = [one for _, lost in outcomes for one in lost]
-    seen = tuple(dict.fromkeys(one for read in found for one in read.seen))
-    lists = tuple(one for read in found for one in read.open_lists)
-    reply = Extraction(tuple(candidates), tuple(operations), seen, lists)
-    secret = _counted(said - len(candidates) - len(operations), "it would hold a secret")
-    return Extraction(
-        tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
-        tuple(operations),
-        seen,
-        lists,
+    said: list[Candidate | Operation] = [one for read in found for one in read.candidates]
+    said += [one for read in found for one in read.operations]
+    kept = [one for one in said if not _would_hold_secret(one)]
+    reply = Extraction(
+        tuple(one for one in kept if isinstance(one, Candidate)),
+        tuple(one for one in kept if isinstance(one, Operation)),
+        tuple(dict.fromkeys(one for read in found for one in read.seen)),
+        tuple(one for read in found for one in read.open_lists),
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
-        notes=(*_notes(pieces, dropped), *secret),
+        notes=(*_notes(pieces, dropped), *_counted(len(said) - len(kept), "it would hold a secret")),
     )
+    candidates = sorted([*reply.candidates, *passed_over(request, reply)], key=_position)
+    return replace(reply, candidates=tuple(candidates))
 
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:
