@@ -411,8 +411,7 @@ def with_weekday(day: str) -> str:
 def calendar(day: str) -> list[str]:
     """Return the twelve days after a day, each with its weekday, so that a model need not count."""
     first = date.fromisoformat(day)
-    room = (date.max - first).days
-    return [with_weekday((first + timedelta(n)).isoformat()) for n in range(1, min(CALENDAR_DAYS, room) + 1)]
+    return [with_weekday((first + timedelta(n)).isoformat()) for n in range(1, CALENDAR_DAYS + 1)]
 
 
 def days_before(day: str) -> list[str]:

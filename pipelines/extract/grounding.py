@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,11 +32,11 @@ class Shown:
 
     Args:
         numbers: the value of each number; of a grouped one (`1,200`), that of the whole and of its parts.
-        words: each word, folded, in order.
+        words: each word, folded.
     """
 
     numbers: frozenset[str]
-    words: tuple[str, ...]
+    words: frozenset[str]
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Shown:
@@ -45,7 +44,7 @@ class Shown:
         whole = " \n ".join(texts).translate(_MARKS)
         grouped = {_value(found[0]) for found in _GROUPED.finditer(whole)}
         numbers = grouped | {_value(found[0]) for found in _DIGITS.finditer(whole)}
-        return cls(frozenset(numbers), tuple(sorted({_folded(found[0]) for found in _WORD.finditer(whole)})))
+        return cls(frozenset(numbers), frozenset(_folded(found[0]) for found in _WORD.finditer(whole)))
 
     def numbers_missing(self, text: str) -> tuple[list[str], list[str]]:
         """Return the large and the small numbers of a text that were not shown, as they are written."""
@@ -72,8 +71,7 @@ class Shown:
     def _was_shown(self, word: str) -> bool:
         """Whether a word was shown, or one that differs from it in its last three letters, as inflected words do."""
         stem = word[: max(_STEM, len(word) - _ENDING)]
-        at = bisect_left(self.words, stem)
-        return at < len(self.words) and self.words[at].startswith(stem)
+        return any(one.startswith(stem) for one in self.words)
 
 
 _STEM = 4

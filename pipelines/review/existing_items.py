@@ -188,7 +188,7 @@ class KnownItems:
             and repeats_there(one.document, document)
             and speaks_as(one.item, trust)
         ]
-        return self.most_current(found)
+        return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
     def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
         """Whether a person closed an item that a candidate repeats; a todo that is set again later is a new one."""
@@ -198,11 +198,6 @@ class KnownItems:
             for one in self._closed_by_people.get(veto_key(candidate.text), ())
             if repeats_there(one.document, document) and (one.item.type is not ItemType.TODO or one.item.until >= day)
         )
-
-    @staticmethod
-    def most_current(beliefs: Iterable[Belief]) -> Belief | None:
-        """Return a current item, else an archived one, else the one that was closed last; None if there is none."""
-        return max(beliefs, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
     def near(self, one: Candidate, document: str) -> list[Belief]:
         """Return a document's active items that a candidate may change: the most alike first, then the newest."""

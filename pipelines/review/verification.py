@@ -17,7 +17,7 @@ from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, oper
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import alike
 from pipelines.review.match_forms import parts_at
-from pipelines.review.review import ASKED, guarded, said_otherwise
+from pipelines.review.review import ASKED, REMOVING, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
 
@@ -42,9 +42,7 @@ _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
 UNSETTLED_DAYS: Final = 7
 """The days of work after which nobody is asked about a pair any more."""
 _KINDS = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
-_CLAIMING = frozenset({
-    OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT, OperationKind.QUESTION,
-})  # fmt: skip
+_CLAIMING = REMOVING | {OperationKind.QUESTION}
 CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"
 
 

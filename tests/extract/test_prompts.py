@@ -20,8 +20,6 @@ from pipelines.store.log import Entry
 if TYPE_CHECKING:
     from pathlib import Path
 
-FRONT = "---\nid: t\nversion: 3\nschema: extraction\n---\n"
-BLOCKS = "{% block system %}S{% endblock %}{% block user %}{{ x }} & <b>{% endblock %}"
 VALUES = {
     "day": "2026-03-12",
     "weekday": "Thu",
@@ -31,11 +29,6 @@ VALUES = {
     "near": [],
     "log": "1| {{ day }} {% raw %}",
 }
-
-
-def write(folder: Path, text: str) -> Path:
-    (folder / "t.md.j2").write_text(text, encoding="utf-8")
-    return folder
 
 
 def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -> None:
@@ -61,24 +54,9 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -
     assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])
 
 
-@pytest.mark.parametrize("text", ["no front matter", "---\nid: t\n---\n", FRONT.replace("3", "0") + BLOCKS])
-def test_a_prompt_without_its_front_matter_is_a_sentence(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BadFile, match="has no front matter"):
-        load_prompt("t", write(tmp_path, text))
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [("{% block system %}{% endblock %}", "no block 'user'"), ("{% block", "cannot be filled in")],
-)
-def test_a_broken_template_is_a_sentence(tmp_path: Path, body: str, why: str) -> None:
-    with pytest.raises(BadFile, match=why):
-        load_prompt("t", write(tmp_path, FRONT + body)).call({"x": 1}, {})
-
-
-def test_a_prompt_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="cannot be read"):
-        load_prompt("t", tmp_path)
+@pytest.mark.parametrize("name", ["extract", "brief", "verify", "describe"])
+def test_each_prompt_has_its_front_matter(name: str) -> None:
+    assert load_prompt(name).tag.startswith(f"{name}/")
 
 
 def test_resources_are_found_in_a_wheel_and_in_a_checkout_and_nowhere_else(tmp_path: Path) -> None:

@@ -84,7 +84,6 @@ def test_typed_lines(form: str, word: str) -> None:
         ("**Action needed:** fix X", "Todo", "fix X"),
         ("Action #3: bob to fix X", "Todo", "bob to fix X"),
         ("ACTION-123: bob to fix X", "Todo", "bob to fix X"),
-        ("ACTION bob to fix X", "Todo", "bob to fix X"),
         ("**ACTION** bob to fix X", "Todo", "bob to fix X"),
         ("… ACTION: bob will fix X", "Todo", "bob will fix X"),
         ("[10:00] <x> #action bob to fix X", "Todo", "bob to fix X"),

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 STOPS: Final = {
     "max_tokens": TRUNCATED,
-    "model_context_window_exceeded": "says the {subject} is too long for its context",
-    "refusal": "refused to read this {subject}",
+    "model_context_window_exceeded": "says the text is too long for its context",
+    "refusal": "refused to read the text",
 }
 
 
@@ -43,7 +43,7 @@ class AnthropicModel(ProviderModel):
                 output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
             )
 
-    def _answer(self, reply: object, subject: str) -> ModelAnswer:
+    def _answer(self, reply: object) -> ModelAnswer:
         """Return the text blocks of a message, which the SDK does not validate.
 
         Raises:
@@ -51,7 +51,7 @@ class AnthropicModel(ProviderModel):
         """
         usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
         if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
-            raise ModelFailed(self.provider, stopped.format(provider=self.provider, subject=subject), usage=usage)
+            raise ModelFailed(self.provider, stopped.format(provider=self.provider), usage=usage)
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]

@@ -22,18 +22,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pipelines.errors import BadFile
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.templating import resource
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 
-_SUBJECTS = {"verify": "verification", "brief": "states and episodes", "describe": "image"}
-_ADVICE = "Correct the prompt, or reinstall memcurate."
 _IMAGE_BYTES = 12_000
 """What an image counts for in a call's size: more tokens than any provider bills for one, at two bytes a token."""
 _FRONT = re.compile(
@@ -89,11 +85,6 @@ class Call:
         """The size of the text and schema in bytes; an image counts for its tokens, not its bytes."""
         text = len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
         return text + (_IMAGE_BYTES if self.image else 0)
-
-    @property
-    def subject(self) -> str:
-        """What the call is about, for messages."""
-        return _SUBJECTS.get(self.task, "day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +153,6 @@ def provider_of(model: str) -> str:
 class Prompt:
     """One prompt: its front matter and its template."""
 
-    path: Path
     id: str
     version: int
     body: str
@@ -188,9 +178,6 @@ class Prompt:
             values: the values of the template.
             schema: the JSON schema of the reply.
             data: the values as data, for programs.
-
-        Raises:
-            BadFile: the template is invalid, lacks a block, or names a value that is missing.
         """
         import jinja2  # noqa: PLC0415  only a run that calls a model needs it
 
@@ -201,14 +188,8 @@ class Prompt:
             trim_blocks=True,
         )
         code = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:20]
-        try:
-            template = environment.from_string(self.body)
-            filled = {"nonce": code, **values}
-            blocks = ["".join(template.blocks[name](template.new_context(filled))) for name in ("system", "user")]
-        except KeyError as fault:
-            raise BadFile(self.path, f"has no block {fault}", _ADVICE) from None
-        except jinja2.TemplateError as fault:
-            raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
+        template, filled = environment.from_string(self.body), {"nonce": code, **values}
+        blocks = ["".join(template.blocks[name](template.new_context(filled))) for name in ("system", "user")]
         # The last safety net: no secret of a log, document or title leaves the machine.
         system, user = (without_secrets(block.strip()) + "\n" for block in blocks)
         return Call(self.id, self.id, self.version, system, user, schema, _veiled(data or {}))
@@ -222,17 +203,9 @@ def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON
     return [_veiled(one) for one in data] if isinstance(data, list | tuple) else data
 
 
-def load_prompt(name: str, folder: Path | None = None) -> Prompt:
-    """Return the prompt `NAME.md.j2` of this installation, or of another folder.
-
-    Raises:
-        BadFile: it is missing, or has no front matter with its id and version.
-    """
-    path = (folder or resource("prompts")) / f"{name}.md.j2"
-    try:
-        found = _FRONT.fullmatch(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as fault:
-        raise BadFile(path, f"cannot be read ({type(fault).__name__})", _ADVICE) from fault
+def load_prompt(name: str) -> Prompt:
+    """Return the prompt `NAME.md.j2` of this installation."""
+    found = _FRONT.fullmatch((resource("prompts") / f"{name}.md.j2").read_text(encoding="utf-8"))
     if not found:
-        raise BadFile(path, "has no front matter with id, version and schema", _ADVICE)
-    return Prompt(path, found["id"], int(found["version"]), found["body"])
+        raise AssertionError(name)  # a test reads each
+    return Prompt(found["id"], int(found["version"]), found["body"])

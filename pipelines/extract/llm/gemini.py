@@ -36,7 +36,7 @@ class GeminiModel(ProviderModel):
                 model=self.settings.model, contents=[*asked, call.user], config=config
             )
 
-    def _answer(self, reply: GenerateContentResponse, subject: str) -> ModelAnswer:
+    def _answer(self, reply: GenerateContentResponse) -> ModelAnswer:
         """Return the text of the first candidate, without its thoughts.
 
         Raises:
@@ -45,7 +45,7 @@ class GeminiModel(ProviderModel):
         usage = _usage(reply)
         if not reply.candidates:
             if blocked := reply.prompt_feedback and reply.prompt_feedback.block_reason:
-                raise ModelFailed(self.provider, f"does not let this {subject} be read ({_word(blocked)})", usage=usage)
+                raise ModelFailed(self.provider, f"does not let the text be read ({_word(blocked)})", usage=usage)
             raise ModelFailed(self.provider, "gave an empty answer", usage=usage)
         candidate = reply.candidates[0]
         finish = _word(candidate.finish_reason)
@@ -83,5 +83,4 @@ def _usage(reply: GenerateContentResponse) -> Usage:
 
 def _word(reason_code: object) -> str:
     """Return the name of a reason; if the SDK does not know it, at most its first letters."""
-    value = str(getattr(reason_code, "value", reason_code or ""))
-    return "".join(char for char in value if char.isalnum() or char == "_")[:40]
+    return str(getattr(reason_code, "value", reason_code or ""))[:40]

@@ -83,7 +83,7 @@ class LoggedInModel(ProviderModel):
             words = self._words(call, Path(folder))
             output, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
         rows = [row for row in map(_parsed, output.splitlines()) if row]
-        return self._read(rows, call.subject, errors or ending(status))
+        return self._read(rows, errors or ending(status))
 
     def trouble(self) -> str:
         """Return why the program cannot be used, as the end of a sentence that begins with it; empty if it can."""
@@ -114,12 +114,12 @@ class LoggedInModel(ProviderModel):
             lines = errors.read().decode(errors="replace").strip().splitlines()
         return output, status, _shown(lines[-1]) if lines else ""
 
-    def _failure(self, words: str, status: int, usage: Usage, subject: str) -> ModelFailed:
+    def _failure(self, words: str, status: int, usage: Usage) -> ModelFailed:
         """Return the failure that the program reports; `status` is that of the service, or 0."""
         # No output means no answer: the service was not reached, or nobody is logged in.
         kind, why = FailureKind.UNUSABLE if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
         if status:
-            failure = as_failure(self.provider, ErrorStatus(status, {}, words), subject)
+            failure = as_failure(self.provider, ErrorStatus(status, {}, words))
             kind, why = failure.kind, failure.why
             why = self._not_logged_in if kind is FailureKind.UNAUTHORISED else why
         return ModelFailed(self.provider, why, kind, usage=usage)
@@ -127,7 +127,7 @@ class LoggedInModel(ProviderModel):
     def _words(self, call: Call, folder: Path) -> Sequence[str]:
         raise NotImplementedError
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
         raise NotImplementedError
 
 
@@ -140,7 +140,7 @@ class ClaudeCodeModel(LoggedInModel):
         asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
         return (*_CLAUDE.split(), "--tools", "", "--setting-sources", "", *self._model_words, *asked)
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
             raise ModelFailed(self.provider, otherwise)
@@ -157,12 +157,12 @@ class ClaudeCodeModel(LoggedInModel):
         if not (failed or stopped):
             return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
         if stopped:
-            raise ModelFailed(self.provider, stopped.format(provider=self.provider, subject=subject), usage=usage)
+            raise ModelFailed(self.provider, stopped.format(provider=self.provider), usage=usage)
         if "structured_output" in str(result.get("subtype")):
             raise ModelFailed(self.provider, "gave no answer in the requested format", usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
             status = HTTPStatus.UNAUTHORIZED
-        raise self._failure(words, as_count(status), usage, subject)
+        raise self._failure(words, as_count(status), usage)
 
 
 class CodexModel(LoggedInModel):
@@ -181,7 +181,7 @@ class CodexModel(LoggedInModel):
         settings = (word for one in options for word in ("-c", one))
         return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
         usage, words, failed = Usage(), None, ""
         for row in rows:
             item, error = row.get("item"), row.get("error")
@@ -196,7 +196,7 @@ class CodexModel(LoggedInModel):
         named = _STATUS.search(failed)
         # For an invalid request it prints the service's own JSON, which may quote the request.
         status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0
-        raise self._failure(failed or otherwise, status, usage, subject)
+        raise self._failure(failed or otherwise, status, usage)
 
 
 def _parsed(line: str) -> dict[str, Any] | None:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 ADDRESS: Final = "https://api.openai.com/v1"
-_ANSWER_BYTES = 16_000_000
 _ERROR_BYTES = 20_000
 # How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
 _FORMATS = ("json_schema", "json_object", "")
@@ -71,12 +70,12 @@ class OpenAIModel(ProviderModel):
                 body = json.dumps(self._body(call, form)).encode()
                 reply = with_deadline(self.settings.timeout_seconds, partial(self._send, "/chat/completions", body))
             except Exception as fault:  # noqa: BLE001  whatever goes wrong, the night goes on
-                failure = as_failure(self.provider, fault, call.subject)
+                failure = as_failure(self.provider, fault)
                 if failure.kind is FailureKind.BAD_REQUEST and form and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
             self._formats = formats[at:]
-            return self._answer(reply, call.subject)
+            return self._answer(reply)
         raise AssertionError  # the last format returns or raises
 
     def model_list(self) -> object:
@@ -91,17 +90,12 @@ class OpenAIModel(ProviderModel):
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         try:
             with open_url(request, self.settings.timeout_seconds) as answer:
-                said = answer.read(_ANSWER_BYTES + 1)
+                return json.load(answer)
         except urllib.error.HTTPError as refusal:
             with refusal:
                 words = refusal.read(_ERROR_BYTES).decode(errors="replace")
                 headers = {key.lower(): value for key, value in refusal.headers.items()}
                 raise ErrorStatus(refusal.code, headers, words) from None
-        if answer.length:  # a read with a limit does not notice a connection that ended early
-            raise ConnectionResetError
-        if len(said) > _ANSWER_BYTES:
-            raise ValueError(len(said))
-        return json.loads(said)
 
     def _body(self, call: Call, form: str) -> dict[str, Any]:
         schema, system = bare(call.schema), call.system
@@ -123,7 +117,7 @@ class OpenAIModel(ProviderModel):
             body["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
         return body
 
-    def _answer(self, reply: Any, subject: str) -> ModelAnswer:  # noqa: ANN401  JSON from somebody's server
+    def _answer(self, reply: Any) -> ModelAnswer:  # noqa: ANN401  JSON from somebody's server
         usage = _usage(reply)
         try:
             choice = reply["choices"][0]
@@ -132,11 +126,11 @@ class OpenAIModel(ProviderModel):
         except (LookupError, TypeError, AttributeError):
             raise ModelFailed(self.provider, GARBLED, usage=usage) from None
         if refusal:
-            raise ModelFailed(self.provider, f"refused to read this {subject}", usage=usage)
+            raise ModelFailed(self.provider, "refused to read the text", usage=usage)
         if finish == "length":
             raise ModelFailed(self.provider, TRUNCATED.format(provider=self.provider), usage=usage)
         if finish == "content_filter":
-            raise ModelFailed(self.provider, f"does not let this {subject} be read", usage=usage)
+            raise ModelFailed(self.provider, "does not let the text be read", usage=usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
 
 

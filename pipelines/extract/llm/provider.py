@@ -50,14 +50,14 @@ class ProviderModel:
         try:
             reply = with_deadline(self.settings.timeout_seconds, lambda: self._reply(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night goes on without this answer
-            raise as_failure(self.provider, fault, call.subject) from None
-        return self._answer(reply, call.subject)
+            raise as_failure(self.provider, fault) from None
+        return self._answer(reply)
 
     def _reply(self, call: Call) -> object:
         """Return the reply of the provider's library."""
         raise NotImplementedError
 
-    def _answer(self, reply: Any, subject: str) -> ModelAnswer:  # noqa: ANN401  of the library's type
+    def _answer(self, reply: Any) -> ModelAnswer:  # noqa: ANN401  of the library's type
         """Return the answer in a reply, or raise the reason why there is none."""
         raise NotImplementedError
 
@@ -122,13 +122,12 @@ _LONGEST_WORDS = 20_000
 _REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 
-def as_failure(provider: str, fault: BaseException, subject: str = "day") -> ModelFailed:
+def as_failure(provider: str, fault: BaseException) -> ModelFailed:
     """Return the failure for an exception of a provider's library.
 
     Args:
         provider: the provider.
         fault: an exception with a status, or from a transport.
-        subject: what the call was about, for the message.
 
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
@@ -147,7 +146,7 @@ def as_failure(provider: str, fault: BaseException, subject: str = "day") -> Mod
     elif _QUOTA.search(words):
         kind, why = FailureKind.UNAUTHORISED, f"is over its quota, or its credit is used up (status {status})"
     elif _TOO_LONG.search(words):
-        kind, why = FailureKind.UNUSABLE, f"says the {subject} is too long for its context (status {status})"
+        kind, why = FailureKind.UNUSABLE, f"says the text is too long for its context (status {status})"
     elif _BAD_KEY.search(words):  # Gemini says 400 for a wrong key
         kind = FailureKind.UNAUTHORISED
     return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))

@@ -194,23 +194,12 @@ def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
 def _separated(found: re.Match[str], spoken: Spoken) -> bool:
     """Whether a colon, emphasis, or a dash after a word written as a label sets the label apart."""
     word = found["word"]
-    loud = word.isupper() or bool(found["open"]) or bool(found["number"])
     if found["colon"]:
         return True
     if found["dash"]:
-        return loud or word[0].isupper()
-    rest = spoken.said[found.end() : found.end() + 200]
-    if not rest.strip(" *_"):
-        return False
-    if found["open"] and found["close1"]:
-        return True
-    if not word.isupper():
-        return False
-    return (
-        word in {"TODO", "FIXME"}
-        or (word == "ACTION" and not found["number"] and bool(_TASK.match(rest)))
-        or (word == "RESOLVED" and rest.startswith(("to ", "that ")))
-    )
+        return word[0].isupper() or bool(found["open"] or found["number"])
+    is_marked = word in {"TODO", "FIXME"} or bool(found["open"] and found["close1"])
+    return is_marked and bool(spoken.said[found.end() :].strip(" *_"))
 
 
 def is_near_miss(spoken: Spoken) -> bool:
