@@ -5,11 +5,7 @@ Before a search, the index is updated if that is quick; otherwise the answer lea
 
 from __future__ import annotations
 
-import contextlib
-import json
-import sqlite3
 import time
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
@@ -18,24 +14,22 @@ from pipelines.search.indexed_files import (
     Changes,
     FileForm,
     Skipped,
-    compare,
+    changed_in,
+    counts_in,
     form_of,
-    recorded,
     scan,
     unread_in,
 )
 from pipelines.search.schema import (
-    BUSY_SECONDS,
     FAULTS,
     INDEX,
     PATIENCE,
     clear_aside,
-    make_tables,
     reading,
     replacing,
     writer_lock,
+    writing_in,
 )
-from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,9 +43,6 @@ PDF_BYTES: Final = 2 * 1024 * 1024
 FRESH_PATIENCE: Final = 1.0
 """Seconds to wait for another process that writes the index, if an older index can answer."""
 
-_FILES = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
-_RESTAMP = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
-
 
 class IndexReport(NamedTuple):
     """The result of an update or a rebuild.
@@ -59,9 +50,9 @@ class IndexReport(NamedTuple):
     Args:
         files: files in the index now.
         added: files that were not in it.
-        changed: files whose bytes changed.
+        changed: files that changed, so that they were read again.
         removed: files that no longer exist.
-        unchanged: files whose bytes did not change.
+        unchanged: the others.
         units: units in the index now.
         skipped: the files that should be in the index but are not, with the reason.
         partial: the files that are only partly in it, with what is missing.
@@ -85,7 +76,7 @@ class IndexReport(NamedTuple):
 
 
 def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
-    """Update the index; only files whose bytes changed are read again.
+    """Update the index; only files that changed are read again.
 
     An index that is missing, of another version, or gives any error is rebuilt.
 
@@ -100,10 +91,9 @@ def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     began = time.monotonic()
     with writer_lock(root, patience):
         try:
-            clear_aside(root)
-            return _report(root, _update(root), began)
+            return _report(root, _follow(root, anew=False), began)
         except (IndexUnusable, *FAULTS):
-            return _report(root, _rebuild(root), began)
+            return _report(root, _follow(root, anew=True), began)
 
 
 def rebuild_index(root: Path) -> IndexReport:
@@ -115,69 +105,45 @@ def rebuild_index(root: Path) -> IndexReport:
     """
     began = time.monotonic()
     with writer_lock(root):
-        return _report(root, _rebuild(root), began)
+        return _report(root, _follow(root, anew=True), began)
 
 
 Outcome = tuple[Changes, tuple[Skipped, ...]]
 
 
-def _update(root: Path) -> Outcome:
-    checked_ns = time.time_ns()
+def _follow(root: Path, *, anew: bool) -> Outcome:
+    """Let the index follow the files, in a file of its own if anew."""
+    clear_aside(root)
     found, skipped = scan(root)
-    with reading(root) as connection:
-        changes = compare(root, found, recorded(connection))
-        if not (changes.stale or changes.touched):
-            return changes, skipped
+    try:
+        changes = changed_in(root, found)
+    except IndexUnusable:
+        if not anew:
+            raise
+        changes = Changes(list(found), [], [], [])
+    if not (anew or changes.stale):
+        return changes, skipped
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
     from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
 
-    with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
-        # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        with connection:  # all or nothing
-            connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer
-            for path in changes.removed:
-                take_out(connection, path)
-            for path in (*changes.added, *changes.changed):
-                put(connection, root, path, found[path], checked_ns)
-            place_claims(connection, root, changes.stale)
-            for path in changes.touched:
-                connection.execute(_RESTAMP, (*found[path], checked_ns, path))
-    return changes, skipped
-
-
-@writing(INDEX)
-def _rebuild(root: Path) -> Outcome:
-    from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  as above
-    from pipelines.search.rows import put  # noqa: PLC0415  as above
-
-    checked_ns = time.time_ns()
-    found, skipped = scan(root)
-    changes = compare(root, found, {})
-    with contextlib.suppress(IndexUnusable), reading(root) as connection:
-        changes = compare(root, found, recorded(connection))
-    try:
-        with replacing(root) as connection:
-            make_tables(connection)
-            with connection:
-                connection.execute("BEGIN")
-                for path, stamp in found.items():
-                    put(connection, root, path, stamp, checked_ns)
-                place_claims(connection, root, ())
-                for table in ("units", "passages"):
-                    connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
-    except sqlite3.Error as error:
-        raise NotWritable(INDEX, str(error)) from error
+    with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
+        connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer
+        for path in () if anew else changes.removed:
+            take_out(connection, path)
+        for path in found if anew else (*changes.added, *changes.changed):
+            put(connection, root, path, found[path])
+        place_claims(connection, root, changes.stale)
+        for table in ("units", "passages") if anew else ():
+            connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
     return changes, skipped
 
 
 def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
     changes, passed = outcome
     with reading(root) as connection:
-        (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
-        (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+        files, units = counts_in(connection)
         skipped, partial = unread_in(root, connection, passed)
-    added, changed, removed, unchanged = (len(set(paths) - CLAIMING) for paths in changes[:4])
+    added, changed, removed, unchanged = (len(set(paths) - CLAIMING) for paths in changes)
     seconds = round(time.monotonic() - began, 3)
     return IndexReport(files, added, changed, removed, unchanged, units, skipped, partial, seconds)
 
@@ -207,23 +173,20 @@ def freshen(root: Path) -> Freshness:
     """
     found, _ = scan(root)
     try:
-        with reading(root) as connection:
-            changes = compare(root, found, recorded(connection))
+        changes = changed_in(root, found)
     except IndexUnusable as error:
         return rebuilt(root, error, update_index)  # another process may have built it by now
-    if not (changes.stale or changes.touched):
+    if not changes.stale:
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "Run `curate index` to include them."
     if sum(found[path].size + (PDF_BYTES if form_of(path) is FileForm.PDF else 0) for path in anew) <= CHEAP_BYTES:
         try:
-            update_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
+            update_index(root, FRESH_PATIENCE)
         except (LockHeld, NotWritable) as error:
             why = error.sentence
         else:
             return Freshness()
-    if not changes.stale:
-        return Freshness()
     count = len(changes.stale)
     files = "1 file changed and is" if count == 1 else f"{count:,} files changed and are"
     return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.embed import embedded_units
-from pipelines.search.indexed_files import CLAIMING, compare, recorded, scan
+from pipelines.search.indexed_files import changed_in, counts_in, scan
 from pipelines.search.schema import INDEX, reading
 from pipelines.search.vectors import used_model
 
@@ -65,24 +65,23 @@ def index_facts(root: Path) -> IndexFacts:
     Cheap for any memory: it compares the files' metadata with the index's list of files.
     """
     try:
+        behind = len(changed_in(root, scan(root)[0]).stale)
         with reading(root) as connection:
-            return _facts(root, connection)
+            return _facts(root, connection, behind)
     except IndexUnusable as fault:
         if (root / INDEX).is_file():
             return IndexFacts("unusable", f"{fault.sentence} {_BRINGS[0].upper()}{_BRINGS[1:]} rebuilds it.")
         return IndexFacts("missing", f"There is none yet; {_BRINGS} builds it.")
 
 
-def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
-    known = recorded(connection)
-    behind = len(compare(root, scan(root)[0], known).stale)
-    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+def _facts(root: Path, connection: sqlite3.Connection, behind: int) -> IndexFacts:
+    there, units = counts_in(connection)
     files = "1 file" if behind == 1 else f"{behind:,} files"
     model = used_model(root)
     return IndexFacts(
         state="behind" if behind else "current",
         sentence=f"{files} changed since; {_BRINGS} updates it." if behind else "",
-        files=sum(not reason for path, (*_, reason) in known.items() if path not in CLAIMING),
+        files=there,
         units=units,
         behind=behind,
         vectors=VectorFacts(*model, *embedded_units(root, connection, model)) if model else None,

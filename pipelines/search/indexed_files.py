@@ -14,17 +14,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import stat
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.errors import BadFile, IndexUnusable
+from pipelines.errors import GitFault, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
-from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.item import ids_in
+from pipelines.store.files import too_many
 from pipelines.store.layout import (
     BRIEFING,
     DESCRIPTIONS,
@@ -43,8 +43,6 @@ from pipelines.store.layout import (
     TOMBSTONES,
     USER,
     is_image,
-    is_matched,
-    kind_of,
 )
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
@@ -52,16 +50,13 @@ from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is tool results."""
-# A file can change twice within one tick of its file system's clock and keep the same times. So a stamp that was this
-# recent when it was taken is not trusted, and the file is read.
-SETTLED_NS: Final = 2_000_000_000
 
 CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
@@ -114,7 +109,7 @@ class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
     `beside` is what else its text depends on: for a transcript the memory's days, for an image the end of its
-    description's name, and that file's metadata, for a document the ledger as a whole.
+    description's name, and that file's metadata.
     """
 
     size: int
@@ -139,39 +134,46 @@ def scan(root: Path) -> Scan:
     found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     days = ""  # looked up when a transcript needs them
-    ledger = hashlib.sha256("\n".join(ledger_on_disk(root).values()).encode()).hexdigest()[:16]
     for entry, path, form, description in _candidates(root, skipped):
-        if form is FileForm.TRANSCRIPT and not days:
+        is_transcript = form is FileForm.TRANSCRIPT
+        if is_transcript and not days:
             from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
 
             days = str(read_days(root))
-        most = MAX_TRANSCRIPT_BYTES if form is FileForm.TRANSCRIPT else MAX_BYTES
-        if reason := _unfit(entry, path):
-            skipped.append(Skipped(_printable(path), reason))
-        elif (stamp := _stamp(entry, _beside(path, form, days, ledger), description)) and stamp.size > most:
-            skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
-        elif stamp:
+        most = MAX_TRANSCRIPT_BYTES if is_transcript else MAX_BYTES
+        stamp = _stamp(entry, path, most, days if is_transcript else "", description)
+        if isinstance(stamp, FileStamp):
             found[path] = stamp
+        elif stamp:
+            skipped.append(Skipped(_printable(path), stamp))
+    for path in _ignored(root, found):
+        del found[path]
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
         if path.partition("/")[0] in _TOPS and form_of(path) is FileForm.TEXT:
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
-    found |= _claiming(root, ledger)
-    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
+    return dict(sorted((found | _claiming(root)).items())), tuple(sorted(set(skipped)))
 
 
-def _beside(path: str, form: FileForm, days: str, ledger: str) -> str:
-    return days if form is FileForm.TRANSCRIPT else ledger if form is FileForm.TEXT and kind_of(path) else ""
-
-
-def _claiming(root: Path, ledger: str) -> dict[str, FileStamp]:
+def _claiming(root: Path) -> dict[str, FileStamp]:
     layout, found = layout_of(root), dict[str, FileStamp]()
     for path in CLAIMING:
         with contextlib.suppress(OSError):
             status = (root / layout.real(path)).lstat()
             if stat.S_ISREG(status.st_mode):
-                beside = _beside(path, FileForm.TEXT, "", ledger)
-                found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, beside)
+                found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found
+
+
+def _ignored(root: Path, paths: Iterable[str]) -> set[str]:
+    """Return what git ignores outside the memory's own files; in place, the layout names the notes."""
+    others = [] if layout_of(root).in_place else [path for path in paths if path.partition("/")[0] not in _OWN]
+    if not others:
+        return set()
+    from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
+
+    with contextlib.suppress(GitFault):
+        return Git(root).ignored(others)
+    return set()
 
 
 def _candidates(
@@ -180,9 +182,9 @@ def _candidates(
     """Yield every file, link and special file whose name belongs in the index, an image with its description."""
     layout = layout_of(root)
     known_below = f"{NOTES}/" if layout.in_place else ""
-    pending, left = [("", tuple[str, ...]())], files.MOST_SEEN
+    pending, left = [""], files.MOST_SEEN
     while pending and left >= 0:
-        here, ignored = pending.pop()
+        here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
                 seen = list(islice(entries, left + 1))
@@ -197,11 +199,10 @@ def _candidates(
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
         if not layout.in_place:  # in place, the layout names the notes
             listed = {real: one for real, one in listed.items() if real not in {PARTIAL, STATE}}
-            ignored = _leave_out_ignored(root, here, listed, ignored)
         described = _take_descriptions(listed)
         for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
-                pending += [(real, ignored)] if layout.leads(real) else []
+                pending += [real] if layout.leads(real) else []
                 continue
             path = layout.canonical(real) or ""
             form = form_of(path) if path and path not in _NEVER and (not is_image(real) or real in described) else None
@@ -222,32 +223,6 @@ def _take_descriptions(listed: dict[str, os.DirEntry[str]]) -> dict[str, os.DirE
     return described
 
 
-def _leave_out_ignored(
-    root: Path, folder: str, listed: dict[str, os.DirEntry[str]], above: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Remove what git ignores outside the memory's own files, and return the globs that apply below this folder."""
-    if not (others := [real for real in listed if real.partition("/")[0] not in _OWN]):
-        return above
-    globs = (*above, *_ignored_in(root, folder))
-    for real in others if globs else ():
-        is_folder = listed[real].is_dir(follow_symlinks=False)
-        if is_matched(real, [one.rstrip("/") for one in globs if is_folder or not one.endswith("/")]):
-            del listed[real]
-    return globs
-
-
-def _ignored_in(root: Path, folder: str) -> Iterator[str]:
-    """Yield what a folder's .gitignore leaves out, as globs of paths of the memory; with a `/` at the end, folders."""
-    try:
-        lines = (read_bytes(root, f"{folder}/.gitignore".lstrip("/")) or b"").decode(errors="replace").splitlines()
-    except (BadFile, OSError):
-        return
-    for line in (line.rstrip() for line in lines if line.strip() and not line.startswith("#")):
-        name = line.removeprefix("!").removeprefix("\\")
-        glob = name.lstrip("/") if "/" in name.rstrip("/") else f"**/{name}"
-        yield "!" * line.startswith("!") + f"{folder}/{glob}".lstrip("/")
-
-
 def _why_not(entry: os.DirEntry[str], path: str) -> str:
     """Return why a file is not indexed that a person may expect to find; empty if nobody does."""
     if path.startswith(_MIXED) and not entry.is_symlink():
@@ -264,20 +239,23 @@ def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _unfit(entry: os.DirEntry[str], path: str) -> str:
+def _stamp(
+    entry: os.DirEntry[str], path: str, most: int, beside: str, description: os.DirEntry[str] | None
+) -> FileStamp | str:
+    """Return the stamp of a file, or why it is not indexed; an empty reason if it was deleted meanwhile."""
     if entry.is_symlink():
         return LINKED
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
-    return "" if path == _printable(path) else "has a name that is not UTF-8"
-
-
-def _stamp(entry: os.DirEntry[str], beside: str, description: os.DirEntry[str] | None) -> FileStamp | None:
+    if path != _printable(path):
+        return "has a name that is not UTF-8"
     try:
         found = entry.stat(follow_symlinks=False)
         also = description.stat(follow_symlinks=False) if description else found
-    except OSError:  # it was deleted meanwhile
-        return None
+    except OSError:
+        return ""
+    if found.st_size > most:
+        return f"is larger than {most >> 20} MB"
     if description:
         beside = f"{description.name.removeprefix(entry.name)} {also.st_size} {also.st_ctime_ns}"
     return FileStamp(found.st_size, found.st_mtime_ns, max(found.st_ctime_ns, also.st_ctime_ns), beside)
@@ -292,79 +270,56 @@ def _printable(path: str) -> str:
     return path.encode(errors="backslashreplace").decode()
 
 
-Recorded = tuple[tuple[int, int, int, str], int, str, str]
-"""The index's record of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
-
-
 class Changes(NamedTuple):
-    """Sorted paths: new files, files with other bytes, deleted files, and files with the same bytes.
-
-    `touched` are unchanged files whose stamp must be refreshed, so that the next scan need not read them; `stale` are
-    the first three, for which the index is out of date.
-    """
+    """The paths of files as compared with the index, in order."""
 
     added: list[str]
     changed: list[str]
     removed: list[str]
     unchanged: list[str]
-    touched: list[str]
-    stale: list[str]
+
+    @property
+    def stale(self) -> list[str]:
+        """The files for which the index is out of date."""
+        return [*self.added, *self.changed, *self.removed]
 
 
-def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
-    """Return the index's record of each file, by path."""
-    rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
-    return {row[0]: (row[1:5], *row[5:]) for row in rows}  # a named tuple for each takes as long as reading them
+def changed_in(root: Path, found: Mapping[str, FileStamp]) -> Changes:
+    """Return what changed since the index was made. No file but the ledger is read.
 
-
-def compare(root: Path, found: Mapping[str, FileStamp], known: Mapping[str, Recorded]) -> Changes:
-    """Return what changed. A file is read only if its stamp is not conclusive."""
-    added, changed, unchanged, touched = [], [], [], []
-    for path, stamp in found.items():
-        if (old := known.get(path)) is None:
-            added.append(path)
-        elif stamp == old[0] and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < old[1]:  # certainly unchanged
-            unchanged.append(path)
-        elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
-            unchanged.append(path)
-            touched.append(path)
-        else:
-            changed.append(path)
-    removed = sorted(known.keys() - found.keys())
-    return Changes(added, changed, removed, unchanged, touched, [*added, *changed, *removed])
-
-
-def fingerprint(root: Path, path: str, beside: str) -> str | None:
-    """Return the hash of everything that a file's units depend on, without making them; None if the file vanished.
-
-    Args:
-        root: the memory.
-        path: the file, relative to the memory.
-        beside: the `beside` of its stamp.
+    Raises:
+        IndexUnusable: there is no index, or it cannot be read.
     """
-    try:
-        file = open_regular(root, path)
-        if file is None:
-            return None
-        with file:
-            if kind_of(path):
-                return document_digest(file.read(), ledger_on_disk(root))
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if form_of(path) is FileForm.IMAGE:
-            beside = hashlib.sha256(read_bytes(root, description_of(path, beside)) or b"").hexdigest()
-    except (BadFile, OSError):
-        return ""
-    return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
+    with reading(root) as connection:
+        known = {row[0]: row[1:] for row in connection.execute(_KNOWN)}
+    ledger, same = ledger_on_disk(root), set[str]()
+    for path, (*stamp, ids, rows) in known.items():
+        if found.get(path) == tuple(stamp) and rows == rows_digest(ids.split(), ledger):
+            same.add(path)
+    return Changes(
+        [path for path in found if path not in known],
+        [path for path in found if path in known and path not in same],
+        sorted(known.keys() - found.keys()),
+        sorted(same),
+    )
 
 
-def document_digest(data: bytes, ledger: Mapping[str, str]) -> str:
-    """Return the hash of a document with the rows of its items."""
-    found = hashlib.sha256(data)
-    for ident in ids_in(data.decode(errors="replace")):
-        found.update(ledger.get(ident, "").encode())
-    return found.hexdigest()
+_KNOWN = "SELECT path, size, mtime_ns, ctime_ns, beside, ids, rows FROM files"
 
 
+def rows_digest(ids: Sequence[str], ledger: Mapping[str, str]) -> str:
+    """Return the hash of the rows of a document's items; empty for none."""
+    return hashlib.sha256("\n".join(ledger.get(one, "") for one in ids).encode()).hexdigest() if ids else ""
+
+
+def counts_in(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many files are in the index, and how many units."""
+    (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
+    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+    return files, units
+
+
+_FILES = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
 _SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
 _PARTIAL = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
 

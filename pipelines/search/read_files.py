@@ -1,8 +1,7 @@
-"""Read a file for the index: its units, the fingerprint of everything they depend on, or why there are none."""
+"""Read a file for the index: its units, or why there are none."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
 from pipelines.search.claimed_lines import LineClaim, claims_in
-from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, document_digest, fingerprint, form_of
+from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, form_of, rows_digest
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.item import Trust
+from pipelines.store.item import Trust, ids_in
 from pipelines.store.layout import LOGS, kind_of
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
@@ -35,17 +34,17 @@ class FileReading(NamedTuple):
 
     Args:
         units: in order.
-        sha256: the fingerprint; empty if the bytes could not be read.
         reason: why there are no units, as the predicate of a sentence about the path.
         note: what is missing among the units; likewise.
         claims: what it says about log lines.
+        rests: for a document, the ids in it, and the digest of their rows in the ledger.
     """
 
     units: Sequence[Unit]
-    sha256: str = ""
     reason: str = ""
     note: str = ""
     claims: Sequence[LineClaim] = ()
+    rests: tuple[str, str] = ("", "")
 
 
 def read_file(root: Path, path: str, beside: str) -> FileReading | None:
@@ -58,20 +57,14 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
     """
     form = form_of(path)
     try:
-        if form is FileForm.TEXT:
-            return _text(root, path)
-        sha256 = fingerprint(root, path, beside)  # taken first: a change meanwhile makes the next update read it again
+        if form in {FileForm.TEXT, FileForm.IMAGE}:
+            return _text(root, description_of(path, beside))
         file = open_regular(root, path)
-        if file is None or sha256 is None:
+        if file is None:
             return None
         with file:
-            if form is FileForm.IMAGE:
-                read = _text(root, description_of(path, beside))
-            elif form is FileForm.TRANSCRIPT:
-                read = _transcript(path, file, beside, load_redactor(root))
-            else:
-                read = _pdf(file, load_redactor(root))
-            return read and read._replace(sha256=sha256)
+            redactor = load_redactor(root)
+            return _pdf(file, redactor) if form is FileForm.PDF else _transcript(path, file, beside, redactor)
     except BadFile as error:
         return FileReading((), reason=error.why)
     except OSError as error:
@@ -88,16 +81,16 @@ def _text(root: Path, path: str) -> FileReading | None:
     if data is None:
         return None
     rows = ledger_on_disk(root) if kind_of(path) else {}
-    digest = document_digest(data, rows) if kind_of(path) else hashlib.sha256(data).hexdigest()
     try:
         text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
-        return FileReading((), digest, f"is not UTF-8 (byte {error.start})")
+        return FileReading((), f"is not UTF-8 (byte {error.start})")
     text = _as_markdown(text) if path.endswith(".json") else text
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
     units = () if path in CLAIMING else read_units(path, redacted, rows)
-    return FileReading(units, digest, claims=claims_in(path, redacted, rows))
+    ids = ids_in(redacted) if kind_of(path) else []
+    return FileReading(units, claims=claims_in(path, redacted, rows), rests=(" ".join(ids), rows_digest(ids, rows)))
 
 
 def _as_markdown(text: str) -> str:

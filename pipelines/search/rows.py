@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pipelines.search.indexed_files import FileStamp
 
 
-_STAMPED = ("path", "size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta")
+_STAMPED = ("path", "size", "mtime_ns", "ctime_ns", "beside", "ids", "rows", "reason", "note", "meta")
 _FILE = f"INSERT INTO files({', '.join(_STAMPED)}) VALUES ({', '.join('?' * len(_STAMPED))})"  # noqa: S608  our own columns
 _UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS[1:])}) VALUES (:{', :'.join(UNIT_COLUMNS[1:])})"  # noqa: S608  as above
 
 
-def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp, checked_ns: int) -> None:
+def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp) -> None:
     """Read a file and make its rows anew; an unreadable file is recorded with the reason, a vanished one has no rows.
 
     Args:
@@ -31,7 +31,6 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
         root: the memory.
         path: the file, relative to the memory.
         stamp: its metadata from before it was read.
-        checked_ns: the time of that, in nanoseconds since the epoch.
     """
     take_out(connection, path)
     read = read_file(root, path, stamp.beside)
@@ -39,7 +38,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
         return
     front = read.units[0].meta if read.units else ()  # the same for all units of a file
     meta = "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in front)
-    file = connection.execute(_FILE, (path, *stamp, checked_ns, read.sha256, read.reason, read.note, meta)).lastrowid
+    file = connection.execute(_FILE, (path, *stamp, *read.rests, read.reason, read.note, meta)).lastrowid
     placed, passages = surround(path, read.units)
     (last,) = connection.execute("SELECT ifnull(max(id), 0) FROM passages").fetchone()
     numbered = ((number, file, text) for number, text in enumerate(passages, last + 1))

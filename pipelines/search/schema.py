@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from pipelines.errors import IndexUnusable, LockHeld
+from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.store.files import open_own, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private_folder
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 18
+VERSION: Final = 19
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -41,8 +41,8 @@ SHOWN, PAST, NEVER = 0, 1, 2
 """Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
 
 _FILES: Final[Mapping[str, type]] = {
-    **dict.fromkeys(("id", "size", "mtime_ns", "ctime_ns", "checked_ns"), int),
-    **dict.fromkeys(("path", "beside", "sha256", "reason", "note", "meta"), str),
+    **dict.fromkeys(("id", "size", "mtime_ns", "ctime_ns"), int),
+    **dict.fromkeys(("path", "beside", "ids", "rows", "reason", "note", "meta"), str),
 }
 # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
 # the unit's text; it is 0 if the text is not embedded.
@@ -196,27 +196,42 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def writing_in(root: Path) -> Iterator[sqlite3.Connection]:
+    """Open the index to write; the caller holds the writer lock."""
+    with contextlib.closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        yield connection
+
+
+@contextlib.contextmanager
 def replacing(root: Path) -> Iterator[sqlite3.Connection]:
-    """Open an empty database beside the index, and replace the index with it if the block succeeds.
+    """Make empty tables beside the index, and replace the index with them if the block succeeds.
 
     Readers of the old one go on reading it. It is readable by its owner only: it contains the memory's text.
+
+    Raises:
+        NotWritable: the disk refuses.
     """
     path, aside = root / INDEX, root / _ASIDE
-    clear_aside(root)
     try:
-        os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        with contextlib.closing(sqlite3.connect(aside, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous = OFF")  # not shared yet, and flushed at the end
-            connection.execute("PRAGMA journal_mode = OFF")
-            yield connection
-            connection.execute("PRAGMA journal_mode = WAL")
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
-        with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
-            old.execute("PRAGMA wal_checkpoint")
-        _remove(path, _BESIDE)
-        aside.replace(path)
+        with writing(INDEX):
+            os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            with contextlib.closing(sqlite3.connect(aside, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous = OFF")  # not shared yet, and flushed at the end
+                connection.execute("PRAGMA journal_mode = OFF")
+                make_tables(connection)
+                yield connection
+                connection.execute("PRAGMA journal_mode = WAL")
+            with aside.open("rb") as file:
+                os.fsync(file.fileno())
+            # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
+            with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
+                old.execute("PRAGMA wal_checkpoint")
+            _remove(path, _BESIDE)
+            aside.replace(path)
+    except sqlite3.Error as error:
+        raise NotWritable(INDEX, str(error)) from error
     finally:
         clear_aside(root)
 

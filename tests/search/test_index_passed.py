@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
-from pipelines.search.indexed_files import fingerprint, scan, unread
+from pipelines.search.indexed_files import unread
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import INDEX
-from tests.search.pdfs import pdf
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from pipelines.search.build import IndexReport
 
@@ -34,12 +30,6 @@ def said(*texts: str, time: str = "2026-03-18T23:30:00Z") -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let all that was written so far be old enough that its stamp is believed."""
-    later = time.time_ns() + 10**10
-    monkeypatch.setattr(time, "time_ns", lambda: later)
-
-
 def reasons(report: IndexReport) -> dict[str, str]:
     return {one.path: one.reason for one in report.skipped}
 
@@ -49,8 +39,7 @@ def found(root: Path, query: str, *sources: str) -> list[str]:
     return [f"{hit.path}:{hit.start_line}" for hit in hits]
 
 
-def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settled(monkeypatch)
+def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path) -> None:
     assert unread(root) == ((), ())
     put(root, "Resources/a.pdf", b"broken")
     put(root, "Resources/b.pdf", b"")
@@ -84,17 +73,6 @@ def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path, m
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:
     for path in (SESSION, "Resources/a.pdf"):
         assert read_file(root, path, "UTC 00:00") is None
-        assert fingerprint(root, path, "UTC 00:00") is None
-
-
-def test_a_fingerprint_is_that_of_what_was_read(root: Path) -> None:
-    put(root, SESSION, said("hello"))
-    put(root, "Resources/a.pdf", pdf("the quay"))
-    put(root, "Areas/a.md", b"hello\n")
-    for path, stamp in scan(root)[0].items():
-        read = read_file(root, path, stamp.beside)
-        assert read is not None
-        assert read.sha256 == fingerprint(root, path, stamp.beside) != ""
 
 
 def test_a_bomb_of_brackets_and_a_huge_number_cost_no_other_turn(root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 from pipelines.search.indexed_files import MAX_BYTES, scan
@@ -41,6 +42,7 @@ def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
     against = ["Review.md", "State/tombstones.jsonl"]  # only what they say against lines of logs
     for path in (*wanted, *against, "USER.md", *left_out):
         write(root, path)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
     write(root, ".gitignore", "# ours\nSessions/\nbuild/\n/top.md\n*.tmp.md\n")
     write(root, "drafts/.gitignore", "*.md\n!k.md\nout\n")
     found, skipped = scan(root)
