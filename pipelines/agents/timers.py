@@ -5,7 +5,6 @@ The installed files are those in deploy/ with a person's own paths and time fill
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -14,36 +13,28 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.agents.install_plan import Edit, InstallPlan, InstallRequest
-from pipelines.errors import GitFault, UsageFault, reason_of
+from pipelines.errors import UsageFault, reason_of
 from pipelines.provider_settings import VOYAGE_KEY
-from pipelines.store.git import Git
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 
 _USUAL = "02:00"
 """When nights begin by default: the day's log is closed, and few people work."""
 _SECONDS = 20.0
 _NOT_RUN = 127
-SERVICE: Final = "memcurate.service"
-TIMER: Final = "memcurate.timer"
-FAILED: Final = "memcurate-failed.service"
+SERVICE = "memcurate.service"
+TIMER = "memcurate.timer"
+FAILED = "memcurate-failed.service"
 _SYSTEMCTL = ("systemctl", "--user")
 _EXAMPLE = ":%h/.local/bin/curate"
-_EXAMPLE_PATHS = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/.codex"'
 _CALENDAR = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
-_WALLS = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
 _GLOB = re.compile(r"([*?\[\\])")
-_KERNEL = (
-    ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
-    ("/proc/sys/user/max_user_namespaces", "0"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +140,10 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     if not adding:
         edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
         return InstallPlan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
-    walls = has_user_namespaces()
-    edits = tuple(whole_file(folder / name, text) for name, text in units(asked, walls=walls).items())
-    notes = ["User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."]
-    if not walls:
-        notes.append(
-            "This machine cannot sandbox user services (no user namespaces): memcurate.service runs unsandboxed."
-        )
-    notes += unknown_at_night(asked.home)
-    return InstallPlan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
+    edits = tuple(whole_file(folder / name, text) for name, text in units(asked).items())
+    linger = "User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."
+    notes = (linger, *unknown_at_night(asked.home))
+    return InstallPlan(edits, notes, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
 def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:
@@ -174,7 +160,7 @@ def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:
     return InstalledNight("systemd", str(timer), time, zone, ours, enabled)
 
 
-def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
+def units(asked: InstallRequest) -> dict[str, str]:
     """Return the text of each unit by name.
 
     Raises:
@@ -189,43 +175,20 @@ def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
     slots: Mapping[str, str] = {
         f"{_EXAMPLE} run --memory %h/memory": f"{program} run --memory {memory}",
         "-%h/.config/memcurate/environment": f"-{keys}",
-        _EXAMPLE_PATHS: " ".join(_quoted(f"-{path}") for path in _written(asked)),
     }
-    service = fill(SERVICE, slots)
     failed_slots = {f"{_EXAMPLE} status --notify --memory %h/memory": f"{program} status --notify --memory {memory}"}
     zone = f" {asked.zone}" if asked.zone else ""
     return {
-        SERVICE: service if walls else _WALLS.sub("# They are left out on this machine.\n", service),
+        SERVICE: fill(SERVICE, slots),
         FAILED: fill(FAILED, failed_slots),
         TIMER: fill(TIMER, {"*-*-* 02:00:00": f"*-*-* {time}:00{zone}"}),
     }
-
-
-def has_user_namespaces() -> bool:
-    """Whether the kernel allows user namespaces, which the sandbox of a user's service needs."""
-    for path, value in _KERNEL:
-        with contextlib.suppress(OSError, ValueError):
-            if Path(path).read_text(encoding="ascii").strip() == value:
-                return False
-    return True
 
 
 def _quoted(text: str | Path) -> str:
     """Return a word quoted for systemd, with `%` doubled."""
     escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
-
-
-def _written(asked: InstallRequest) -> Iterable[Path]:
-    """Return the folders that a night writes: the memory, its repository, the models' cache, the agents' logins."""
-    root = asked.program.root.resolve()
-    folders = [root]
-    with contextlib.suppress(GitFault):  # there may be no repository yet
-        where = Git(root).repository
-        places = (folder.resolve() for folder in (where.git_dir, where.common_dir))
-        folders += [folder for folder in places if not folder.is_relative_to(root)]
-    logins = [asked.home / ".claude", asked.home / ".codex"]
-    return dict.fromkeys([*folders, _xdg_folder("XDG_CACHE_HOME", asked.home / ".cache") / "memcurate", *logins])
 
 
 def _units_folder(home: Path) -> Path:

@@ -8,7 +8,7 @@ import plistlib
 import re
 import shlex
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from pipelines.agents.install_plan import InstallPlan, InstallRequest
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-BEGIN: Final = "# memcurate:begin"
-END: Final = "# memcurate:end"
+BEGIN = "# memcurate:begin"
+END = "# memcurate:end"
 _EXAMPLE_KEYS = '"$HOME/.config/memcurate/environment"'
 _EXAMPLE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
 _EXAMPLE_PROGRAM = '"$HOME/.local/bin/curate"'
 _EXAMPLE_MEMORY = '"$HOME/memory"'
 _NIGHT = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
-LABEL: Final = "memcurate"
+LABEL = "memcurate"
 _PLACE = "Library/LaunchAgents/memcurate.plist"
 _MEMORY_AT = 4
 

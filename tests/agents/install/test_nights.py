@@ -76,27 +76,6 @@ def test_what_is_said_when_a_crontab_fails(memory: Memory, system: System) -> No
     assert system.table.read_bytes() == b"# memcurate:begin\n0 1 * * * x\n"
 
 
-def test_without_user_namespaces_the_walls_are_left_out(
-    memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    system.program("systemctl", SYSTEMCTL)
-    for walls in (True, False):
-        monkeypatch.setattr(systemd, "has_user_namespaces", lambda walls=walls: walls)
-        said = memory.curate("install", "systemd")
-        text = (Path.home() / "config/systemd/user" / systemd.SERVICE).read_text()
-        assert ("\nProtectSystem=strict\n" in text, "\nPrivateUsers=yes\n" in text) == (walls, walls)
-        assert "\nNoNewPrivileges=yes\n" in text
-        assert ("memcurate.service runs unsandboxed" in said) != walls
-
-
-def test_a_repository_around_the_memory_can_be_written(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", str(tmp_path / "all")], check=True)
-    root = tmp_path / "all" / "memory"
-    root.mkdir()
-    service = systemd.units(asked(root), walls=True)[systemd.SERVICE]
-    assert f'ReadWritePaths="-{root}" "-{tmp_path}/all/.git" "-' in service
-
-
 def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
     system.program("systemctl", SYSTEMCTL)
     system.cron()
@@ -154,7 +133,7 @@ def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
     system.cron()
     for name in ("crontab", "memcurate.service", "memcurate-failed.service", "memcurate.timer", "memcurate.plist"):
         assert fill(name, {}) == (DEPLOY / name).read_text()
-    units = systemd.units(asked(Path("/home/me/memory")), walls=True)
+    units = systemd.units(asked(Path("/home/me/memory")))
     one = {name: text.splitlines() for name, text in units.items()}
     one["memcurate.plist"] = launchd.property_list(asked(Path("/home/me/memory"))).splitlines()
     one["crontab"] = cron.block(asked(Path("/home/me/memory")), "02:00").splitlines()
@@ -162,9 +141,7 @@ def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
         there = (DEPLOY / name).read_text().splitlines()
         there = there[there.index("# memcurate:begin") :] if name == "crontab" else there
         changed = [new for old, new in zip(there, lines, strict=True) if old != new]
-        assert all(
-            re.match(r"(ExecStart|EnvironmentFile|ReadWritePaths)=|0 2 |\s*<string>/", line) for line in changed
-        ), changed
+        assert all(re.match(r"(ExecStart|EnvironmentFile)=|0 2 |\s*<string>/", line) for line in changed), changed
         assert not [line for line in changed if line.startswith("#")]
 
 
@@ -198,17 +175,11 @@ def test_systemd_itself_finds_the_program_wherever_it_is(name: str) -> None:
         program.write_text("#!/bin/sh\n")
         for there in (True, False):
             program.chmod(0o755) if there else program.unlink()
-            for unit, text in systemd.units(asked(home, str(program), home), walls=True).items():
+            for unit, text in systemd.units(asked(home, str(program), home)).items():
                 (Path(folder) / unit).write_text(text)
             words = [ANALYZE or "", "--user", "--man=no", "verify", f"{folder}/{systemd.SERVICE}"]
             done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment(Path(folder)))
             assert (done.returncode == 0 and not done.stderr) == there, done.stderr
-
-
-def test_a_line_end_in_a_path_is_refused() -> None:
-    for broken in ("/a\nb", "/a\x1bb", "/a\udc80b"):
-        with pytest.raises(Exception, match="file cannot hold"):
-            systemd.units(asked(Path(broken)), walls=True)
 
 
 @pytest.mark.parametrize("target", ["cron", "systemd", "launchd"])

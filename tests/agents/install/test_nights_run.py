@@ -52,7 +52,7 @@ def start(words: list[str], **more: str) -> tuple[int, str]:
 
 
 def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: InstallRequest) -> None:
-    units = systemd.units(asked, walls=True)
+    units = systemd.units(asked)
 
     def begin(name: str) -> tuple[int, str]:
         """Start what a unit starts, as systemd reads it: no shell, quotes undone, variables from the file it names."""
