@@ -5,23 +5,22 @@ Only what is ours is put in, replaced or taken out: an entry of settings, or a m
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from pipelines.agents.settings_files import CannotEdit, json_as_written
+from pipelines.agents.settings_files import CannotEdit
 from pipelines.errors import BadFile, reason_of
-from pipelines.store.files import sync_folder, writing
+from pipelines.store.files import replace_synced, writing
 
 if TYPE_CHECKING:
     from pipelines.agents.install_plan import Edit, InstallPlan
 
 
-ADVICE: Final = "Nothing was written. Fix the file, then run this again."
+ADVICE = "Nothing was written. Fix the file, then run this again."
 _SECRET, _COMMON = 0o600, 0o644
 
 
@@ -48,11 +47,8 @@ class FileEdit:
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
     def diff(self) -> str:
-        """Return what changes. JSON is laid out first as an edit writes it, so that only real changes show."""
-        before, after = self.before or "", self.after or ""
-        if self.file.suffix == ".json":
-            before, after = json_as_written(before), json_as_written(after)
-        return bare_diff(before, after, str(self.file))
+        """Return what changes."""
+        return bare_diff(self.before or "", self.after or "", str(self.file))
 
 
 def changes(plan: InstallPlan) -> list[FileEdit]:
@@ -107,8 +103,6 @@ def _change(edit: Edit) -> FileEdit:
         after = edit.change(before or "")
     except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, ADVICE) from None
-    if not after and before is not None and edit.path.is_symlink():
-        return FileEdit(edit, file, before, edit.empty)
     return FileEdit(edit, file, before, after or None)
 
 
@@ -120,26 +114,7 @@ def _write(edit: Edit) -> FileEdit:
             change.file.unlink(missing_ok=True)
         else:
             change.file.parent.mkdir(parents=True, exist_ok=True)
-            _put(change.file, change.after)
+            usual = _COMMON if change.file.suffix == ".md" else _SECRET
+            mode = stat.S_IMODE(change.file.stat().st_mode) if change.before is not None else usual
+            replace_synced(change.file, change.after.encode(), mode)
     return change
-
-
-def _put(file: Path, text: str) -> None:
-    """Write a file whole; its mode and owner stay."""
-    known = file.stat() if file.exists() else None
-    mode = stat.S_IMODE(known.st_mode) if known else _COMMON if file.suffix == ".md" else _SECRET
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _SECRET)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(text.encode())
-            opened.flush()
-            os.fchmod(descriptor, mode)
-            if known:
-                with contextlib.suppress(PermissionError):  # only root may give files away
-                    os.fchown(descriptor, known.st_uid, known.st_gid)
-            os.fsync(descriptor)
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync_folder(file.parent)

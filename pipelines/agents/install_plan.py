@@ -7,15 +7,12 @@ without being carried out; `edit_files` writes. The plans themselves are in `tar
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-from pipelines.errors import UsageFault
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
     TextChange = Callable[[str], str]
 
 
-TARGETS: Final = {
+TARGETS = {
     "claude-code": "Claude Code: context at the start, capture at the end, MCP tools.",
     "codex": "Codex CLI: the same.",
     "cursor": "Cursor: context at the start, MCP tools.",
@@ -38,7 +35,7 @@ TARGETS: Final = {
 }
 """The targets, each with a line of help."""
 
-NIGHTLY: Final = ("cron", "systemd", "launchd")
+NIGHTLY = ("cron", "systemd", "launchd")
 """The targets that start a run every night."""
 
 
@@ -72,12 +69,10 @@ class Edit:
     Args:
         path: the file as the agent finds it; it may be a symbolic link.
         change: takes the file's text (empty if there is none) and returns the new one; an empty one removes the file.
-        empty: what to write instead if the file is a link and must not be removed.
     """
 
     path: Path
     change: TextChange
-    empty: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +97,15 @@ class InstallPlan:
 # The commands that agents run, and how they are recognised in an agent's settings.
 
 
-NAME: Final = "memcurate"
-PLUGIN: Final = "memcurate"
+NAME = "memcurate"
+PLUGIN = "memcurate"
 """The name of the Claude Code plugin in deploy/claude-code."""
-CONTEXT: Final = ("context", "--format", "claude-code")
-CURSOR_CONTEXT: Final = ("context", "--format", "cursor")
-RECALL: Final = ("recall", "--hook")
-CAPTURE: Final = ("capture", "--hook")
-MCP: Final = ("mcp",)
+CONTEXT = ("context", "--format", "claude-code")
+CURSOR_CONTEXT = ("context", "--format", "cursor")
+RECALL = ("recall", "--hook")
+CAPTURE = ("capture", "--hook")
+MCP = ("mcp",)
 _MODULE = ("-m", "pipelines.cli")
-_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +119,6 @@ class Program:
 
     words: tuple[str, ...]
     root: Path
-
-    def __post_init__(self) -> None:
-        """Refuse a path that no settings file can hold.
-
-        Raises:
-            UsageFault: a path contains a line break, another control character, or half of one.
-        """
-        if odd := next((path for path in (*self.words, str(self.root)) if _UNWRITABLE.search(path)), ""):
-            raise UsageFault(f"The path {odd!r} contains a character that a settings file cannot hold.", "Rename it.")
 
     def arguments(self, verb: Sequence[str]) -> list[str]:
         """Return the arguments of a call, without the program itself."""

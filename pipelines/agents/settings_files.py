@@ -7,7 +7,7 @@ import copy
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.install_plan import MCP, NAME, Program, is_call, is_line
 
@@ -45,7 +45,7 @@ def load_json(text: str) -> Settings:
     if not text.strip():
         return {}
     try:
-        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_no_constant)
+        data = json.loads(text, parse_constant=_no_constant)
     except ValueError as fault:
         if _COMMENT.search(text):
             raise CannotEdit(
@@ -65,7 +65,7 @@ def _no_constant(name: str) -> None:
 
 
 def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
-    """Return a JSON text after changes to its object; the order of keys, the indentation and line endings stay.
+    """Return a JSON text after changes to its object; the order of keys and the indentation stay.
 
     Returns:
         The text itself if nothing changed, and an empty one if nothing is left.
@@ -76,7 +76,10 @@ def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
     data = load_json(text)
     if _is_same_after(data, changes):
         return text
-    return _dumped(data, text) if data else ""
+    found = _INDENT.search(text)
+    end = text[len(text.rstrip()) :] if text.strip() else "\n"
+    indent = found[1] if found else None if text.strip() else "  "
+    return json.dumps(data, ensure_ascii=False, indent=indent) + end if data else ""
 
 
 def _is_same_after(data: Settings, changes: Iterable[Callable[[Settings], None]]) -> bool:
@@ -85,22 +88,6 @@ def _is_same_after(data: Settings, changes: Iterable[Callable[[Settings], None]]
     for change in changes:
         change(data)
     return bool(data == before)  # tomlkit defines no `!=` of its own
-
-
-def json_as_written(text: str) -> str:
-    """Return a JSON text as an edit lays it out, so that a diff shows only what changes."""
-    return _dumped(load_json(text), text) if text.strip() else text
-
-
-def _dumped(data: Settings, like: str) -> str:
-    body, end = like.strip(), like[len(like.rstrip()) :] if like.strip() else "\n"
-    found = _INDENT.search(body)
-    compact = bool(body) and found is None
-    separators = (",", ":") if compact and '": ' not in body else None
-    indent = None if compact else found[1] if found else "  "
-    made = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators)
-    newline = "\r\n" if "\r\n" in like else "\n"
-    return ("\ufeff" if like.startswith("\ufeff") else "") + made.replace("\n", newline) + end
 
 
 def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
@@ -116,7 +103,7 @@ def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415  as above
 
     try:
-        data = tomlkit.parse(text.removeprefix("\ufeff"))
+        data = tomlkit.parse(text)
     except TOMLKitError as fault:
         raise CannotEdit(f"is not valid TOML: {fault}") from None
     except RecursionError:
@@ -241,10 +228,7 @@ def add_hooks(
     for key, value in (head or {}).items():
         settings.setdefault(key, value)
     for event, verb, matcher, more in hooks:
-        if found := _found(settings, event, verb):
-            (_, entry), *others = found
-            entry["command"] = program.renewed(entry["command"], verb)
-            _remove(settings, event, others)
+        if _one_hook(settings, event, verb, program):
             continue
         listed = table_at(settings, ["hooks"]).setdefault(event, [])
         if not isinstance(listed, list):
@@ -258,44 +242,41 @@ def add_hooks(
 def remove_hooks(settings: Settings, hooks: Sequence[Hook], head: Mapping[str, Any] | None = None) -> None:
     """Remove the hooks and whatever becomes empty; a file that holds nothing but `head` then becomes empty, too."""
     for event, verb, *_ in hooks:
-        _remove(settings, event, _found(settings, event, verb))
+        _one_hook(settings, event, verb, None)
     if head and settings == head:
         settings.clear()
 
 
-def _remove(settings: Settings, event: str, found: Sequence[tuple[list[Any], dict[str, Any]]]) -> None:
-    for entries, entry in found:
-        entries[:] = [one for one in entries if one is not entry]
-    emptied = [entries for entries, _ in found if not entries]
+def _one_hook(settings: Settings, event: str, verb: Sequence[str], program: Program | None) -> bool:
+    """Renew the first hook that calls a verb, and remove the others; without a program, all. Return if one is left."""
     listed: Any = value_at(settings, ("hooks", event))
-    if emptied:
-        listed[:] = [one for one in listed if not any(one["hooks"] is gone for gone in emptied if _is_group(one))]
-    if found and not listed:
-        drop_at(settings, ("hooks", event))
-
-
-def _found(settings: Settings, event: str, verb: Sequence[str]) -> list[tuple[list[Any], dict[str, Any]]]:
-    """Return each hook that calls the verb, with the list that holds it."""
-    listed = value_at(settings, ("hooks", event))
     if not isinstance(listed, list):
-        return []
-    return [
-        (entries, entry)
-        for entries in (listed, *(group["hooks"] for group in listed if _is_group(group)))
-        for entry in entries
-        if isinstance(entry, dict) and is_line(entry.get("command"), verb)
-    ]
+        return False
+    groups = [one for one in listed if isinstance(one, dict) and isinstance(one.get("hooks"), list)]
+    entries = [*listed, *(entry for group in groups for entry in group["hooks"])]
+    ours = [one for one in entries if isinstance(one, dict) and is_line(one.get("command"), verb)]
+    gone = ours[1:] if program else ours[:]
+    if program and ours:
+        ours[0]["command"] = program.renewed(ours[0]["command"], verb)
+    for group in groups:
+        left = _without(group["hooks"], gone)
+        gone += [group] if group["hooks"] and not left else []
+        group["hooks"] = left
+    listed[:] = _without(listed, gone)
+    if gone and not listed:
+        drop_at(settings, ("hooks", event))
+    return bool(program and ours)
 
 
-def _is_group(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("hooks"), list)
+def _without(entries: Sequence[Any], gone: Sequence[Any]) -> list[Any]:
+    return [one for one in entries if not any(one is other for other in gone)]
 
 
 # The block in an AGENTS.md is replaced in place, and removed without leaving a trace.
 
 
-BEGIN: Final = "<!-- memcurate:begin (`curate install` manages this block; write outside it) -->"
-END: Final = "<!-- memcurate:end -->"
+BEGIN = "<!-- memcurate:begin (`curate install` manages this block; write outside it) -->"
+END = "<!-- memcurate:end -->"
 _BEGINS = "<!-- memcurate:begin"
 _TEXT = """\
 {begin}
@@ -335,26 +316,15 @@ def put_block(text: str, block: str, begins: str, end: str) -> str:
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     block = block.replace("\n", newline)
-    if (place := place_of_block(text, begins, end)) is None:
+    if begins not in text and end not in text:
         is_whole = not text or text.endswith("\n")
         return text + newline * (bool(text) + (not is_whole)) + block + newline * is_whole if block else text
-    before, after = text[: place[0]], text[place[1] :]
+    first, last = text.find(begins), text.find(end)
+    if text.count(begins) != 1 or text.count(end) != 1 or last < first:
+        raise CannotEdit(f"needs exactly one `{begins} …` and one `{end}` after it")
+    before, after = text[:first], text[last + len(end) :]
     if block:
         return before + block + after
     if not after:
         return before.removesuffix(2 * newline)
     return (before.removesuffix(newline) if before.endswith(2 * newline) else before) + after.removeprefix(newline)
-
-
-def place_of_block(text: str, begins: str, end: str) -> tuple[int, int] | None:
-    """Return the start and end of a block between two marks, or None if the text has neither mark.
-
-    Raises:
-        CannotEdit: the text does not have exactly one opening mark before one closing mark.
-    """
-    if begins not in text and end not in text:
-        return None
-    first, last = text.find(begins), text.find(end)
-    if text.count(begins) != 1 or text.count(end) != 1 or last < first:
-        raise CannotEdit(f"needs exactly one `{begins} …` and one `{end}` after it")
-    return first, last + len(end)

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.edit_files import ADVICE, changes, read_text
 from pipelines.agents.install_plan import (
@@ -58,23 +58,22 @@ if TYPE_CHECKING:
 _STARTS = "startup|clear|compact"
 """A resumed session has its context in its own transcript."""
 # Claude Code waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most.
-CLAUDE_HOOKS: Final[Sequence[Hook]] = (
+CLAUDE_HOOKS: Sequence[Hook] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10}),
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 60}),
 )
-_RECALL_HOOKS: Final[Sequence[Hook]] = (("UserPromptSubmit", RECALL, "", {"timeout": 5}),)
+_RECALL_HOOKS: Sequence[Hook] = (("UserPromptSubmit", RECALL, "", {"timeout": 5}),)
 """Off by default: installing without `--recall` removes it."""
 # Codex waits three seconds at most for a SessionEnd hook, and cuts a hook's context at 2,500 tokens by default.
-_CODEX_HOOKS: Final[Sequence[Hook]] = (
+_CODEX_HOOKS: Sequence[Hook] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 3}),
 )
 # Gemini CLI takes milliseconds, and its matcher is one exact word.
-_GEMINI_HOOKS: Final[Sequence[Hook]] = (("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),)
-_CURSOR_HOOKS: Final[Sequence[Hook]] = (("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),)
-_JSON = "{}\n"
+_GEMINI_HOOKS: Sequence[Hook] = (("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),)
+_CURSOR_HOOKS: Sequence[Hook] = (("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),)
 _NEW_SESSIONS = "Sessions that start from now on have the memory; restart the ones that are running."
 
 
@@ -139,7 +138,7 @@ class Agent:
 _STDIO = {"type": "stdio"}
 _GEMINI = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
 _READS_BLOCK = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
-AGENTS: Final[Mapping[str, Agent]] = {
+AGENTS: Mapping[str, Agent] = {
     "claude-code": Agent(
         "Claude Code",
         SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
@@ -274,7 +273,7 @@ def _edit_settings(path: Path, *changes: Change) -> Edit:
     """Return the edit of a settings file that makes the changes."""
     if path.suffix == ".toml":
         return Edit(path, lambda text: edit_toml(text, *changes))
-    return Edit(path, lambda text: edit_json(text, *changes), _JSON)
+    return Edit(path, lambda text: edit_json(text, *changes))
 
 
 def enabled_plugin(asked: InstallRequest) -> str:
@@ -352,7 +351,7 @@ def _edit_block(file: Path, asked: InstallRequest, *, adding: bool) -> Edit:
     return Edit(file, partial(with_block, program=asked.program) if adding else without_block)
 
 
-PLANS: Final[Mapping[str, Callable[..., InstallPlan]]] = {
+PLANS: Mapping[str, Callable[..., InstallPlan]] = {
     **{name: partial(plan_settings, name) for name in AGENTS},
     "openclaw": plan_openclaw,
     "agents": plan_agents,
