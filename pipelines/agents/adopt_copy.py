@@ -10,24 +10,21 @@ import os
 import re
 import shutil
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault
-from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes
+from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
 from pipelines.agents.adopt_source import (
     LeftOut,
     NotesKind,
     Source,
     base_of,
-    distinct_paths,
     file_bytes,
     is_note,
     note_text,
-    portable_path,
     shown,
 )
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.change_set import document_changes
 from pipelines.store.document import with_marks
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
@@ -48,8 +45,8 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-AGENTS: Final = "AGENTS.md"
-LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
+AGENTS = "AGENTS.md"
+LARGE_BRIEFING = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
@@ -176,18 +173,20 @@ def _place(path: str) -> str:
     """Return where a note or attachment goes: into the folder of its own kind if it was in one, else Resources."""
     top, slash, rest = path.partition("/")
     if slash and (found := _PARA.fullmatch(top)):
-        return f"{_FOLDER_OF[found[1].casefold()]}/{portable_path(rest)}"
-    return f"Resources/{portable_path(path)}"
+        return f"{_FOLDER_OF[found[1].casefold()]}/{rest}"
+    return f"Resources/{path}"
 
 
 def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[CopiedFile]:
-    pieces = []
-    targets = distinct_paths([LARGE_BRIEFING, *(wish for _, wish in wishes)])[1:]
-    for (path, wish), target in zip(wishes, targets, strict=True):
-        numbered = f"is numbered, because another file is named {wish.rpartition('/')[2]} too" if target != wish else ""
-        why = numbered or (
-            "" if path.endswith(wish.partition("/")[2]) else "has a name that does not work on every system"
-        )
+    """Return the files at their places; names that differ at most in case get a number."""
+    pieces, taken = [], {LARGE_BRIEFING.casefold()}
+    for path, wish in wishes:
+        target, number, why = wish, 1, ""
+        stem, dot, ending = wish.rpartition(".")
+        while target.casefold() in taken:
+            number += 1
+            target, why = f"{stem}-{number}{dot}{ending}", "is numbered, because another file has its name too"
+        taken.add(target.casefold())
         pieces.append(CopiedFile(target, (path,), why))
     return pieces
 
@@ -282,10 +281,7 @@ def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
             taken.add(marked[placed.line].id)
         if marked:
             documents[path] = with_marks(document, marked)
-    for change in document_changes(before, documents, {}):
-        with writing(change.path):
-            (stage / change.path).parent.mkdir(parents=True, exist_ok=True)
-            (stage / change.path).write_bytes(change.after or b"")
+    write_pages(stage, before, documents)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
@@ -38,7 +38,7 @@ _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _DATED = re.compile(r"(?:(\d{4})-(\d{2})-)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
-DIGEST: Final = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
+DIGEST = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
 """How the path of a note that is named after a day says that it only sums the day up."""
 
 

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault, written_pattern
-from pipelines.agents.adopt_items import with_statements
+from pipelines.agents.adopt_items import with_statements, write_pages
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, note_text, shown
 from pipelines.errors import UsageFault
-from pipelines.store.change_set import document_changes
 from pipelines.store.edits import commit_edits, find_edits
-from pipelines.store.files import create_file, writing
+from pipelines.store.files import create_file
 from pipelines.store.git import Author, Git
 from pipelines.store.in_place_layout import InPlaceLayout, layout_faults, layout_names
 from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, SOUL, USER
@@ -208,11 +207,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
         pages = read_documents(root)
         notes = [read_version(f"{NOTES}/{path}", note_text(root, path)) for path in (*plan.notes, *plan.opted_in)]
         new = with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing)
-        for change in document_changes(pages, pages | new, {}):
-            place = root / layout.real(change.path)
-            with writing(change.path):
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(change.after or b"")
+        write_pages(root, pages, pages | new)
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now), edits)

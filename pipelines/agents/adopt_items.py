@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_source import NotesKind
 from pipelines.extract.rules.labels import read_label
+from pipelines.store.change_set import document_changes
 from pipelines.store.document import Block, Document, document_at, edited
+from pipelines.store.files import writing
 from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_digest
 from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
 from pipelines.store.spoken_lines import clean, parse_spoken, sentences
 from pipelines.store.transcripts.envelopes import Envelopes
+from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
 
 _OBSERVATION = re.compile(r"[-*] \[([^\W\d_][\w -]{1,40})\][ \t]+(\S.*)")
@@ -108,6 +112,19 @@ def with_statements(
             taken.add(item.id)
             after[path] = page
     return after
+
+
+def write_pages(root: Path, before: Mapping[str, Document], after: Mapping[str, Document]) -> None:
+    """Write the pages that changed.
+
+    Raises:
+        NotWritable: the disk refused.
+    """
+    for change in document_changes(before, after, {}):
+        with writing(change.path):
+            place = at(root, change.path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(change.after or b"")
 
 
 def _statements(note: Document) -> Iterator[tuple[ItemType, str, Evidence]]:

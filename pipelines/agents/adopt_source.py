@@ -1,4 +1,4 @@
-"""The folder to adopt: what is in it, which kind of notes it holds, and portable names for them.
+"""The folder to adopt: what is in it, and which kind of notes it holds.
 
 It is only read, never written.
 """
@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import dated
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store import files
 from pipelines.store.files import read_bytes, too_many
-from pipelines.store.layout import can_stand, slug
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
 LeftOut = tuple[str, str]
 """The path of a file or folder that is not adopted, and why: the rest of a sentence that starts with the path."""
-MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 _NOTES = (".md", ".txt")
 _ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
 _PERMALINK = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---|\.\.\.).*\n){0,60}?permalink[ \t]*:")
@@ -181,6 +179,8 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
         return "is a symbolic link; links are not followed"
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
+    if path != shown(path):
+        return "has a name that cannot be printed"
     if ending == ".jsonl":
         return "may be a session: `curate capture` captures sessions"
     if ending not in _NOTES + _ATTACHMENTS:
@@ -217,48 +217,3 @@ def base_of(kind: NotesKind, source: Source) -> str:
     """Return the folder that holds the memory in a source of that kind: empty for the top, else with a final `/`."""
     inside = kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in source.files
     return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
-
-
-def portable_path(path: str) -> str:
-    """Return a path with each name that some disks, or git, would refuse replaced by its slug."""
-    folders, _, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    if not (can_stand(name) and can_stand(stem or name)):
-        name = f"{_slug(stem or name)}{f'.{ending.lower()}' if dot else ''}"
-    return "/".join([*(one if can_stand(one) else _slug(one) for one in folders.split("/") if one), name])
-
-
-def _slug(name: str) -> str:
-    """Return the slug of a name, without bytes that are not text."""
-    return slug(name.encode(errors="replace").decode())
-
-
-def distinct_paths(wishes: Sequence[str]) -> list[str]:
-    """Return a path for each wish, in order; paths that differ at most in case get a number."""
-    wanted = {_key(wish) for wish in wishes}
-    folders = {_key(wish[: slash.start()]) for wish in wishes for slash in re.finditer("/", wish)}
-    taken: set[str] = set()
-    last: dict[str, int] = {}
-    out = []
-    for wish in wishes:
-        number = last.get(_key(wish), 1)
-        path = _numbered(wish, number)
-        while (key := _key(path)) in taken or key in folders or (number > 1 and key in wanted):
-            number += 1
-            path = _numbered(wish, number)
-        last[_key(wish)] = number
-        taken.add(key)
-        out.append(path)
-    return out
-
-
-def _numbered(path: str, number: int) -> str:
-    if number == 1:
-        return path
-    folders, slash, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    return f"{folders}{slash}{stem}-{number}{dot}{ending}" if stem else f"{path}-{number}"
-
-
-def _key(path: str) -> str:
-    return unicodedata.normalize("NFC", path).casefold()
