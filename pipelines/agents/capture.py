@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.store.append_log import Spool
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-NOTHING_YET: Final = "has no whole line yet"
-NO_TURN: Final = "has no turn of a person or an agent"
-CHANGED: Final = "changed while it was read"
-LONGEST: Final = 4000
+NOTHING_YET = "has no whole line yet"
+NO_TURN = "has no turn of a person or an agent"
+CHANGED = "changed while it was read"
+LONGEST = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
 _NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME = 40

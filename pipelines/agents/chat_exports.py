@@ -16,8 +16,7 @@ import re
 import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.capture import Capture, CapturedSession
 from pipelines.errors import BadFile, reason_of
@@ -36,11 +35,9 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
-TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
+TITLES = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
 
 _NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json")
-_AT_ONCE = 50
-"""Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
 _FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
 _ADVICE = "Name the conversations.json of an export, or the zip file as it was downloaded."
 
@@ -106,16 +103,15 @@ def capture_chats(
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
-    capture, found, left = Capture(root, settings, now, "", "", headless=False), list[CapturedSession](), iter(chats)
+    capture, found = Capture(root, settings, now, "", "", headless=False), list[CapturedSession]()
     capture.dry = dry
-    while batch := list(islice(left, _AT_ONCE)):
-        with capture_lock(root):
-            known = read_kept(root)
-            for chat in batch:
-                data, capture.project = _branch(chat.data, known), chat.project
-                kept = _kept(data, known)
-                if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not at(root, kept.file).exists():
-                    found.append(capture.transcript(export, io.BytesIO(data), known))
+    with capture_lock(root):
+        known = read_kept(root)
+        for chat in chats:
+            data, capture.project = _branch(chat.data, known), chat.project
+            kept = _kept(data, known)
+            if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not at(root, kept.file).exists():
+                found.append(capture.transcript(export, io.BytesIO(data), known))
     return found
 
 

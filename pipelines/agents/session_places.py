@@ -12,9 +12,11 @@ of a session (`role`, `content`, `timestamp`).
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import re
+import stat
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +24,7 @@ from importlib.metadata import entry_points
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any
 
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
 from pipelines.agents.install_plan import InstallRequest, this_program
@@ -56,7 +58,7 @@ class SessionPlaces:
     places: tuple[str, ...]
 
 
-AGENTS_SESSIONS: Final = {
+AGENTS_SESSIONS = {
     "claude-code": SessionPlaces("CLAUDE_CONFIG_DIR", ".claude", ("projects/*", "projects/*/*/subagents")),
     "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
@@ -154,32 +156,21 @@ def _is_like_one(name: str) -> bool:
 def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
     """Yield what an agent keeps, and what looks like a session in another form."""
     place = AGENTS_SESSIONS[agent]
+    home = glob.escape(str(_home_of(place, environ)))
     for below in place.places:
-        for one in _entries(str(_home_of(place, environ)), below.split("/")):
-            if not (_SESSION.fullmatch(one.name) or _is_like_one(one.name)):
+        for path in glob.iglob(f"{home}/{below}/*", recursive=True):  # noqa: PTH207  many files, no Path made of each
+            name = path.rpartition("/")[2]
+            if not (_SESSION.fullmatch(name) or _is_like_one(name)):
                 continue
             with contextlib.suppress(OSError):
-                found = one.stat()
+                found = os.lstat(path)
                 size, changed = found.st_size, found.st_mtime_ns
-                if one.name.endswith(DATABASE):  # what was written last is in a file beside it
+                if name.endswith(DATABASE):  # what was written last is in a file beside it
                     with contextlib.suppress(FileNotFoundError):
-                        found = os.stat(f"{one.path}-wal")  # noqa: PTH116  as below
-                        size, changed = size + found.st_size, max(changed, found.st_mtime_ns)
-                yield one.path, size, changed
-
-
-def _entries(folder: str, shape: Sequence[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield the files in the folders of a shape. Thousands cost milliseconds, with no Path made of each."""
-    head, *rest = shape or [""]
-    if head and not head.startswith("*"):
-        yield from _entries(f"{folder}/{head}", rest)
-        return
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for one in found:
-            if head and one.is_dir(follow_symlinks=False):
-                yield from _entries(one.path, shape if head == "**" else rest)
-            elif head != "*" and one.is_file(follow_symlinks=False):
-                yield one
+                        beside = os.lstat(f"{path}-wal")
+                        size, changed = size + beside.st_size, max(changed, beside.st_mtime_ns)
+                if stat.S_ISREG(found.st_mode):
+                    yield path, size, changed
 
 
 def transcripts_below(folder: Path) -> list[Path]:
