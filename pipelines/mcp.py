@@ -235,20 +235,16 @@ def _one_of(words: str) -> Json:
     return {"type": "string", "enum": words.split()}
 
 
-def _or_null(schema: Json) -> Json:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
 _PROJECT = _text(0, _MOST_NAME, "A project's title, or empty.")
 _DAY = _text(0, 40, "A day: YYYY-MM-DD, yesterday, last week; empty for no limit.")
 _META = _text(
     0, _MOST_NAME, "Metadata of the item or its document, such as topic=kafka; separate several with semicolons."
 )
-_LINE = _or_null(_whole(1, 1_000_000_000))
+_LINE = _whole(1, 1_000_000_000)
 _NAMED = _text(1, _MOST_NAME, "Its id or the first characters of it, or words that only it contains.")
 _REASON = _text(0, _MOST_NAME, "Why, in a few words, for the log.")
-_KIND = _or_null(_one_of("Decision Fact Rule Todo Risk")) | {"description": "Only items of this type."}
-_SOURCE = _or_null(_one_of("log session document episode")) | {
+_KIND = _one_of("Decision Fact Rule Todo Risk") | {"description": "Only items of this type."}
+_SOURCE = _one_of("log session document episode") | {
     "description": "Only results from there; an episode is the recap of a day."
 }
 _NAME = "A path or citation (Logs/2026-03-18.md:12), a document's name, a log's date, or today."
@@ -263,7 +259,7 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
     """Return a tool as `tools/list` shows it.
 
     Args:
-        tool: its method; the defaults of its last arguments become those of the schema.
+        tool: its method; the defaults of its last arguments, if not None, become those of the schema.
         description: what it does and when to use it.
         hints: what it does to the memory.
         arguments: the schema of each argument, in the order of the method.
@@ -271,7 +267,7 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
     names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
     needed = names[: len(names) - len(defaults)]
     optional = {
-        name: arguments[name] | {"default": default}
+        name: arguments[name] | ({} if default is None else {"default": default})
         for name, default in zip(names[len(needed) :], defaults, strict=True)
     }
     schema = {"type": "object", "properties": arguments | optional, "required": needed, "additionalProperties": False}

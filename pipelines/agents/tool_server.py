@@ -110,7 +110,7 @@ class ToolServer:
             )
         known, needed = tool["inputSchema"]["properties"], tool["inputSchema"]["required"]
         given = {  # clients send what they leave out as null or empty
-            name: _exact(value, known.get(name, {}))
+            name: _exact(value) if known.get(name, {}).get("type") == "integer" else value
             for name, value in given.items()
             if name in needed or value not in (None, "", [], {})
         }
@@ -155,14 +155,11 @@ def _text(value: object) -> object:
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
-def _exact(value: object, schema: Json) -> object:
-    """Return a value as an integer if the schema wants one and it is exact: agents also write `"5"` and 5.0."""
-    if isinstance(value, str | float) and any(one.get("type") == "integer" for one in schema.get("anyOf", [schema])):
-        try:
-            number = float(value)
-        except ValueError:
-            return value
-        return int(number) if number.is_integer() else value
+def _exact(value: object) -> object:
+    """Return a whole number as an integer: agents also write `"5"` and 5.0."""
+    if isinstance(value, str | float):
+        with contextlib.suppress(ValueError):
+            return int(float(value)) if float(value).is_integer() else value
     return value
 
 
@@ -171,8 +168,8 @@ def argument_faults(given: Json, schema: Json) -> list[str]:
 
     Args:
         given: the arguments of a call.
-        schema: the tool's schema: a closed object, whose properties are strings with a length, enums, integers in a
-            range, or any of these.
+        schema: the tool's schema: a closed object, whose properties are strings with a length, enums, or integers in
+            a range.
     """
     known = schema["properties"]
     faults = [
@@ -189,10 +186,6 @@ def argument_faults(given: Json, schema: Json) -> list[str]:
 
 
 def _fits(value: object, schema: Json) -> bool:
-    if "anyOf" in schema:
-        return any(_fits(value, one) for one in schema["anyOf"])
-    if schema["type"] == "null":
-        return value is None
     if "enum" in schema:
         return value in schema["enum"]
     if schema["type"] == "integer":
@@ -201,10 +194,6 @@ def _fits(value: object, schema: Json) -> bool:
 
 
 def _in_words(schema: Json) -> str:
-    if "anyOf" in schema:
-        return " or ".join(map(_in_words, schema["anyOf"]))
-    if schema["type"] == "null":
-        return "null"
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
     if schema["type"] == "integer":

@@ -277,7 +277,7 @@ def test_a_bad_argument_is_named_in_one_sentence_and_an_unknown_one_is_refused()
         ({"query": "x" * 2001}, "The argument query must be a text of 0 to 2,000 characters."),
         ({"query": "x", "limit": 99}, "The argument limit must be a whole number from 1 to 50."),
         ({"query": "x", "limit": True}, "The argument limit must be a whole number from 1 to 50."),
-        ({"query": "x", "type": "Idea"}, "The argument type must be one of Decision, Fact, Rule, Todo, Risk or null."),
+        ({"query": "x", "type": "Idea"}, "The argument type must be one of Decision, Fact, Rule, Todo, Risk."),
         (
             {"query": "x", "top": 3},
             "There is no argument 'top'; there are query, limit, type, project, since, before, meta, source.",
