@@ -44,7 +44,7 @@ from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
-from pipelines.search.vectors import VectorModel, exact, load, nearest
+from pipelines.search.vectors import VectorModel, load, nearest
 
 if TYPE_CHECKING:
     import sqlite3
@@ -148,7 +148,7 @@ def vector_recall(root: Path, embedder: Made) -> float:
     for number in range(20):
         question = embedder.embed_query(f"question {number}")
         true = stored.keys[np.argsort(-(rows @ question), kind="stable")[:10]].tolist()
-        near = exact(stored, question, stored.keys[nearest(stored.cosines(question), 100)].tolist())
+        near = stored.exact(question, stored.keys[nearest(stored.cosines(question), 100)].tolist())
         found.append(len(set(true) & set(sorted(near, key=lambda key: -near[key])[:10])) / 10)
     return statistics.fmean(found)
 

@@ -6,7 +6,7 @@ Before a search, the index is updated if that is quick; otherwise the answer lea
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import (
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-CHEAP_BYTES: Final = 16 * 1024 * 1024
+CHEAP_BYTES = 16 * 1024 * 1024
 """The limit of changed text that is indexed while a person waits for an answer."""
-PDF_BYTES: Final = 2 * 1024 * 1024
+PDF_BYTES = 2 * 1024 * 1024
 """The text that could be indexed in the time of reading one PDF."""
-FRESH_PATIENCE: Final = 1.0
+FRESH_PATIENCE = 1.0
 """Seconds to wait for another process that writes the index, if an older index can answer."""
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-import threading
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.filters import NOT_NEVER, Filters
 from pipelines.store.layout import EPISODES, LOGS, SESSIONS
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-# Below this number of rows, moving the scan to another thread takes longer than it saves.
-_LARGE = 20_000
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
 _LEEWAY = 50
 
@@ -40,7 +37,7 @@ _PASSAGES = (
     " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 )
 # Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
-FITTING: Final = (
+FITTING = (
     "SELECT units.id, units.key FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
 """To be followed by a condition over `units` and `files`: selects the units that match it, with the keys of vectors."""
@@ -48,7 +45,10 @@ _LISTED = FITTING.replace("units.key", "1.0")
 _KEYS = (
     "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE id IN (SELECT value FROM json_each(?)) AND key != 0"
 )
-_BY_KEYS = "SELECT id, key FROM units WHERE key IN (SELECT value FROM json_each(?))"
+_BY_KEYS = (
+    "SELECT units.id, units.key FROM units JOIN files ON files.id = units.file"
+    " WHERE units.key IN (SELECT value FROM json_each(?)) AND "
+)
 _PLACES = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
@@ -102,6 +102,10 @@ Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
+Near = tuple["StoredVectors", "NDArray[np.float32]"]
+"""The stored vectors, and the question's, of length one."""
+
+
 class IndexQuestion(NamedTuple):
     """What to search for: FTS5 terms (may be empty), a unit vector with those to compare (or neither), and filters."""
 
@@ -109,7 +113,7 @@ class IndexQuestion(NamedTuple):
     filters: Filters
     stale: Collection[str]
     ranking: Ranking
-    near: tuple[StoredVectors, NDArray[np.float32]] | None = None
+    near: Near | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -122,27 +126,20 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
     """
-    places = Places(connection, question)
+    there_by_words, words = _by_words(connection, question, count)
     if question.near is None:
-        return (*_by_words(connection, question, places, _matching(connection, question, count), count), {})
-    near = _Nearness(connection, question.near, _allowed_units(connection, question.filters))
-    scanning = threading.Thread(target=near.scan)
-    (scanning.start if len(near.vectors) >= _LARGE else scanning.run)()
-    own = _matching(connection, question, count)
-    if scanning.is_alive():
-        scanning.join()
-    cosines = near.nearest(count)
-    places.of((*own, *cosines))  # both are looked up at once
-    there_by_words, words = _by_words(connection, question, places, own, count)
-    wanted = count
-    # Rows of deleted units may be among the nearest: if so, search further.
-    while len(_holding(there := places.of(cosines))) < count and wanted < near.size:
+        return there_by_words, words, {}
+    vectors, asked = question.near
+    scanned, wanted = vectors.cosines(asked), count
+    cosines = _nearest(connection, question, question.near, scanned, wanted)
+    # Units that do not fit, and those that are deleted, may be among the nearest: if so, search further.
+    while len(_holding(there := _places(connection, question, cosines))) < count and wanted < len(scanned):
         wanted *= 4
-        cosines = near.nearest(wanted)
-    cosines |= near.cosines_of(words.keys() - cosines.keys())
+        cosines = _nearest(connection, question, question.near, scanned, wanted)
+    cosines |= _cosines(connection, question.near, words.keys() - cosines.keys())
     living = {unit: cosines[unit] for unit in there}
     if len(now := _holding(there)) > count:
-        # How far the search went depends on rows of deleted units.
+        # How far the search went depends on deleted units.
         bar = heapq.nlargest(count, (cosines[unit] for unit in now))[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in words if unit in cosines}
@@ -156,7 +153,7 @@ def fitting_units(
     condition, values = question.filters.condition()
     fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
     rows = connection.execute(fitting, (json.dumps(list(units)), *values))
-    return Places(connection, question).of([unit for unit, _ in rows])
+    return _places(connection, question, [unit for unit, _ in rows])
 
 
 def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
@@ -169,69 +166,33 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     """
     if question.near is None:
         return {}
-    near = _Nearness(connection, question.near, None)
-    cosines = near.cosines_of([unit for (unit,) in connection.execute(_RULES)])
+    cosines = _cosines(connection, question.near, [unit for (unit,) in connection.execute(_RULES)])
     bearing = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
     there = fitting_units(connection, bearing, question) if bearing else {}
     order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
     return {unit: there[unit] for *_, unit in order[:_GIVEN]}
 
 
-def _allowed_units(connection: sqlite3.Connection, filters: Filters) -> dict[int, int] | None:
-    """Return the units that match the filters, what no longer holds among them, with their keys; None for all."""
-    if not filters.any:
-        return None
-    condition, values = filters.condition(past=True)
-    return dict(connection.execute(FITTING + condition, values).fetchall())
+def _nearest(
+    connection: sqlite3.Connection, question: IndexQuestion, near: Near, scanned: NDArray[np.float32], wanted: int
+) -> dict[int, float]:
+    """Return the fitting units of the `wanted` nearest vectors and of all ties, with their cosines."""
+    from pipelines.search.vectors import nearest  # noqa: PLC0415  a search by words alone needs none
+
+    keys = near[0].keys[nearest(scanned, wanted)].tolist()
+    condition, values = question.filters.condition(past=True)
+    return _exact(near, dict(connection.execute(_BY_KEYS + condition, (json.dumps(keys), *values)).fetchall()))
 
 
-class _Nearness:
-    """How near the vectors of units are to a question.
+def _cosines(connection: sqlite3.Connection, near: Near, units: Collection[int]) -> dict[int, float]:
+    """Return the cosines of some units; those without a vector are left out."""
+    return _exact(near, dict(connection.execute(_KEYS, (json.dumps(list(units)),)).fetchall()))
 
-    Args:
-        connection: the index.
-        near: the stored vectors, and the question's.
-        allowed: the units to compare, with their keys; None for all.
-    """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        near: tuple[StoredVectors, NDArray[np.float32]],
-        allowed: Mapping[int, int] | None,
-    ) -> None:
-        self._connection, self._allowed = connection, allowed
-        self.vectors, self._question = near
-
-    def scan(self) -> None:
-        """Compare the vectors of all allowed units. It may run in another thread than the rest."""
-        places = None if self._allowed is None else self.vectors.places(list(set(self._allowed.values())))
-        self._places = places if places is None else places[places >= 0]
-        self._cosines = self.vectors.cosines(self._question, self._places)
-
-    @property
-    def size(self) -> int:
-        """How many vectors were compared."""
-        return len(self._cosines)
-
-    def nearest(self, wanted: int) -> dict[int, float]:
-        """Return the units of the `wanted` nearest vectors and of all ties, with their cosines."""
-        from pipelines.search.vectors import nearest  # noqa: PLC0415  a search by words alone needs none
-
-        at = nearest(self._cosines, wanted)
-        keys = self.vectors.keys[at if self._places is None else self._places[at]].tolist()
-        units = self._connection.execute(_BY_KEYS, (json.dumps(keys),)).fetchall()
-        return self._exact({unit: key for unit, key in units if self._allowed is None or unit in self._allowed})
-
-    def cosines_of(self, units: Collection[int]) -> dict[int, float]:
-        """Return the cosines of some units; those without a vector are left out."""
-        return self._exact(dict(self._connection.execute(_KEYS, (json.dumps(list(units)),)).fetchall()))
-
-    def _exact(self, keys: Mapping[int, int]) -> dict[int, float]:
-        from pipelines.search.vectors import exact  # noqa: PLC0415  as above
-
-        known = exact(self.vectors, self._question, list(set(keys.values())))
-        return {unit: known[key] for unit, key in keys.items() if key in known}
+def _exact(near: Near, keys: Mapping[int, int]) -> dict[int, float]:
+    vectors, asked = near
+    known = vectors.exact(asked, keys.values())
+    return {unit: known[key] for unit, key in keys.items() if key in known}
 
 
 def _matching(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> dict[int, float]:
@@ -264,12 +225,12 @@ def _holding(places: Mapping[int, CandidatePlace]) -> list[int]:
 
 
 def _by_words(
-    connection: sqlite3.Connection, question: IndexQuestion, places: Places, own: dict[int, float], count: int
+    connection: sqlite3.Connection, question: IndexQuestion, count: int
 ) -> tuple[dict[int, CandidatePlace], dict[int, float]]:
-    """Return the units found by words, given the best `count` matches, scored with their surroundings."""
-    wanted = count
+    """Return at least `count` units found by words, scored with their surroundings."""
+    own, wanted = _matching(connection, question, count), count
     # Hidden or stale units may be among the best: if so, search further.
-    while len(_holding(there := places.of(own))) < count and len(own) >= wanted:
+    while len(_holding(there := _places(connection, question, own))) < count and len(own) >= wanted:
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all matching passages would take as long as finding units, so score only those around the units found.
@@ -283,22 +244,13 @@ def _by_words(
     return there, scores
 
 
-class Places:
-    """Looks up the places of candidates, each once. Deleted and stale units, and those never to be found, have none."""
-
-    def __init__(self, connection: sqlite3.Connection, question: IndexQuestion) -> None:
-        """Store the arguments."""
-        self._connection, self._stale, self._as_of = connection, question.stale, question.filters.as_of
-        self._query = _PLACES + NOT_NEVER
-        self._known: dict[int, CandidatePlace | None] = {}
-
-    def of(self, units: Collection[int]) -> dict[int, CandidatePlace]:
-        """Return the places of those units that have one."""
-        if new := set(units) - self._known.keys():
-            rows = self._connection.execute(self._query, (json.dumps(list(new)), self._as_of)).fetchall()
-            self._known |= dict.fromkeys(new)
-            self._known |= {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in self._stale}
-        return {unit: place for unit in units if (place := self._known[unit])}
+def _places(
+    connection: sqlite3.Connection, question: IndexQuestion, units: Collection[int]
+) -> dict[int, CandidatePlace]:
+    """Return the places of units. Deleted and stale ones, and those never to be found, have none."""
+    rows = connection.execute(_PLACES + NOT_NEVER, (json.dumps(list(units)), question.filters.as_of))
+    found = {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in question.stale}
+    return {unit: found[unit] for unit in units if unit in found}
 
 
 def repeated_in_logs(

@@ -16,7 +16,7 @@ import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from pipelines.search.chunks import Unit
 
 
-WINDOW: Final = 8
+WINDOW = 8
 """Units per passage."""
-STEP: Final = 4
+STEP = 4
 """A passage starts at every fourth unit of a section, so that all but the outermost units belong to two."""
 
 
-MAX_TERMS: Final = 64
+MAX_TERMS = 64
 """More terms only cost time: for a pasted page, the first content words suffice."""
 
 # Every text contains them, so they distinguish nothing, and they take most of the time in a large index.
-STOP_WORDS: Final = frozenset(
+STOP_WORDS = frozenset(
     """
     a about again all also am an and any are aren as at be because been before being between both but by can could
     couldn d did didn do does doesn doing don during each else ever few for from further had hadn has hasn have haven

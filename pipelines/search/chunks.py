@@ -9,7 +9,7 @@ import functools
 import re
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, PAST, SHOWN
@@ -19,7 +19,7 @@ from pipelines.store.generated import read_sentence
 from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, ids_in, parse_item, without_mark
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
-from pipelines.store.markdown import Heading, body_lines, fence_ends, headings_among, without_spans
+from pipelines.store.markdown import Heading, body_lines, headings_among, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
 from pipelines.templating import resource
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 
 # Never believed, or not to be shown for any day.
-UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
+UNTOLD = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
 
-DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
+DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
 _NO_SCALAR = "[{|>&*"
-PIECE_BYTES: Final = 1600
+PIECE_BYTES = 1600
 """The size at which long prose is split: about 400 tokens of four bytes."""
-WHOLE_BYTES: Final = 8 * PIECE_BYTES
+WHOLE_BYTES = 8 * PIECE_BYTES
 """The limit up to which a table or a code fence stays whole; a larger one is not an answer but a file."""
-NESTED_BYTES: Final = 400
+NESTED_BYTES = 400
 """The limit up to which a list item keeps its nested items; in a longer one, they are units of their own."""
 
 _BLANK = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
@@ -347,30 +347,6 @@ def prose_pieces(text: str) -> Iterator[str]:
         yield block.text.strip()
 
 
-def turn_pieces(text: str) -> Iterator[str]:
-    """Yield a turn whole up to `PIECE_BYTES`, else in pieces near that size; fences and tables stay whole."""
-    if len(text.encode()) <= PIECE_BYTES:
-        yield text
-        return
-    lines = text.split("\n")
-    whole = {
-        block.start_line - 1: block.verbatim or _is_table(block.text.split("\n", 2)) for block in split_blocks(lines)
-    }
-    starts = sorted({0, *whole})
-    held = ""
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        part = "\n".join(lines[start:end]).strip("\n")
-        if held and len(f"{held}\n{part}".encode()) > PIECE_BYTES:
-            yield held
-            held = ""
-        if len(part.encode()) > PIECE_BYTES and not whole.get(start):
-            yield from prose_pieces(part)
-        else:
-            held = f"{held}\n\n{part}" if held else part
-    if held:
-        yield held
-
-
 Rows = list[tuple[int, str]]
 """Lines with their numbers from 0; parts of one line share its number."""
 
@@ -419,17 +395,3 @@ def _parts(row: str, limit: int) -> Iterator[str]:
 def without_comments(text: str) -> str:
     """Return `text` without its HTML comments, which are for machines and template authors."""
     return without_spans(text, "<!--", "-->").strip()
-
-
-def without_spoken_comments(text: str) -> str:
-    """Return a turn without HTML comments, except those in code fences, which were spoken."""
-    if "<!--" not in text:
-        return text.strip()
-    lines = text.split("\n")
-    parts, at = [], 0
-    for first, last in (*fence_ends(lines).items(), (len(lines), len(lines))):
-        if first > at:
-            parts.append(without_spans("\n".join(lines[at:first]), "<!--", "-->"))
-        parts += lines[first : last + 1]
-        at = last + 1
-    return "\n".join(parts).strip()

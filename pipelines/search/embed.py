@@ -13,7 +13,7 @@ import os
 import re
 import sqlite3
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
 
 
-FEWEST_WORDS: Final = 5
+FEWEST_WORDS = 5
 """A shorter text ("ok, thanks") is found by its words alone, unless it is an item: its vector says little."""
-BATCH: Final = 64
+BATCH = 64
 """Texts per call; each call's vectors are stored at once."""
-BATCH_BYTES: Final = 240_000
+BATCH_BYTES = 240_000
 """The limit of text per call: half of what Voyage's large models take, at four bytes a token."""
 _FAILURES = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""

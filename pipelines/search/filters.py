@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.search.chunk_context import LABELLED, content_terms, normalised
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-NOT_NEVER: Final = f"units.hidden < {NEVER}"
+NOT_NEVER = f"units.hidden < {NEVER}"
 """The SQL condition for units that hold, or once held."""
 _BY_FOLDER = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
-SOURCES: Final = (*_BY_FOLDER.values(), "document")
+SOURCES = (*_BY_FOLDER.values(), "document")
 
 
 class Filters(NamedTuple):
@@ -60,9 +59,8 @@ class Filters(NamedTuple):
                 clauses.append(f"({' OR '.join([column] * len(wanted))})")
                 values += wanted
         if self.project:
-            names = self.spellings or (self.project,)
-            clauses.append(f"units.project COLLATE NOCASE IN ({', '.join('?' * len(names))})")
-            values += names
+            clauses.append(f"units.project IN ({', '.join('?' * len(self.spellings))})")
+            values += self.spellings
         for value, clause in (
             (self.since, "units.date >= ?"),
             (self.before, "units.date != '' AND units.date < ?"),
@@ -148,16 +146,12 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
 
 
 def _spellings(project: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the names of a project in any case: a log names it by its title or its file's name; none if it is none."""
-    wanted, names = slug(project), {project}
+    """Return the names of a project as the index has them: a log names it by its title or its file's name."""
+    names = {slug(project)}
     for path, title in connection.execute(_PROJECTS):
-        stem = path.rpartition("/")[2].removesuffix(".md")
-        if wanted in {slug(title), slug(stem)}:
-            names |= {title, stem}
-    # SQLite ignores case only for ASCII letters.
-    cased = {one for name in names for one in (name, name.lower(), name.upper(), name.title(), name.capitalize())}
-    there = len(names) > 1 or connection.execute(_IN_PROJECT, (json.dumps(list(cased)),)).fetchone()
-    return tuple(sorted(cased)) if there else ()
+        both = {slug(title), slug(path.rpartition("/")[2].removesuffix(".md"))}
+        names |= both if slug(project) in both else set()
+    return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
 
 
 _LIKE = "Write it like topic=kafka."
@@ -167,10 +161,7 @@ _KNOWN = (
     "SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL"
     " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
 )
-_IN_PROJECT = (
-    "SELECT 1 FROM units INDEXED BY idx_units_placed"
-    " WHERE project COLLATE NOCASE IN (SELECT value FROM json_each(?)) LIMIT 1"
-)
+_NAMED = "SELECT DISTINCT project FROM units INDEXED BY idx_units_placed WHERE project != ''"
 _PROJECTS = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
     " WHERE path GLOB 'Projects/*'"

@@ -12,7 +12,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pipelines.errors import CurateError
 from pipelines.search.chunk_context import unspaced_pairs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Found = Literal["yes", "little", "nothing"]
 """Whether a hit is close to the question, or none is, or there is no hit."""
 
-LITTLE: Final = "Little was found: no hit is close to the question."
+LITTLE = "Little was found: no hit is close to the question."
 
 _HALF = 0.5
 _BEST = 10

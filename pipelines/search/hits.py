@@ -8,7 +8,7 @@ import sqlite3
 import unicodedata
 from contextlib import closing
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.filters import source_of
@@ -24,7 +24,7 @@ OPEN, CLOSE = "\x01", "\x02"
 """Surround a matched word; they are not in any text, because control characters are removed."""
 _BETWEEN = "\x03"
 
-WIDTH: Final = 240
+WIDTH = 240
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 _OF_EVIDENCE = ("path", "start_line", "end_line", "date", "text", "trust")

@@ -19,7 +19,7 @@ import os
 import stat
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import GitFault, IndexUnusable
 from pipelines.search.schema import reading
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-MAX_BYTES: Final = 64 * 1024 * 1024
-MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
+MAX_TRANSCRIPT_BYTES = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is tool results."""
 
-CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
+CLAIMING = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
 _LEFT_OUT = "; the others are not in the index"
 _OTHER = "is neither text nor a PDF file"
@@ -78,7 +78,7 @@ class FileForm(StrEnum):
 _TEXTS = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
 _IMAGES = dict.fromkeys(IMAGES, FileForm.IMAGE)
 _NOTES = _TEXTS | _IMAGES | {".pdf": FileForm.PDF}
-_FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
+_FORMS: Mapping[str, Mapping[str, FileForm]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
     SESSIONS: {".jsonl": FileForm.TRANSCRIPT},
@@ -87,7 +87,6 @@ _FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
 }
 _AT_THE_TOP = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
 _MIXED = tuple(f"{folder}/" for folder in (*PARA, NOTES))
-_TOPS = _AT_THE_TOP | {NOTES}
 _NEVER = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
 _OWN = _AT_THE_TOP | _NEVER
 """What is at the top of every memory, whether git ignores it or not."""
@@ -149,7 +148,7 @@ def scan(root: Path) -> Scan:
     for path in _ignored(root, found):
         del found[path]
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
-        if path.partition("/")[0] in _TOPS and form_of(path) is FileForm.TEXT:
+        if path not in _NEVER and form_of(path) is FileForm.TEXT:
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
     return dict(sorted((found | _claiming(root)).items())), tuple(sorted(set(skipped)))
 

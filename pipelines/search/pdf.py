@@ -14,7 +14,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pipelines.text import clean
 
@@ -24,13 +24,10 @@ if TYPE_CHECKING:
     from pypdf import PdfReader
 
 
-SECONDS: Final = 20
+SECONDS = 20
 """Of processor time; the whole may take three times as long on a busy machine."""
-MEMORY: Final = 1024 * 1024 * 1024
-MOST_PAGES: Final = 2000
-MOST_TEXT: Final = 8 * 1024 * 1024
-"""Characters of text: nobody would be shown a page of a longer file."""
-MOST_OUTPUT: Final = 64 * 1024 * 1024
+MEMORY = 1024 * 1024 * 1024
+MOST_OUTPUT = 64 * 1024 * 1024
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
 _FAULTS = {
     "encrypted": "is encrypted",
@@ -62,18 +59,15 @@ def read_pdf(file: BinaryIO) -> Pdf:
     os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, not Python's buffer
     with tempfile.TemporaryFile() as out:
         # -P: do not import from the working directory, which may be somebody else's.
-        program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf"]
-        arguments = [str(SECONDS), str(MEMORY)]
+        program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf", str(SECONDS), str(MEMORY)]
         environment = {key: value for key, value in os.environ.items() if key in _KEPT or key.startswith("PYTHON")}
         try:
             ended = subprocess.run(
-                [*program, *arguments], stdin=file, stdout=out, stderr=subprocess.DEVNULL, env=environment,
-                timeout=3 * SECONDS, check=False,
+                program, stdin=file, stdout=out, stderr=subprocess.DEVNULL, env=environment, timeout=3 * SECONDS,
+                check=False,
             ).returncode  # fmt: skip
         except subprocess.TimeoutExpired:
             ended = -9
-        except OSError as error:
-            return Pdf(reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
         out.seek(0)
         return _told(out.read(), ended)
 
@@ -84,23 +78,15 @@ def _told(output: bytes, ended: int) -> Pdf:
     for line in output.splitlines():
         with contextlib.suppress(ValueError):  # cut off within a page
             found.append(json.loads(line))
-    last = found[-1] if found and "page" not in found[-1] else {}
-    texts = [(one["page"], _page(one["text"])) for one in found if "text" in one]
-    pages = tuple((number, text) for number, text in texts if text)
-    fault = last.get("fault") or ("" if "pages" in last else "time" if ended < 0 else "broken")
+    last = found.pop() if found and "page" not in found[-1] else {"fault": "time" if ended < 0 else "broken"}
+    pages = tuple((one["page"], text) for one in found if (text := _page(one["text"])))
+    fault = last.get("fault", "")
     reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to read" if fault else "")
-    read, broken = [one["page"] for one in found if "page" in one], sum(1 for one in found[:-1] if "fault" in one)
     if not pages:
-        return Pdf(reason=reason or ("is broken" if broken else "has no text; its pages may be pictures"))
-    title, date = clean(str(last.get("title", "")).replace("\n", " "))[:200], str(last.get("date", ""))
-    return Pdf(pages, title, date, note=_note(max(read), int(last.get("pages", 0)), broken, reason))
-
-
-def _note(read: int, count: int, broken: int, reason: str) -> str:
-    parts = [f"up to page {read:,}, because it {reason}"] if reason else []
-    parts += [f"up to page {read:,} of {count:,}"] if read < count and not reason else []
-    parts += [f"without {broken:,} broken {'page' if broken == 1 else 'pages'}"] if broken else []
-    return f"is indexed in part: {', '.join(parts)}" if parts else ""
+        return Pdf(reason=reason or "has no text; its pages may be pictures")
+    note = f"is indexed in part: up to page {len(found):,}, because it {reason}" if reason else ""
+    title = clean(last.get("title", "").replace("\n", " "))[:200]
+    return Pdf(pages, title, last.get("date", ""), note=note)
 
 
 def _page(text: str) -> str:
@@ -127,7 +113,7 @@ def _child() -> None:
 
 
 def _read(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the pages, and finally their number and the file's title and date."""
+    """Yield the pages, and finally the file's title and date."""
     import pypdf  # noqa: PLC0415  only in a process of its own
 
     reader = _tried(pypdf.PdfReader, io.BytesIO(data))
@@ -139,17 +125,10 @@ def _read(data: bytes) -> Iterator[dict[str, Any]]:
     if count is None:
         yield {"fault": "broken"}
         return
-    room = MOST_TEXT
-    for number in range(min(count, MOST_PAGES)):
+    for number in range(count):
         text = _tried(lambda at: reader.pages[at].extract_text(), number)
-        if text is None:  # a broken page does not affect the others
-            yield {"page": number + 1, "fault": "broken"}
-            continue
-        yield {"page": number + 1, "text": text[:room]}
-        room -= len(text)
-        if room <= 0:
-            break
-    yield {"pages": count} | (_tried(_about, reader) or {})
+        yield {"page": number + 1, "text": text or ""}  # a broken page does not affect the others
+    yield _tried(_about, reader) or {}
 
 
 def _tried(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401  the result of `work`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, lines_told, over_since
 from pipelines.search.candidates import (
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Hit", "SearchRequest", "answer", "search"]
 
-CANDIDATES: Final = 100
+CANDIDATES = 100
 """The minimum of units found by words, and by meaning."""
-CANDIDATES_A_HIT: Final = 10
+CANDIDATES_A_HIT = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
 # The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES = 5
@@ -140,19 +140,19 @@ def answer(
     asked = asked or SearchRequest()
     question, query = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
     ranking = question.ranking
+    # What may be found: by words, by meaning, and by id, since the full text is tokenised and stemmed.
     count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
     places, words, meaning = candidates(connection, question, count)
-    # Ids are looked up directly: the full text is tokenised and stemmed.
-    named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    telling = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
-    held = held_words(connection, telling, words)
-    # Character pairs are not words: most of those across word boundaries occur nowhere.
-    is_found = bool(named or question.is_listing or (words and unspaced_pairs(query)))
-    is_found = is_found or is_close(telling, held, meaning, asked.embedder)
-    twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
+    ids = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
+    named = fitting_units(connection, ids, question) if ids else {}
+    twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places | named)
+    # How well it answers.
+    terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
+    held = held_words(connection, terms, words)
     own = own_words_first(words, held, places)
     fused = _fused(connection, question, own, meaning, count, is_read=reads(asked.embedder, query))
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
     places |= governed.places
     worths = _worths(root, connection, governed.scores, places, question)
@@ -160,12 +160,15 @@ def answer(
     governed.scores.update(newer_first(governed.scores, places))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, governed.scores)
-    named = [unit for unit in named if unit not in repeated_in_copies(root, connection, named)]
-    there = fitting_units(connection, named, question) if named else {}
-    governed.scores.update(raised | dict.fromkeys(there, _NAMED_SCORE))
-    order = _best(connection, governed, scores, places | rules | there, limit, ranking)
+    named = {unit: place for unit, place in named.items() if unit not in twice}
+    governed.scores.update(raised | dict.fromkeys(named, _NAMED_SCORE))
+    # The best of them, as hits.
+    order = _best(connection, governed, scores, places | rules | named, limit, ranking)
     shown = {"words": words, "meaning": meaning, "fused": scores, "worth": worths, "rule": raised}
-    known = {unit: _factors(unit, there, shown) if asked.explain else {} for unit in order}
+    known = {unit: _factors(unit, named, shown) if asked.explain else {} for unit in order}
+    # Character pairs are not words: most of those across word boundaries occur nowhere.
+    is_found = bool(ids or question.is_listing or (words and unspaced_pairs(query)))
+    is_found = is_found or is_close(terms, held, meaning, asked.embedder)
     found: Found = "nothing" if not order else "yes" if is_found else "little"
     return _shown(root, connection, governed, known, asked.filters.as_of), found
 

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from datetime import date
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword", "vector"]
 Fusion = Literal["weighted", "rrf"]
 
-OVERFETCH: Final = 3
+OVERFETCH = 3
 """Units per requested hit whose ranks are fused, or that are compared for diversity."""
 _RRF_K = 60
 # A text of a few words is near to many questions and answers few. It counts half at this many characters.

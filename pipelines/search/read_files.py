@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from pipelines.errors import BadFile
-from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
+from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units
 from pipelines.search.claimed_lines import LineClaim, claims_in
 from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, form_of, rows_digest
 from pipelines.store.files import open_regular, read_bytes
@@ -150,12 +150,11 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
             day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
         own = Trust.OWNER if turn.act and not turn.subagent else Trust.SELF
         trust = Trust.EXTERNAL if turn.speaker else own
-        for piece in turn_pieces(turn.text):
-            if text := without_spoken_comments(piece):
-                yield Unit(
-                    turn.line, turn.line, f"{_speaker(turn)}{clock}: {text}", date=day, trust=trust,
-                    project=turn.project[:_PROJECT], tags=tags_of(text),
-                )  # fmt: skip
+        for text in prose_pieces(turn.text):
+            yield Unit(
+                turn.line, turn.line, f"{_speaker(turn)}{clock}: {text}", date=day, trust=trust,
+                project=turn.project[:_PROJECT], tags=tags_of(text),
+            )  # fmt: skip
 
 
 def _speaker(turn: Turn) -> str:

@@ -13,7 +13,7 @@ import fcntl
 import os
 import sqlite3
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 19
+VERSION = 19
 
-SEPARATOR: Final = "\x1f"
+SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
 
-AS_SAID: Final = "\x1d"
+AS_SAID = "\x1d"
 """Stands before metadata as a person wrote it, behind its normalised form."""
 
 SHOWN, PAST, NEVER = 0, 1, 2
 """Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
 
-_FILES: Final[Mapping[str, type]] = {
+_FILES: Mapping[str, type] = {
     **dict.fromkeys(("id", "size", "mtime_ns", "ctime_ns"), int),
     **dict.fromkeys(("path", "beside", "ids", "rows", "reason", "note", "meta"), str),
 }
 # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
 # the unit's text; it is 0 if the text is not embedded.
-_UNITS: Final[Mapping[str, type]] = {
+_UNITS: Mapping[str, type] = {
     **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "key"), int),
     **dict.fromkeys(
         ("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item", "cites"), str
@@ -55,17 +55,17 @@ _UNITS: Final[Mapping[str, type]] = {
         ("confidence_reason", "source", "record", "meta", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
-_PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "text": str}
-_CLAIMS: Final[Mapping[str, type]] = {
+_PASSAGES: Mapping[str, type] = {"id": int, "file": int, "text": str}
+_CLAIMS: Mapping[str, type] = {
     **dict.fromkeys(("id", "file"), int),
     **dict.fromkeys(("item", "cited", "why", "successor", "since", "path"), str),
     **dict.fromkeys(("start_line", "end_line"), int),
 }
-UNIT_COLUMNS: Final = tuple(_UNITS)
-CLAIM_COLUMNS: Final = tuple(_CLAIMS)[2:]
+UNIT_COLUMNS = tuple(_UNITS)
+CLAIM_COLUMNS = tuple(_CLAIMS)[2:]
 
 # Stemmed, so that `painted` finds `painting`; accents are ignored.
-TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
+TOKENIZE = "porter unicode61 remove_diacritics 2"
 
 
 def make_tables(connection: sqlite3.Connection) -> None:
@@ -109,9 +109,9 @@ def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple
         table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)
 
 
-INDEX: Final = f"{PRIVATE}/index.db"
-BUSY_SECONDS: Final = 5.0
-PATIENCE: Final = 60.0
+INDEX = f"{PRIVATE}/index.db"
+BUSY_SECONDS = 5.0
+PATIENCE = 60.0
 """Seconds to wait for another process that writes the index."""
 
 _LOCK = "index.lock"
@@ -119,7 +119,7 @@ _ASIDE = f"{INDEX}.new"
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
-FAULTS: Final = (sqlite3.Error, TypeError, ValueError, LookupError)
+FAULTS = (sqlite3.Error, TypeError, ValueError, LookupError)
 """What reading a damaged database raises: SQLite's own errors, and what follows from values of other types."""
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import mmap
 import os
 import struct
 import time
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
@@ -22,7 +21,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -34,11 +33,11 @@ _HEAD = 12
 """The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
 _PIECE = 256
 """Vectors compared at a time: their floats fit into the processor's cache."""
-SPARE: Final = 1000
+SPARE = 1000
 """The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
 _UNUSED_SECONDS = 30 * 24 * 3600
 """How long vectors of another model are kept, in case somebody switches back."""
-RECORD: Final = "vectors.json"
+RECORD = "vectors.json"
 """Which model embedded last."""
 
 
@@ -73,43 +72,39 @@ class StoredVectors:
         """Return how many there are."""
         return len(self.keys)
 
-    def places(self, keys: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the place of each key's vector, or -1 where there is none."""
-        import numpy as np  # noqa: PLC0415  as above
-
-        wanted, (order, ascending) = np.asarray(keys, np.int64), self._sorted
-        if not len(ascending):
-            return np.full(len(wanted), -1)
-        at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-        return np.where(ascending[at] == wanted, order[at], -1)
-
     @cached_property
-    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        order = self.keys.argsort()
-        return order, self.keys[order]
+    def _places(self) -> dict[int, int]:
+        return {key: place for place, key in enumerate(self.keys.tolist())}
 
-    def vectors(self, places: slice | NDArray[np.int64]) -> NDArray[np.float32]:
+    def vectors(self, places: slice | Sequence[int]) -> NDArray[np.float32]:
         """Return the vectors at some places."""
         found: NDArray[np.float32] = self._rows[places].astype("f4") * self._factors[places, None]
         return found
 
-    def cosines(self, question: NDArray[np.float32], places: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
-        """Return the cosines of a question, a vector of length one, with the vectors at some places, or with all.
+    def exact(self, question: NDArray[np.float32], keys: Iterable[int]) -> dict[int, float]:
+        """Return the cosines of a question with some texts, by their keys; those without a vector are left out.
+
+        They are computed one by one: a scan's rounding depends on the row's position, but the same words must have the
+        same score everywhere.
+        """
+        at = {key: self._places[key] for key in keys if key in self._places}
+        scores = (self.vectors(list(at.values())) * question).sum(axis=1).tolist()
+        return dict(zip(at, scores, strict=True))
+
+    def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosines of a question, a vector of length one, with all vectors.
 
         Row by row: a matrix product would start a thread per processor, and wait for the slowest.
         """
         import numpy as np  # noqa: PLC0415  as above
 
-        rows, factors = self._rows, self._factors
-        if places is not None:
-            rows, factors = rows[places], factors[places]
-        found: NDArray[np.float32] = np.empty(len(rows), np.float32)
-        floats = np.empty((_PIECE, rows.shape[1]), np.float32)
-        for at in range(0, len(rows), _PIECE):
-            piece = rows[at : at + _PIECE]
+        found: NDArray[np.float32] = np.empty(len(self), np.float32)
+        floats = np.empty((_PIECE, self._rows.shape[1]), np.float32)
+        for at in range(0, len(self), _PIECE):
+            piece = self._rows[at : at + _PIECE]
             floats[: len(piece)] = piece
             np.vecdot(floats[: len(piece)], question, out=found[at : at + _PIECE])
-        found *= factors
+        found *= self._factors
         return found
 
 
@@ -121,18 +116,6 @@ def nearest(cosines: NDArray[np.float32], count: int) -> NDArray[np.int64]:
         return np.arange(len(cosines))
     last = len(cosines) - count
     return np.flatnonzero(cosines >= float(np.partition(cosines, last)[last]) - 1e-6)
-
-
-def exact(vectors: StoredVectors, question: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-    """Return the cosines of some texts by their keys; those without a vector are left out.
-
-    They are recomputed one by one: a scan's rounding depends on the row's position, but the same words must have the
-    same score everywhere.
-    """
-    places = vectors.places(keys)
-    scores: list[float] = (vectors.vectors(places[places >= 0]) * question).sum(axis=1).tolist()
-    known = (key for key, place in zip(keys, places.tolist(), strict=True) if place >= 0)
-    return dict(zip(known, scores, strict=True))
 
 
 def load(root: Path, model: VectorModel) -> StoredVectors:
@@ -156,14 +139,8 @@ def _mapped(root: Path, model: VectorModel, _mtime_ns: int, size: int, _inode: i
 
 
 def kept_keys(root: Path, model: VectorModel) -> set[int]:
-    """Return the keys of the stored vectors, without numpy, whose import takes longer than this."""
-    record = struct.Struct(f"<q{_HEAD - 8 + model.dimension}x")
-    try:
-        with (root / PRIVATE / model.file).open("rb") as file:
-            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # there is no file, or an empty one
-        return set()
-    return {key for (key,) in record.iter_unpack(memoryview(data)[: len(data) // record.size * record.size])}
+    """Return the keys of the stored vectors."""
+    return set(load(root, model).keys.tolist())
 
 
 def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:

@@ -46,29 +46,10 @@ def test_whose_word_a_turn_is() -> None:
     ]
 
 
-def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
+def test_a_long_turn_is_cut_and_nothing_of_it_is_lost() -> None:
     code = "```python\n" + "x = 1\n" * 500 + "```"
-    table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200
     tail = "The harbour is deep. " * 200
-    texts = [unit.text for unit in turn_units(PATH, [turn(f"# Plan\n\nFirst.\n\n{code}\n\n{table}\n{tail}")], Days())]
-    assert all(text.startswith("user 23:30: ") for text in texts)
-    assert [text for text in texts if code in text]
-    assert [text for text in texts if "| a | b |" in text and text.count("| 1 | 2 |") == 200]
-    rest = [text for text in texts if "```" not in text and "|" not in text]
-    assert len(rest) > 2
-    assert all(len(text) <= PIECE_BYTES + 50 for text in rest)
+    texts = [unit.text for unit in turn_units(PATH, [turn(f"# Plan\n\nFirst.\n\n{code}\n\n{tail}")], Days())]
+    assert all(text.startswith("user 23:30: ") and len(text) <= PIECE_BYTES + 50 for text in texts)
     said = [text.removeprefix("user 23:30: ") for text in texts]
-    assert " ".join(said).split() == f"# Plan First. {code} {table} {tail}".split()
-
-
-def test_code_keeps_its_comments() -> None:
-    code = "```html\n<!-- the quay -->\n<nav>\n<!--\n  two lines\n-->\n```"
-    (unit,) = turn_units(PATH, [turn(f"Here: <!-- hidden -->\n{code}\n{code}\nDone. <!-- hidden -->")], Days())
-    assert unit.text == f"user 23:30: Here: \n{code}\n{code}\nDone."
-    long = "The harbour is deep. " * 200
-    assert [unit.text for unit in turn_units(PATH, [turn(f"{long}\n{code}")], Days()) if code in unit.text]
-
-
-def test_a_comment_is_not_shown_and_a_turn_of_nothing_else_is_none() -> None:
-    turns = [turn("Yes. <!-- k7f3a9c2b10 hidden -->"), turn("<!-- only this -->")]
-    assert [unit.text for unit in turn_units(PATH, turns, Days())] == ["user 23:30: Yes."]
+    assert " ".join(said).split() == f"# Plan First. {code} {tail}".split()

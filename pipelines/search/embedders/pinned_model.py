@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-LOCAL: Final = "local:"
+LOCAL = "local:"
 """The prefix of embedders that send nothing off this machine."""
 
 
@@ -45,7 +45,7 @@ class PinnedModel:
         return sum(size for size, _ in self.files.values())
 
 
-MINILM: Final = PinnedModel(
+MINILM = PinnedModel(
     name="all-MiniLM-L6-v2",
     files={
         "config.json": (612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
@@ -61,7 +61,7 @@ MINILM: Final = PinnedModel(
 )
 
 
-RECORD: Final = ".pins.json"
+RECORD = ".pins.json"
 """What stands behind another model's name in that of the file that records what its first fetch brought."""
 
 

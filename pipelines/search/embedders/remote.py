@@ -10,7 +10,7 @@ import json
 import urllib.error
 import urllib.request
 from http import HTTPStatus
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-QUERY_SECONDS: Final = 10.0  # a person is waiting, and keyword search is available
+QUERY_SECONDS = 10.0  # a person is waiting, and keyword search is available
 _TEXT_BYTES = 16_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _VOYAGE_DIMENSION = 1024
