@@ -211,4 +211,4 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now), edits)
-    return tuple(map(layout.real, edits[1]))
+    return tuple(map(layout.real, edits.held))

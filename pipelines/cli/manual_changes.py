@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.layout import LOGS, NOTES, Kind
-from pipelines.store.secrets.redact import format_found, load_redactor, log_without_private, without_secrets
+from pipelines.store.secrets.redact import Redactor, format_found, known_values, load_redactor, log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal, fold
@@ -136,10 +137,10 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
         root: the memory.
         changes: the change set.
     """
-    lines: list[str] = []
+    lines, veil = list[str](), Redactor(os.urandom(32), known_values(root))
     for change in changes:
         text = (change.before or b"").decode(errors="replace")
-        before = without_secrets(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
+        before = veil.redact(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text).text
         after = (change.after or b"").decode(errors="replace")
         path = layout_of(root).real(change.path)
         old = "/dev/null" if change.before is None else f"a/{path}"

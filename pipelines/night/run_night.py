@@ -18,10 +18,11 @@ from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
+from pipelines.store.layout import LOGS, kind_of
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.redact import load_redactor, without_secrets
-from pipelines.store.secrets.scan import clean_copies, secret_warnings
+from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
 from pipelines.usage import Tally
@@ -113,8 +114,13 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
         clean_copies(night.root, redactor)
     remember_rules(night.root)
     warnings = tuple(night.sharing.notes) if night.sharing and night.sharing.needs_person else ()
-    if found[1]:
-        warnings += secret_warnings(night.root, found[1], [note for one in reports for note in one.warnings])
+    # A page with a secret is told of where it is read, and the run has redacted the logs, unless they are a person's.
+    held = {
+        path: why
+        for path, why in found.held.items()
+        if not kind_of(path) and (git.layout.in_place or not path.startswith(f"{LOGS}/"))
+    }
+    warnings += found._replace(held=held).sentences(git.layout)
     last = reports[-1]
     last = replace(last, warnings=(*warnings, *last.warnings), pending=last.pending or bool(warnings))
     if not last.failure:  # a failure names them already

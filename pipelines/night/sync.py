@@ -28,11 +28,11 @@ from pipelines.store.left_out import MISSING, SPARSE, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
 from pipelines.store.secrets.redact import load_redactor
-from pipelines.store.secrets.scan import clean_copies, secret_warnings
+from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.settings import Settings
@@ -243,19 +243,19 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
     with log_lock(root, "sync.lock"), run_lock(root, "a sync with the remote"):  # sessions that end together take turns
         git.check()
         recover(root, git)
-        held = find_edits(root, git)[1]
-        if cleaned := () if git.layout.in_place else _cleaned_logs(root, git, held):
+        edits = find_edits(root, git)
+        if cleaned := () if git.layout.in_place else _cleaned_logs(root, git, edits.held):
             apply_changes(root, git, cleaned, "Logs since the last run, without secrets\n", author)
             clean_copies(root, load_redactor(root))
-        edits = find_edits(root, git)
+            edits = find_edits(root, git)
         commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
         why = "is gone with many items, so its deletion was not committed; the next run asks about it"
         gone = tuple(f"{git.layout.real(path)} {why}." for path in left_out(root, MISSING))
-        return *secret_warnings(root, edits[1], ()), *gone
+        return *edits.sentences(git.layout), *gone
 
 
-def _cleaned_logs(root: Path, git: Git, paths: Sequence[str]) -> tuple[Change, ...]:
+def _cleaned_logs(root: Path, git: Git, paths: Iterable[str]) -> tuple[Change, ...]:
     """Return the changes that remove secrets and private text from those of the files that are logs, as a run would."""
     logs = {path for path in paths if path.startswith(f"{PARTIAL}/") or git.layout.day_of_log(path)}
     with contextlib.suppress(UnicodeDecodeError):  # a run names such a log

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from io import BytesIO
 from itertools import filterfalse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.find_left_out import find_left_out
-from pipelines.store.git import Author, Git, blob_hash, blob_id
+from pipelines.store.git import Author, Git, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log, kind_of
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
-from pipelines.store.secrets.scan import inspect
+from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.template import tracked_files
 from pipelines.store.user_layout import at, inside
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.git_objects import Entry
+    from pipelines.store.layout import Layout
 
 
 _PIECE = 1 << 20
@@ -66,12 +68,21 @@ def _blob_at(root: Path, path: str, like: str) -> str | None:
     return None
 
 
-Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]
-"""What differs from HEAD: what can be committed, and what stays uncommitted.
+class Edits(NamedTuple):
+    """What differs from HEAD.
 
-The first maps each path to the blob ids that the inspected bytes would have, one for each hash that git may use; none
-if the file is gone. The second lists files that contain a secret, and logs that contain something private.
-"""
+    Args:
+        changed: path → what can be committed: its mode and the bytes that were looked through; None if it is gone.
+        held: path → why it stays uncommitted: it contains a secret; empty for a log that contains something private.
+    """
+
+    changed: dict[str, Entry | None]
+    held: dict[str, str]
+
+    def sentences(self, layout: Layout) -> tuple[str, ...]:
+        """Return a sentence for each file with a secret."""
+        held = (FileWarning(path, why, pending=True, shown=layout.real(path)) for path, why in self.held.items() if why)
+        return tuple(map(str, held))
 
 
 def find_edits(root: Path, git: Git) -> Edits:
@@ -86,26 +97,28 @@ def find_edits(root: Path, git: Git) -> Edits:
 
 
 def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
-    changed: dict[str, frozenset[str]] = {}
-    held: list[str] = []
+    changed: dict[str, Entry | None] = {}
+    held: dict[str, str] = {}
     paths = uncommitted(root, git, git.head())
     waiting = _waiting(root, paths)
     for path in filterfalse(waiting.__contains__, paths):
         if not os.path.lexists(at(root, path)):
-            changed[path] = frozenset()
+            changed[path] = None
         # A file that git cannot read by its path stays uncommitted.
         elif "\n" in path or not at(root, path).is_file() or not os.access(at(root, path), os.R_OK):
             continue
         elif (file := open_regular(root, path)) is not None:
             with file:
-                secrets, hashes = inspect(file, redactor)
+                mode, data = os.fstat(file.fileno()).st_mode, file.read()
             # A run removes private text from a log before committing it.
             is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
-            if secrets or (is_log and is_private((read_bytes(root, path) or b"").decode(errors="replace"))):
-                held.append(path)
+            if secrets := list(secrets_in(path, BytesIO(data), redactor)):
+                held[path] = held_because(secrets)
+            elif is_log and is_private(data.decode(errors="replace")):
+                held[path] = ""
             else:
-                changed[path] = hashes
-    return changed, tuple(held)
+                changed[path] = ("100755" if mode & stat.S_IXUSR else "100644", data)
+    return Edits(changed, held)
 
 
 def _waiting(root: Path, paths: list[str]) -> frozenset[str]:
@@ -128,8 +141,8 @@ def commit_edits(
 ) -> str | None:
     """Commit people's edits as they are, and return the commit, or None if there are none.
 
-    Leave out files that contain a secret or wait for a decision, and files saved between inspection and commit: the
-    next commit takes those.
+    Leave out files that contain a secret or wait for a decision. Of a file that was saved since it was looked through,
+    the next commit has the new version.
 
     Args:
         root: the memory.
@@ -139,17 +152,8 @@ def commit_edits(
         edits: the result of `find_edits`, if it is already known.
         follow: as for `Git.commit`.
     """
-    changed, _ = edits or find_edits(root, git)
+    changed = (edits or find_edits(root, git)).changed
     if not changed:
         return None
-    entries: dict[str, Entry | None] = {}
-    for path, hashes in changed.items():
-        if not hashes:
-            entries[path] = None
-        elif (file := open_regular(root, path)) is not None:
-            with file:
-                mode, data = os.fstat(file.fileno()).st_mode, file.read()
-            if any(blob_id(data, one) == one for one in hashes):  # git keeps what it was given: only what was inspected
-                entries[path] = ("100755" if mode & stat.S_IXUSR else "100644", data)
     author = Author(*(git.identity() or (author.name, author.mail)), author.when)
-    return git.commit(entries, message, author, follow=follow)
+    return git.commit(changed, message, author, follow=follow)

@@ -10,7 +10,7 @@ import contextlib
 import hmac
 import json
 import re
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,20 +55,19 @@ class KnownSecrets:
     Args:
         root: the memory.
         key: loads the user's key, when there is something to hash.
+        rules: digest → the rule that found the value.
+        allowed: the digests of values that a person allowed.
+        clean: hashes of texts that were looked through since the last new value, and held no secret.
     """
 
     def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
         self._root, self.key = root, cache(key)
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
+        self.clean: set[tuple[int, bool]] = set()
         self._lengths: set[int] = set()
-        self._seen: dict[bytes, tuple[tuple[int, int, str], ...]] = {}
+        self._found_in = lru_cache(_KEPT)(lambda run: tuple(self._places_in(run)))
         self._size = -1
-
-    @property
-    def version(self) -> tuple[int, int]:
-        """What tells these values from earlier ones: values are only added, and allowed."""
-        return len(self.rules), len(self.allowed)
 
     def refresh(self) -> None:
         """Read what other processes have written since."""
@@ -82,7 +81,8 @@ class KnownSecrets:
 
     def _take(self, row: dict[str, Any]) -> None:
         digest, length = str(row["hash"]), int(row["length"])
-        self._seen.clear()
+        self.clean.clear()
+        self._found_in.cache_clear()
         if row.get("allowed"):
             self.allowed.add(digest)
             self.rules.pop(digest, None)
@@ -162,14 +162,7 @@ class KnownSecrets:
             return
         for match in _RUN.finditer(data):
             start, run = match.start(), match[0]
-            found = self._seen.get(run)
-            if found is None:
-                found = tuple(self._places_in(run))
-                if len(run) <= _LONGEST:
-                    self._seen[run] = found
-                    if len(self._seen) > _KEPT:
-                        self._seen.clear()
-            for begin, stop, rule in found:
+            for begin, stop, rule in self._found_in(run) if len(run) <= _LONGEST else self._places_in(run):
                 yield start + begin, start + stop, rule
 
     def _places_in(self, run: bytes) -> Iterator[tuple[int, int, str]]:

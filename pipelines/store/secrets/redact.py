@@ -87,12 +87,21 @@ class Redactor:
     known: KnownSecrets | None = None
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
-        """Return the secrets of a text, including known values, and remember new values."""
-        spans = find_secrets(data, marks=marks, json=json, known=self.known)
-        before, known = self.learned, self.known
-        if known:
+        """Return the secrets of a text, including known values, and remember new values.
+
+        A text without any is looked through once, until a new value is known.
+        """
+        known = self.known
+        if known and (hash(data), marks) in known.clean:
+            return []
+        spans = find_secrets(data, marks=marks, json=json, known=known)
+        if known and spans:
+            before = self.learned
             known.learn((visible(data[span.start : span.end]), span.rule) for span in spans)
-        return find_secrets(data, marks=marks, json=json, known=self.known) if self.learned > before else spans
+            return find_secrets(data, marks=marks, json=json, known=known) if self.learned > before else spans
+        if known and not json:  # lines of transcripts are many, and do not come again
+            known.clean.add((hash(data), marks))
+        return spans
 
     @property
     def learned(self) -> int:
@@ -171,25 +180,23 @@ def without_secrets(text: str) -> str:
 
     Where no value is known, its tags are comparable within one process only.
     """
-    for redactor in _in_use():
-        text = redactor.redact(text).text
-    return text
+    return _in_use().redact(text).text
 
 
 def holds_secret(text: str) -> bool:
     """Return whether a text holds a secret; unlike `without_secrets`, this remembers nothing."""
-    data = text.encode(errors="surrogatepass")
-    return any(find_secrets(data, known=redactor.known) for redactor in _in_use())
+    return bool(find_secrets(text.encode(errors="surrogatepass"), known=_in_use().known))
 
 
-def _in_use() -> Sequence[Redactor]:
-    """Return the redactors of the memories that this process opened last, or one that knows no values."""
-    return [Redactor(known.key, known) for known in _OPEN.values() if known.rules] or [_VEIL]
+def _in_use() -> Redactor:
+    """Return the redactor of the memory that this process opened last, or one that knows no values."""
+    known = next(iter(_OPENED.values()), None)
+    return Redactor(known.key, known) if known and known.rules else _VEIL
 
 
 _VEIL = Redactor(lambda: os.urandom(_BYTES))
-_OPEN: dict[Path, KnownSecrets] = {}
-_MOST_OPEN = 4
+_OPENED: dict[Path, KnownSecrets] = {}
+"""The known values of the memory that was opened last."""
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
@@ -226,11 +233,10 @@ def load_redactor(root: Path) -> Redactor:
 
 def known_values(root: Path) -> KnownSecrets:
     """Return the values of a memory that were found before."""
-    if (known := _OPEN.pop(root, None)) is None:
+    if (known := _OPENED.get(root)) is None:
         known = KnownSecrets(root, lambda: redaction_key(root))
-    _OPEN[root] = known  # keep the most recent last
-    if len(_OPEN) > _MOST_OPEN:
-        del _OPEN[next(iter(_OPEN))]
+        _OPENED.clear()
+        _OPENED[root] = known
     known.refresh()
     return known
 

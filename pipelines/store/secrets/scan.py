@@ -6,27 +6,22 @@ A document or log with a secret is not changed, but kept out of every commit, an
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
-from weakref import WeakKeyDictionary
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
-from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, known_values, load_redactor, locate
+from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import real_path
-from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
@@ -39,7 +34,7 @@ _NAMED = 200
 def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     """Yield the secrets in the memory's current files and its kept transcripts; links are not followed."""
     for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
-        yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+        yield from secrets_in(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
 def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -62,7 +57,7 @@ def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     for row in git.run("cat-file", "--batch-check", data=asked).decode().splitlines():
         ident, kind, length = row.split(" ")
         if kind == "blob" and int(length) <= _LARGEST and (data := git.blob(ident)):
-            leaks = _leaks(paths[ident], io.BytesIO(data), redactor, marks=True)
+            leaks = secrets_in(paths[ident], io.BytesIO(data), redactor)
             found += [replace(leak, blob=ident) for leak in leaks]
     commits = {}
     for blob in list(dict.fromkeys(leak.blob for leak in found))[:_NAMED]:
@@ -71,7 +66,7 @@ def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     return [replace(leak, commit=commits.get(leak.blob, "")) for leak in found]
 
 
-def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[FoundSecret]:
+def secrets_in(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool = True) -> Iterator[FoundSecret]:
     """Yield the secrets of a file, in batches of lines, so that little of it is held."""
     before = 0
     while lines := file.readlines(_BATCH):
@@ -81,60 +76,15 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
         before += len(lines)
 
 
-def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[FoundSecret, ...], frozenset[str]]:
-    """Return the secrets of a file; lines marked with `<!-- allow-secret -->` are exempt.
-
-    Args:
-        file: opened for reading bytes, at its beginning; at most some megabytes of its lines are held.
-        redactor: the memory's, which knows values and learns them.
-
-    Returns:
-        The secrets, without tags, each rule and line once; and git's ids of the file as a blob, by SHA-1 and by
-        SHA-256.
-    """
-    size = os.fstat(file.fileno()).st_size
-    digests = [new(b"blob %d\0" % size) for new in (hashlib.sha1, hashlib.sha256)]
-    found: dict[FoundSecret, None] = {}
-    before = 0
-    while lines := file.readlines(_BATCH):
-        data = b"".join(lines)
-        for digest in digests:
-            digest.update(data)
-        for span in redactor.find(data):
-            found[FoundSecret(span.rule, "", before + 1 + data.count(b"\n", 0, span.start))] = None
-        before += len(lines)
-    return tuple(found), frozenset(digest.hexdigest() for digest in digests)
-
-
 def without_secret_files(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
-    redactor, known = load_redactor(snapshot.root), known_values(snapshot.root)
-    documents, warnings = {}, list(snapshot.warnings)
+    redactor, documents, warnings = load_redactor(snapshot.root), dict(snapshot.documents), list(snapshot.warnings)
     for path, document in snapshot.documents.items():
-        if _CLEAN.get(document) == known.version or not (spans := redactor.find(data := document.text.encode())):
-            documents[path] = document
-            _CLEAN[document] = known.version
-        else:
-            why = held_because([FoundSecret(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
+        if spans := redactor.find(data := document.text.encode()):
+            why = held_because(locate(redactor, data, spans))
             warnings.append(FileWarning(path, why, pending=True, shown=snapshot.shown(path)))
+            del documents[path]
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
-
-
-_CLEAN: WeakKeyDictionary[Document, tuple[int, int]] = WeakKeyDictionary()
-"""Documents without a secret, each with the version of the known values that found none."""
-
-
-def secret_warnings(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence for each of these files that still contains a secret and is not in `said` yet.
-
-    Logs need none if the run itself has redacted them.
-    """
-    found, redactor = [], load_redactor(root)
-    for path, file in _opened(root, paths):
-        (secrets, _), shown = inspect(file, redactor), real_path(root, path)
-        if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} contains ") for sentence in said):
-            found.append(str(FileWarning(path, held_because(secrets), pending=True, shown=shown)))
-    return tuple(found)
 
 
 _COPIES = ("replies", "index.db", "context.txt")
@@ -145,14 +95,11 @@ def clean_copies(root: Path, redactor: Redactor) -> None:
 
     Both are derived: replies are requested again when needed, and the index is rebuilt.
     """
-    for path in own_files(root, (PRIVATE,)):
-        if path.split("/", 2)[1].startswith(_COPIES) and (file := open_regular(root, path)):
-            with file:
-                holds = inspect(file, redactor)[0]
-            for copy in (
-                root.glob(f"{PRIVATE}/index.db*") if holds and "index.db" in path else (root / path,) if holds else ()
-            ):
-                copy.unlink(missing_ok=True)
+    copies = (path for path in own_files(root, (PRIVATE,)) if path.split("/", 2)[1].startswith(_COPIES))
+    held = {path for path, file in _opened(root, copies) if any(secrets_in(path, file, redactor))}
+    for path in held:
+        for copy in root.glob(f"{PRIVATE}/index.db*") if "index.db" in path else (root / path,):
+            copy.unlink(missing_ok=True)
 
 
 def held_because(secrets: Sequence[FoundSecret]) -> str:
