@@ -48,7 +48,7 @@ from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING
-from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, with_remarks, without_answered
+from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
 
@@ -122,8 +122,6 @@ def apply_answers(
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
     answered = answer(documents, answers, today, theirs)
-    if REVIEW in documents:
-        answered.documents[REVIEW] = with_remarks(answered.documents[REVIEW])
     answered.notes[:0] = notes
     return answered
 

@@ -39,7 +39,6 @@ _ENTRY_DIGITS = 8
 MOST_SHOWN: Final = 5
 """The number of questions shown; the others are folded."""
 _FOLD = "<!-- review folded -->"
-TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _entries(document: Document) -> tuple[QueueEntry, ...]:
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
         items = document.items[bisect_right(placed_at, first) : bisect_left(placed_at, end)]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
-        why = "".join(line for line in lines[first + 1 : asked] if line.strip() != TWICE).strip()
+        why = "".join(lines[first + 1 : asked]).strip()
         found.append(
             QueueEntry(
                 mark["kind"],
@@ -177,20 +176,6 @@ def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Se
         for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
             del lines[one.line : one.end]
     return _folded(document.with_text("".join(lines)))
-
-
-def with_remarks(document: Document) -> Document:
-    """Return Review.md with a remark in each entry with two ticked boxes, and in no other."""
-    lines, end = list(document.lines), line_end(document.lines)
-    for entry in reversed(read_queue(document)):
-        rows = range(entry.first + 1, entry.end)
-        remark = next((number for number in rows if lines[number].strip() == TWICE), None)
-        if len(entry.ticked) > 1 and remark is None:
-            box = next(number for number in rows if _BOX.match(lines[number]))
-            lines[box:box] = [TWICE + end, end]
-        elif len(entry.ticked) <= 1 and remark is not None:
-            del lines[remark : remark + (1 if lines[remark + 1 : remark + 2] != [end] else 2)]
-    return document.with_text("".join(lines))
 
 
 def waiting(item: Item, home: str) -> Item:
