@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.store.append_log import Spool
+from pipelines.store.append_log import append_to_log
 from pipelines.store.days import Days
 from pipelines.store.evidence import act_label, captured_in, render_pointer
 from pipelines.store.files import open_regular, read_bytes
@@ -170,7 +170,7 @@ class Capture:
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         gone = taken_back(source, self.days.zone)
         source.seek(0)
-        with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
+        with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy):
             transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside, taken_back=gone)
             for turn in transcript:
                 turns.add(turn)
@@ -186,11 +186,13 @@ class Capture:
                 if fault and transcript.strange:
                     fault = f"has no turn in a known form (line {transcript.strange} is in another one)"
                 return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
-            days = turns.spool.days
+            days = tuple(sorted(turns.lines))
             if not self.dry:
                 if recorder.lines > kept.lines or not at(self.root, session.file).exists():
                     keep(self.root, copy, session.file)
-                turns.spool.append(lambda log: heading_above(session, log))
+                for day in days:
+                    text = "".join(turns.lines[day]).encode(errors="replace").decode()
+                    append_to_log(self.root, day, lambda log, text=text: f"{heading_above(session, log)}{text}")  # type: ignore[misc]
         if recorder.lines > kept.lines and not self.dry:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
             late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
@@ -268,7 +270,7 @@ class _Turns:
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None
         self.first = ""
-        self.spool = Spool(capture.root)
+        self.lines: dict[str, list[str]] = {}
         self.session: Session | None = None
         self.new = self.known = self.owners = 0
 
@@ -299,7 +301,8 @@ class _Turns:
         if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
             return
-        self.spool.add(day, lines_of(self.session, turn, moment, day, self._seals, self.outside))
+        more = lines_of(self.session, turn, moment, day, self._seals, self.outside)
+        self.lines.setdefault(day, []).append(more)
         self.new += 1
         self.owners += bool(turn.act)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from pipelines.store.files import make_folder, open_own, read_bytes, sync_folder, writing
 from pipelines.store.layout import PRIVATE, log_path, slug
-from pipelines.store.lock import log_lock, private_folder
+from pipelines.store.lock import log_lock
 from pipelines.store.user_layout import at, real_path
 from pipelines.store.whole_lines import append_whole
 from pipelines.text import fold
@@ -123,48 +122,3 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
             os.close(descriptor)
         if was_empty:
             sync_folder(folder)
-
-
-_IN_MEMORY = 1 << 20
-_CHUNK = 4 << 20
-
-
-class Spool(contextlib.ExitStack):
-    """Collects lines by day, then appends each day's lines to its log.
-
-    Args:
-        root: the memory; large amounts are spooled to its disk.
-    """
-
-    def __init__(self, root: Path) -> None:
-        super().__init__()
-        self._root = root
-        self._files: dict[str, IO[bytes]] = {}
-
-    def add(self, day: str, text: str) -> None:
-        """Add whole lines to those of a day."""
-        if day not in self._files:
-            folder = private_folder(self._root)
-            spooled = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder))  # noqa: SIM115  the stack closes it
-            self._files[day] = self.enter_context(spooled)
-        self._files[day].write(text.encode(errors="replace"))
-
-    @property
-    def days(self) -> tuple[str, ...]:
-        """The days that have lines."""
-        return tuple(sorted(self._files))
-
-    def append(self, head: Callable[[str], str]) -> None:
-        """Append each day's lines to its log.
-
-        Args:
-            head: the log's text → what to write above the lines.
-
-        Raises:
-            NotWritable: the disk refused.
-        """
-        for day, file in sorted(self._files.items()):
-            file.seek(0)
-            while lines := file.readlines(_CHUNK):
-                text = b"".join(lines).decode()
-                append_to_log(self._root, day, lambda log, text=text: f"{head(log)}{text}")  # type: ignore[misc]

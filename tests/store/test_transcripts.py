@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import time
-import tracemalloc
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.transcripts import Act, Role, Transcript, Turn
-from pipelines.store.transcripts.reader import LONGEST
 
 AT = "2026-03-18T09:14:00.000Z"
 MOMENT = datetime(2026, 3, 18, 9, 14, tzinfo=UTC)
@@ -86,15 +84,6 @@ def test_claude_code() -> None:
         2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour", act=Act.TYPED
     )
     assert [turn.subagent for turn in turns] == [False, False, False, True]
-    assert transcript.passed == {
-        "summaries of what was said before": 2,
-        "thinking": 1,
-        "tool calls and results": 2,
-        "put in by the program": 1,
-        "events": 3,
-        "of other kinds": 2,
-    }
-    assert transcript.first["tool calls and results"] == 5
     assert transcript.faults() == []
 
 
@@ -136,9 +125,7 @@ def test_codex() -> None:
     assert turns[0] == Turn(
         5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", act=Act.TYPED, begun=MOMENT
     )
-    assert transcript.passed["put in by the program"] == 2
-    assert transcript.passed["of other kinds"] == 3
-    assert transcript.passed["summaries of what was said before"] == 1
+    assert transcript.faults() == []
     assert said(lines({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Old."}]})) == [
         (1, "user", "Old.")
     ]
@@ -165,8 +152,7 @@ def test_openclaw() -> None:
     assert turns[1] == Turn(
         4, Role.ASSISTANT, "I will.", MOMENT, "o1", "m1", "openclaw", "/home/me/harbour", begun=MOMENT
     )
-    assert transcript.passed["of an unknown kind"] == 1
-    assert transcript.first["of an unknown kind"] == 8
+    assert transcript.strange == 8
 
 
 def test_plain_records_in_any_zone_and_without_one() -> None:
@@ -189,7 +175,6 @@ def test_a_broken_line_costs_no_other_and_is_counted_with_its_place() -> None:
     data = b"\xef\xbb\xbf" + good + b"".join(bad) + good + b'{"role": "user", "content": "cut'
     turns, transcript = read(data)
     assert [turn.line for turn in turns] == [1, 8]
-    assert transcript.passed == {"not JSON": 5, "cut off at the end": 1}
     assert transcript.faults() == ["5 lines are not JSON (the first is line 2)", "line 9 is cut off at the end"]
 
 
@@ -206,7 +191,7 @@ def test_bombs_and_huge_numbers() -> None:
     huge = b'{"role": "user", "content": "hi", "n": ' + b"9" * 5000 + b"}\n"
     turns, transcript = read(deep + b"[" * 100_000 + b"\n" + huge)
     assert [turn.line for turn in turns] == [3]
-    assert transcript.passed == {"not JSON": 2}
+    assert transcript.faults() == ["2 lines are not JSON (the first is line 1)"]
 
 
 @pytest.mark.parametrize("bad", [[], {}, 7, None, True, "x", [[]], [{"type": []}], [{"type": "text", "text": 7}]])
@@ -225,22 +210,9 @@ def test_fields_of_the_wrong_kind(bad: object) -> None:
         read(lines(record, {"role": "user", "content": "hi"}))
 
 
-def test_a_line_of_20_mb_is_read_and_a_longer_one_is_not_held() -> None:
+def test_a_line_of_20_mb_is_read() -> None:
     turns, _ = read(lines({"role": "user", "content": "x" * 20_000_000}))
     assert len(turns[0].text) == 20_000_000
-    data = (
-        b'{"role": "user", "content": "'
-        + b"x" * (LONGEST + 5_000_000)
-        + b'"}\n'
-        + lines({"role": "user", "content": "y"})
-    )
-    tracemalloc.start()
-    turns, transcript = read(data)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert [(turn.line, turn.text) for turn in turns] == [(2, "y")]
-    assert transcript.passed == {"longer than 24 MB": 1}
-    assert peak < 3 * LONGEST
 
 
 def test_many_openings_that_are_never_closed_take_no_time() -> None:

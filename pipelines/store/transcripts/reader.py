@@ -18,18 +18,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, Protocol
+from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import make_folder, open_own, sync_folder, writing
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
-from pipelines.store.transcripts.records import SUMMARIES, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
+from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
 from pipelines.store.user_layout import inside, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 
 DATABASE: Final = ".sqlite"
@@ -104,39 +104,10 @@ def _decompress(path: Path, source: IO[bytes], target: IO[bytes]) -> None:
         raise BadFile(path, f"cannot be decompressed ({fault})") from None
 
 
-LONGEST: Final = 24 * 1024 * 1024
-"""Longer lines contain an image or a tool's output, and would take too much memory."""
-_CHUNK = 1024 * 1024
-
-
-class Lines(Protocol):
-    """A file, or a reader in its place."""
-
-    def readline(self, size: int, /) -> bytes:
-        """Return the next line with its end, or the first `size` bytes of it; nothing at the end of the file."""
-
-
-def read_lines(file: Lines, longest: int = LONGEST) -> Iterator[bytes | None]:
-    """Yield each line with its end, or None for one longer than `longest` bytes.
-
-    A last line without an end is included: a session that is being written may end within a record.
-    """
-    while line := file.readline(longest + 1):
-        if len(line) <= longest or line.endswith(b"\n"):
-            yield line
-            continue
-        while (rest := file.readline(_CHUNK)) and not rest.endswith(b"\n"):
-            pass
-        yield None
-
-
-TOO_LONG: Final = f"longer than {LONGEST >> 20} MB"
 NOT_JSON: Final = "not JSON"
 CUT_OFF: Final = "cut off at the end"
-UNREAD: Final = "of other kinds"
-TAKEN_BACK: Final = "taken back"
-FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
-"""The kinds of lines with unreadable content."""
+FAULTS: Final = (NOT_JSON, CUT_OFF)
+"""How a line can be unreadable."""
 
 _MAY_SPEAK = (
     b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
@@ -153,22 +124,20 @@ class Transcript:
     character, so that one bad byte costs no turn.
 
     Args:
-        file: opened for reading bytes; only one line of it is held at a time.
+        file: its lines, such as a file opened for reading bytes; only one is held at a time.
         zone: the time zone of times without one.
         acts: decides whose act each record is; passed in if the user's settings trust what a program sent.
         outside: collects the outside text that tools brought in before each turn.
-        passed: the number of skipped lines so far, by kind.
-        first: the first line of each kind, counted from 1.
+        broken: the unreadable lines so far, counted from 1, by fault.
         strange: the first line of a shape that no known program writes, or zero.
         taken_back: the lines that a person took back, as `taken_back` found them: they yield no turn.
     """
 
-    file: Lines
+    file: Iterable[bytes]
     zone: tzinfo = UTC
     acts: Acts = field(default_factory=Acts)
     outside: Outside = field(default_factory=Outside)
-    passed: dict[str, int] = field(default_factory=dict)
-    first: dict[str, int] = field(default_factory=dict)
+    broken: dict[str, list[int]] = field(default_factory=dict)
     strange: int = 0
     taken_back: frozenset[int] = frozenset()
     _opening: Opening = ("", "", "", None)
@@ -176,20 +145,16 @@ class Transcript:
 
     def __iter__(self) -> Iterator[Turn]:
         """Yield the turns."""
-        for number, line in enumerate(read_lines(self.file), start=1):
-            if number == 1 and line:
+        for number, line in enumerate(self.file, start=1):
+            if number == 1:
                 line = line.removeprefix(_BOM)  # noqa: PLW2901  strip the mark once
                 self._opening = opening_of(_parsed(line) or {}, self.zone)
             said = self._said(line)
-            if said and number in self.taken_back:
-                said = TAKEN_BACK
-            if isinstance(said, str):
-                self.passed[said] = self.passed.get(said, 0) + 1
-                self.first.setdefault(said, number)
-                # Every record of a known program has a type.
-                if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
-                    self.strange = number
-            for turn in () if isinstance(said, str) else said or ():
+            if said in FAULTS:
+                self.broken.setdefault(str(said), []).append(number)
+            elif said == UNKNOWN:
+                self.strange = self.strange or number
+            for turn in said if isinstance(said, list) and number not in self.taken_back else ():
                 self._spoken = True
                 session, cwd, remote, begun = self._opening
                 yield replace(
@@ -200,26 +165,25 @@ class Transcript:
     def faults(self) -> list[str]:
         """Return what could not be read, as clauses: `3 lines are not JSON (the first is line 8)`."""
         return [
-            f"line {self.first[kind]} is {kind}"
-            if self.passed[kind] == 1
-            else f"{self.passed[kind]:,} lines are {kind} (the first is line {self.first[kind]})"
-            for kind in FAULTS
-            if kind in self.passed
+            f"line {lines[0]} is {fault}"
+            if len(lines) == 1
+            else f"{len(lines):,} lines are {fault} (the first is line {lines[0]})"
+            for fault in FAULTS
+            if (lines := self.broken.get(fault))
         ]
 
-    def _said(self, line: bytes | None) -> list[Turn] | str | None:
-        """Return a line's turns, the kind under which it is skipped, or None for an empty line."""
-        if line is None:
-            self.outside.miss()
-            return TOO_LONG
+    def _said(self, line: bytes) -> list[Turn] | str:
+        """Return a line's turns, if any; or its fault, or that it is unknown."""
         line = line.lstrip(b"\0")  # a crash of the machine leaves zeros before what was written next
         if not line.strip():
-            return None
+            return []
         broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
         if not (any(mark in line for mark in _MAY_SPEAK) or self.acts.awaits(line)):
             if may_call(line) and (call := _parsed(line)):
                 self.outside.read(call, self._opening[1])
-            return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else broken
+            if not (line.startswith(b"{") and line.rstrip().endswith(b"}")):
+                return broken
+            return [] if b'"type"' in line else UNKNOWN  # every record of a known program has a type
         record = _parsed(line)
         if record is None:
             return broken
@@ -229,8 +193,10 @@ class Transcript:
         said = said_in(record, self.zone, self.acts)
         acts = (turn.text for turn in said if turn.act) if isinstance(said, list) else ()
         self.outside.read(record, self._opening[1], acts)
-        if said == SUMMARIES and not self._spoken:  # it continues a session that may have read anything
-            self.outside.take(record)
+        if said == SUMMARY:
+            if not self._spoken:  # it continues a session that may have read anything
+                self.outside.take(record)
+            return []
         return said
 
 
@@ -238,21 +204,21 @@ _ROLLED_BACK = b'"thread_rolled_back"'
 _PARENTS = (b'"parentUuid"', b'"parentId"')
 
 
-def taken_back(file: Lines, zone: tzinfo = UTC) -> frozenset[int]:
+def taken_back(file: Iterable[bytes], zone: tzinfo = UTC) -> frozenset[int]:
     """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
 
     In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
     same record, and the last record of the file does not descend from it. Codex writes how many turns it rolled back.
 
     Args:
-        file: the transcript, at its start.
+        file: the lines of the transcript.
         zone: the time zone of times without one.
     """
     parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
     asked, rolled, last, acts = list[int](), set[int](), "", Acts(headless=True)
-    for number, line in enumerate(read_lines(file), start=1):
-        in_tree = line and any(mark in line for mark in _PARENTS)
-        if not line or not (in_tree or any(mark in line for mark in _MAY_SPEAK) or _ROLLED_BACK in line):
+    for number, line in enumerate(file, start=1):
+        in_tree = any(mark in line for mark in _PARENTS)
+        if not (in_tree or any(mark in line for mark in _MAY_SPEAK) or _ROLLED_BACK in line):
             continue
         record = _parsed(line) or {}
         payload = record.get("payload")
@@ -304,10 +270,9 @@ _FLUSHED = 1 << 20
 
 
 class Recorder:
-    """Reads a transcript line by line and writes the lines, cleaned, to a copy.
+    """Yields the lines of a transcript, cleaned, and writes them to a copy.
 
-    A line that the session's program is still writing is left for next time. A line that is too long is replaced by a
-    short record, so that line numbers stay the same.
+    A line that the session's program is still writing is left for next time.
 
     Args:
         source: the transcript.
@@ -323,47 +288,29 @@ class Recorder:
         self._hash = hashlib.sha256()
         self.known, self.known_digest = known, ""
         self.lines = 0
-        self._end = b""
 
     @property
     def digest(self) -> str:
         """The hash of the lines read."""
         return self._hash.hexdigest()[:16]
 
-    def readline(self, size: int, /) -> bytes:
-        """Return the next complete line, cleaned; of one that is too long, its beginning, and then its end alone."""
-        if self._end:
-            end, self._end = self._end, b""
-            return end
-        line = self._source.readline(size)
-        if not line.endswith(b"\n"):
-            return self._long(line) if len(line) == size else b""
-        self._count(line)
-        line = self._clean(line)
-        self._copy.write(line)
-        return line
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the complete lines."""
+        for line in self._source:
+            if not line.endswith(b"\n"):
+                return
+            self._hash.update(line)
+            self.lines += 1
+            if self.lines == self.known:
+                self.known_digest = self.digest
+            clean = self._clean(line)
+            self._copy.write(clean)
+            yield clean
 
     def flush(self) -> int:
         """Flush the buffer, and return the size of the copy in bytes."""
         self._copy.flush()
         return self._copy.tell()
-
-    def _count(self, line: bytes) -> None:
-        self._hash.update(line)
-        self.lines += 1
-        if self.lines == self.known:
-            self.known_digest = self.digest
-
-    def _long(self, line: bytes) -> bytes:
-        length = len(line)
-        while (rest := self._source.readline(_FLUSHED)) and not rest.endswith(b"\n"):
-            length += len(rest)
-        if not rest:
-            return b""
-        self._copy.write(b'{"type":"left-out","bytes":%d}\n' % (length + len(rest)))
-        self._count(line)
-        self._end = b"\n"
-        return line
 
 
 def head_of(source: IO[bytes]) -> str:
