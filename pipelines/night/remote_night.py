@@ -87,7 +87,7 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
                 f"The remote {shown_address(address)} has no commit or no default branch.",
                 "Push a memory to it: `curate init DIR`, then `git push`.",
             )
-        git = _repository(root, "sha256" if len(was.head) == hashlib.sha256().digest_size * 2 else "sha1")
+        git = _repository(root)
         head = with_retries(Remote(git, address, was.branch, seconds).fetch, tries) or was.head
         _check_memory(git, head, address)
         _put_back(git, was.branch, head)
@@ -128,11 +128,11 @@ def shown_address(address: str) -> str:
     return re.sub(r"(?<=://)[^/@\s]+@", "", address)
 
 
-def _repository(root: Path, kind: str) -> Git:
+def _repository(root: Path) -> Git:
     """Return the clone's repository, finishing what a killed process left."""
     git = Git(root)
     if not (root / ".git" / "HEAD").exists():
-        git.init(kind=kind)
+        git.init()
     with writing(root / ".git"):
         (root / ".git" / "info").mkdir(exist_ok=True)
         (root / ".git" / "info" / "attributes").write_text(_EXACT)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +28,7 @@ from pipelines.search.embed import chosen_embedder
 from pipelines.search.index_facts import index_facts
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory, repository_faults
+from pipelines.store.files import writing
 from pipelines.store.git import Git
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import scheduler_runs
@@ -183,14 +185,17 @@ def settings(root: Path) -> Answer:
 
 
 def repository(root: Path) -> Answer:
-    """Try a commit on a scratch reference.
+    """Check that a commit can be made, and stored.
 
     Raises:
         GitFault: git cannot commit.
+        NotWritable: the folder of its objects is not writable.
     """
     git = Git(root)
     git.check()
-    git.try_commit()
+    packs = git.repository.common_dir / "objects" / "pack"
+    with writing(packs), tempfile.TemporaryFile(dir=packs):
+        pass
     if git.identity() is None:
         return _look("git can commit, but does not know your name.", "Run `git config --global user.name NAME`.")
     return _ok("git can commit.")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from pipelines.queries.item_graph import Holding, beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
-from pipelines.store.git_history import commits_of
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
@@ -170,10 +169,10 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         line, path → item where it added one, and the items without an id among the removed lines. Paths are those on
         disk.
     """
-    if not (commits := commits_of(git, ident)):
+    if git.head() is None:
         return []
-    found, narrowed = [], (f"-G{ident}", "--text", "--no-walk=unsorted", *commits)
-    for head, versions in groupby(document_versions(git, _FORMAT, *narrowed), key=itemgetter(0)):
+    found = []
+    for head, versions in groupby(document_versions(git, _FORMAT, f"-G{ident}", "--text"), key=itemgetter(0)):
         commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
         run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -18,7 +19,7 @@ from pipelines.store.files import open_real, writing
 from pipelines.store.git import Git
 from pipelines.store.journal import recover
 from pipelines.store.layout import SESSIONS, SETTINGS
-from pipelines.store.lock import run_lock
+from pipelines.store.lock import private_folder, run_lock
 from pipelines.store.template import make_missing_folders
 from pipelines.store.user_layout import at
 
@@ -31,8 +32,8 @@ _HISTORY = "history.bundle"
 _FILES = "memory/"
 _NAME = re.compile(rf"{_HISTORY}|{_FILES}(?:[^./][^/]*/)*(?:[^./][^/]*|\.gitignore|\.gitattributes)", re.DOTALL)
 """The names in a bundle: none hidden, none outside."""
-_COMMENT = re.compile(rb"memcurate bundle 1 (sha1|sha256) refs/heads/(\S+)")
-_REF = re.compile(rb"^([0-9a-f]{40,64}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
+_COMMENT = re.compile(rb"memcurate bundle 1 sha1 refs/heads/(\S+)")
+_REF = re.compile(rb"^([0-9a-f]{40}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
 _FAULTS = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
 """What reading a file raises if it is not a bundle, or is damaged."""
 _OTHER = "Name one that `curate export --bundle` wrote."
@@ -53,9 +54,9 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
         if git.repository.prefix or (git.repository.common_dir / "shallow").exists():
             advice = "Copy the repository's whole folder; complete a shallow history with `git fetch --unshallow`."
             raise GitFault(f"{root} has no complete history of its own, so it cannot be bundled.", advice)
-        with archive.open(_HISTORY, "w", force_zip64=True) as member:
-            for piece in git.pieces("bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags"):
-                member.write(piece)
+        with tempfile.TemporaryDirectory(dir=private_folder(root)) as aside:
+            git.run("bundle", "create", "--quiet", f"{aside}/{_HISTORY}", "HEAD", "--branches", "--tags")
+            archive.write(f"{aside}/{_HISTORY}", _HISTORY)
         for path in _files(root):
             if (opened := open_real(root, path)) is None:
                 continue
@@ -68,9 +69,8 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
                     raise BadFile(path, "has a name that is not UTF-8", "Rename it.") from None
                 with member:
                     shutil.copyfileobj(file, member)
-        kind = git.run("rev-parse", "--show-object-format").strip()
         # Written last: an interrupted file is not a bundle.
-        archive.comment = b"memcurate bundle 1 %b %b" % (kind, os.fsencode(git.repository.branch))
+        archive.comment = b"memcurate bundle 1 sha1 %b" % os.fsencode(git.repository.branch)
         return len(archive.namelist()) - 1
 
 
@@ -106,12 +106,12 @@ def restore_bundle(file: Path, root: Path) -> int:
     stage = root / ".restoring"
     try:
         with ZipFile(file) as archive:
-            members, kind, branch = _checked(archive, file.stat().st_size)
+            members, branch = _checked(archive, file.stat().st_size)
             with writing(root):
                 stage.mkdir(mode=0o700, parents=True)
                 for one in members:
                     _unpack(archive, one, stage)
-                _restore_history(stage, kind, branch)
+                _restore_history(stage, branch)
                 os.sync()
                 # A folder with curate.toml is a memory, so move that last.
                 for inner in sorted(stage.iterdir(), key=(stage / SETTINGS).__eq__):
@@ -126,8 +126,8 @@ def restore_bundle(file: Path, root: Path) -> int:
     return len(members) - 1
 
 
-def _checked(archive: ZipFile, room: int) -> tuple[list[ZipInfo], str, str]:
-    """Return the members of a bundle, curate.toml first, its object format and its branch.
+def _checked(archive: ZipFile, room: int) -> tuple[list[ZipInfo], str]:
+    """Return the members of a bundle, curate.toml first, and its branch.
 
     Raises:
         BadZipFile: it has invalid content.
@@ -140,7 +140,7 @@ def _checked(archive: ZipFile, room: int) -> tuple[list[ZipInfo], str, str]:
         is_file = stat.S_IFMT(one.external_attr >> 16) in {0, stat.S_IFREG}
         if not (is_file and _NAME.fullmatch(one.filename)) or one.flag_bits & 1 or one.compress_type or room < 0:
             raise BadZipFile(f"it contains {one.filename} in a form that is not allowed")
-    return sorted(members, key=lambda one: one.filename != first), comment[1].decode(), os.fsdecode(comment[2])
+    return sorted(members, key=lambda one: one.filename != first), os.fsdecode(comment[1])
 
 
 def _unpack(archive: ZipFile, one: ZipInfo, stage: Path) -> None:
@@ -151,10 +151,10 @@ def _unpack(archive: ZipFile, one: ZipInfo, stage: Path) -> None:
         shutil.copyfileobj(data, file)
 
 
-def _restore_history(stage: Path, kind: str, branch: str) -> None:
+def _restore_history(stage: Path, branch: str) -> None:
     """Create the repository beside the files without a checkout, so that no attribute or filter applies."""
     git, history = Git(stage), stage / ".history"
-    git.init(branch, kind)
+    git.init(branch)
     refs = _REF.findall(git.run("bundle", "unbundle", str(history)))
     git.run("update-ref", "--stdin", data=b"".join(b"create %b %b\n" % (name, ident) for ident, name in refs))
     git.run("fsck", "--strict", "--no-dangling", "--no-progress")

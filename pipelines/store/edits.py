@@ -41,7 +41,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     tree = git.tree(head)
     there = dict.fromkeys(tracked_files(root))
     for path in filter(tree.__contains__, there):
-        found = _blob_at(root, path, tree[path][1])
+        found = _blob_at(root, path)
         changed += [path] if found not in {None, tree[path][1]} else []
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
@@ -56,12 +56,12 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
 
-def _blob_at(root: Path, path: str, like: str) -> str | None:
+def _blob_at(root: Path, path: str) -> str | None:
     """Return git's id of a file; None if it is deleted or unreadable."""
     with contextlib.suppress(BadFile):
         if (file := open_regular(root, path)) is not None:
             with file:
-                blob = blob_hash(os.fstat(file.fileno()).st_size, like)
+                blob = blob_hash(os.fstat(file.fileno()).st_size)
                 while piece := file.read(_PIECE):
                     blob.update(piece)
                 return blob.hexdigest()

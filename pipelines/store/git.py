@@ -1,31 +1,31 @@
 """The git repository of a memory: its content, and commits to it.
 
-No hook, fsmonitor, filter or signing prompt runs, as they would with GitPython's own commits: `git fast-import` stores
-commits without the person's index, so that staged changes stay as they are.
+GitPython finds the repository and reads its objects. It does not write them: no hook, fsmonitor, filter or signing
+prompt runs, as they would with its commits; `git fast-import` stores commits without the person's index, so that staged
+changes stay as they are, and flushes them.
 """
 
 from __future__ import annotations
 
+import configparser
+import contextlib
 import hashlib
 import os
 import re
-import tempfile
-import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import (
     DamagedGit,
     DetachedHead,
-    GitFailed,
     GitFault,
     NotARepository,
     TooMuchFromGit,
 )
-from pipelines.store import git_process
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
 from pipelines.store.git_objects import Commit, Entry, import_stream
-from pipelines.store.git_process import GitCommands, Process, reason_in
+from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import killed_between, private_folder
 from pipelines.store.user_layout import layout_of
@@ -34,42 +34,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
-    from pathlib import Path
 
 
-MOST_FILES: Final = 1_000_000
-"""The limit of files below the memory in one commit."""
-_APART = "Give the memory a repository of its own, without unrelated files."
+MOST_BYTES: Final = 512 * 1024 * 1024
+"""The limit of an object: the logs of ten years, at 140 KB a day."""
 _FOLDER = "40000"
 """The mode of a folder in a git tree."""
-_FOLDERS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG = "index-base"
-_SCRATCH = "refs/curate/doctor"
 _BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git's `ident.c` strips from both ends of a name."""
 _NEAR = 64
 _BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS = 16
-_BAD_USAGE = 129
 
 
 class Git(GitCommands):
     """The git repository that contains a memory. Paths are canonical, relative to the memory, with `/`."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.layout = root, layout_of(root)
+        super().__init__(root)
+        self.layout = layout_of(root)
         # Commits and trees are immutable, and read often in one run.
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
         self._listed: dict[str, list[tuple[str, str, str]]] = {}
         self._repository: Repository | None = None
-        self._reader: Process | None = None
+        self._objects: Any = None
 
     # ------------------------------------------------------------ asking
 
     def is_repository(self) -> bool:
         """Whether the memory is in a repository's work tree."""
-        return self._ask("rev-parse", "--is-inside-work-tree") == "true"
+        with contextlib.suppress(GitFault):
+            return bool(self.repository)
+        return False
 
     def check(self) -> None:
         """Check that a commit can be made here.
@@ -82,13 +80,14 @@ class Git(GitCommands):
             DetachedHead: HEAD names no branch.
         """
         self._repository = None  # it may have changed
-        if self.head() is None:
-            own, common = self.repository.git_dir / "logs" / "HEAD", self.repository.common_dir / "refs" / "heads"
+        repository = self.repository
+        if (head := self.object("HEAD")) is None:
+            own, common = repository.git_dir / "logs" / "HEAD", repository.common_dir / "refs" / "heads"
             if (own.exists() and own.stat().st_size) or any(file.is_file() for file in common.rglob("*")):
                 raise DamagedGit(f"HEAD of the repository at {self.root} names no readable commit.")
-        if not self.repository.branch.startswith("refs/"):
-            raise DetachedHead(self.root, self.head() or "nothing")
-        begun = (what for name, what in _BEGUN.items() if (self.repository.git_dir / name).exists())
+        if not repository.branch.startswith("refs/"):
+            raise DetachedHead(self.root, head[0] if head else "nothing")
+        begun = (what for name, what in _BEGUN.items() if (repository.git_dir / name).exists())
         if what := next(begun, ""):
             advice = f"Finish it with `git {what} --continue`, or take it back with `git {what} --abort`."
             raise GitFault(f"The git repository at {self.root} is in the middle of a {what}.", advice)
@@ -102,7 +101,7 @@ class Git(GitCommands):
         except GitFault:
             pass  # on no branch, or in the middle of a merge: nothing is damaged
         code, out, error = self._call(["fsck", "--no-dangling", "--no-reflogs", "--no-progress"])
-        return (out + error).decode(errors="replace").splitlines() or ["git fsck failed"] if code else []
+        return [*os.fsdecode(out).splitlines(), *error.splitlines()] or ["git fsck failed"] if code else []
 
     def first_remote(self) -> str:
         """Return the name of a remote, or an empty string if there is none or the settings cannot be read."""
@@ -110,65 +109,84 @@ class Git(GitCommands):
 
     @property
     def repository(self) -> Repository:
-        """The repository's folders, the memory's path in it, and the current branch."""
+        """The repository's folders, the memory's path in it, and the current branch.
+
+        Raises:
+            NotARepository: no folder from the memory upwards has one, or its work tree is elsewhere.
+            DamagedGit: the nearest one cannot be used.
+        """
         if self._repository is None:
-            asked = ["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix", "--symbolic-full-name", "HEAD"]
-            code, out, error = self._call(asked)
-            inside, *lines = out.split(b"\n")
-            if code and inside != b"false" and (self.root / ".git").exists() and len(lines) < len(_FOLDERS):
-                raise DamagedGit(f"git cannot use {self.root}: {reason_in(error)}")
-            if inside != b"true":
-                raise NotARepository(self.root)
-            if lines[len(_FOLDERS)] and (self.root / ".git").exists():  # git found one in a parent folder instead
-                raise DamagedGit(f"git cannot use the repository at {self.root}.")
-            *folders, prefix, branch, _ = lines
-            if len(folders) != len(_FOLDERS):  # a name contains a line end: ask for each separately
-                folders = self.run("rev-parse", *_FOLDERS).splitlines()
-                prefix = self.run("rev-parse", "--show-prefix").removesuffix(b"\n")
-            if len(folders) != len(_FOLDERS):
-                raise GitFault(f"git cannot locate the repository of {self.root}.")
-            name = self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD" if code else os.fsdecode(branch)
-            own, common, top = (self.root / os.fsdecode(folder) for folder in folders)
-            self._repository = Repository(own, common, top, os.fsdecode(prefix), name)
+            self._repository, self._objects = self._opened()
         return self._repository
 
-    def object(self, name: str) -> tuple[str, bytes, bytes] | None:
+    def _opened(self) -> tuple[Repository, Any]:
+        place = Path(os.path.realpath(self.root))
+        top = next((folder for folder in (place, *place.parents) if os.path.lexists(folder / ".git")), None)
+        if top is None:
+            raise NotARepository(self.root)
+        opened = gitpython()
+        from git.exc import GitError  # noqa: PLC0415  imported by now
+
+        try:
+            with without_git_variables():
+                found = opened(str(top))
+            settings = found.config_reader("repository")
+            own, branch = Path(found.git_dir), "HEAD" if found.head.is_detached else found.head.reference.path
+        except (GitError, ValueError, OSError, AssertionError, configparser.Error):
+            raise DamagedGit(f"git cannot use the repository at {self.root}.") from None
+        elsewhere = settings.get("core", "worktree", fallback="")
+        if elsewhere and (own / elsewhere).resolve() != top:
+            raise NotARepository(self.root)
+        if settings.get("extensions", "objectformat", fallback="sha1") != "sha1":
+            why = f"The repository at {self.root} has SHA-256 ids, which GitPython cannot read."
+            raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
+        prefix = f"{place.relative_to(top)}/" if place != top else ""
+        return Repository(own, Path(found.common_dir), top, prefix, branch), found.git
+
+    def object(self, name: str) -> tuple[str, str, bytes] | None:
         """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.
 
         Raises:
             TooMuchFromGit: it is too large to hold.
             GitFault: git failed.
         """
-        reader = self._reader or self.start("cat-file", "--batch")
-        self._reader = None  # until it has answered: its next output may be the rest of this answer
-        reader.write(name.encode() + b"\n")
-        fields = reader.readline().split(b" ")
-        found = None
-        if len(fields) == 3:  # noqa: PLR2004  id, type and size; else the name and "missing"
-            ident, kind, size = fields[0].decode(), fields[1], int(fields[2])
-            if size > git_process.MOST_BYTES:
-                raise TooMuchFromGit("cat-file", git_process.MOST_BYTES)
-            found = ident, kind, reader.read(size + 1)[:-1]
-        self._reader = reader
-        return found
+        _ = self.repository
+        git = self._objects
+        try:
+            ident, kind, size, stream = git.stream_object_data(name)
+            if size > MOST_BYTES:
+                while stream.read(MOST_BYTES >> 9):
+                    pass  # the next answer comes after it
+                raise TooMuchFromGit("cat-file", MOST_BYTES)
+            if len(data := stream.read()) == size:
+                return ident.decode(), kind.decode(), data
+        except ValueError as fault:
+            if "missing" in str(fault):
+                return None
+        except OSError:  # it has ended
+            pass
+        process = git.cat_file_all.proc
+        error = process.communicate()[1]
+        ended = fault_of("cat-file", process.returncode, error.decode(errors="replace"))
+        git.clear_cache()
+        raise ended
 
     def head(self) -> str | None:
         """Return the id of HEAD's commit, or None before the first one."""
-        try:
+        with contextlib.suppress(DamagedGit, NotARepository):
             found = self.object("HEAD")
-        except GitFailed:
-            return None
-        return found[0] if found else None
+            return found[0] if found else None
+        return None
 
     def blob(self, ident: str) -> bytes | None:
         """Return the bytes of a blob, or None for a submodule or a blob missing from a partial clone."""
         found = self.object(ident)
-        return found[2] if found and found[1] == b"blob" else None
+        return found[2] if found and found[1] == "blob" else None
 
     def read_commit(self, name: str) -> Commit | None:
         """Return a commit, by its id or as `HEAD`; None if it is missing, as beyond the end of a shallow clone."""
         found = self.object(name)
-        if found is None or found[1] != b"commit":
+        if found is None or found[1] != "commit":
             return None
         head, _, message = found[2].decode(errors="replace").partition("\n\n")
         rows = [row.split(" ") for row in head.split("\n")]
@@ -188,13 +206,10 @@ class Git(GitCommands):
             inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
             top = next(inner, "") if top else ""
         found: list[tuple[str, str, str]] = []
-        waiting, seen = [("", top)] if top else [], 0
+        waiting = [("", top)] if top else []
         while waiting:
             above, tree = waiting.pop()
             for mode, name, ident in self._entries(tree):
-                if (seen := seen + 1) > MOST_FILES:
-                    why = f"{commit[:10]} contains more than {MOST_FILES:,} files."
-                    raise GitFault(why, _APART)
                 if mode == _FOLDER:
                     waiting.append((f"{above}{name}/", ident))
                 else:
@@ -210,14 +225,9 @@ class Git(GitCommands):
         found = self.object(tree)
         if found is None:
             raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-        data, at, size = found[2], 0, len(tree) // 2  # all ids of a repository have the same length
-        entries = []
-        while at < len(data):
-            space = data.index(b" ", at)
-            end = data.index(b"\0", space) + 1
-            mode, name, ident = data[at:space], data[space + 1 : end - 1], data[end : end + size]
-            entries.append((mode.decode(), os.fsdecode(name), ident.hex()))
-            at = end + size
+        from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
+
+        entries = [(f"{mode:o}", name, ident.hex()) for ident, mode, name in tree_entries_from_data(found[2])]
         self._listed[tree] = entries
         return entries
 
@@ -299,13 +309,12 @@ class Git(GitCommands):
         objects = self.repository.common_dir / "objects"
         if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS:
             return
-        code, _, _ = self._call(["repack", "-d", "-l", "-q", "--geometric=2"])
-        if code == _BAD_USAGE:  # before git 2.32
+        if self._call(["repack", "-d", "-l", "-q", "--geometric=2"])[0]:  # git before 2.32 cannot
             self._call(["repack", "-a", "-d", "-l", "-q"])
 
-    def init(self, branch: str = "main", kind: str = "sha1") -> None:
-        """Make the memory a repository of its own, with this branch and object format."""
-        self.run("init", "--quiet", f"--initial-branch={branch}", "--template=", f"--object-format={kind}")
+    def init(self, branch: str = "main") -> None:
+        """Make the memory a repository of its own, with this branch."""
+        self.run("init", "--quiet", f"--initial-branch={branch}", "--template=", "--object-format=sha1")
 
     def commit(
         self, changes: Mapping[str, Entry | None], message: str, author: Author, *, follow: bool = True
@@ -327,7 +336,7 @@ class Git(GitCommands):
         for path, entry in changes.items():
             was, now = before.get(path), entry
             if was and entry and isinstance(entry[1], bytes):
-                now = entry[0], blob_id(entry[1], was[1])
+                now = entry[0], blob_id(entry[1])
             if now != was:
                 new[path] = entry
         if not new:
@@ -348,26 +357,6 @@ class Git(GitCommands):
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
         stream = b"".join(import_stream(parents, entries, message, signed.encode()))
         return self.run("fast-import", "--quiet", "--done", data=stream).decode().strip()
-
-    def try_commit(self) -> None:
-        """Test whether a commit can be stored and referenced, and remove both again. Does nothing before the first one.
-
-        Raises:
-            GitFault: git refused, as it would at night.
-            NotWritable: the pack folder is not writable.
-        """
-        head, objects = self.read_commit("HEAD"), self.repository.common_dir / "objects"
-        if head is None:
-            return
-        self.run("ls-files", "--unmerged")  # fails if the index is damaged
-        with writing(objects / "pack"), tempfile.TemporaryFile(dir=objects / "pack"):
-            pass
-        signed = f"curate doctor <> {int(time.time())} +0000"
-        text = f"tree {head.tree}\nparent {head.id}\nauthor {signed}\ncommitter {signed}\n\nTried\n"
-        made = self.run("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()
-        self.run("update-ref", _SCRATCH, made)
-        self.run("update-ref", "-d", _SCRATCH)
-        (objects / made[:2] / made[2:]).unlink(missing_ok=True)
 
     def advance(self, made: str, head: str | None, why: str, *, follow: bool = True) -> None:
         """Move the branch from `head` to a stored commit; `follow` as for `commit`.
@@ -416,13 +405,9 @@ class Git(GitCommands):
         except GitFault:
             return 0  # it is no longer known how far the index is behind
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
-        staged: dict[str, tuple[str, str]] = {}
-        for row in os.fsdecode(self.run("ls-files", "--stage", "-z")).split("\0")[:-1] if changed else ():
-            about, _, name = row.partition("\t")
-            mode, blob, _ = about.split(" ")
-            if (own := self.layout.tracked(name)) is not None:
-                staged[own] = (mode, blob)
-        follow = {path: now.get(path) for path in changed if staged.get(path) == before.get(path)}
+        asked = ("diff-index", "--cached", "--name-only", "--relative", "-z", base) if base else ("ls-files", "-z")
+        staged = set(map(self.layout.tracked, os.fsdecode(self.run(*asked)).split("\0"))) if changed else ()
+        follow = {path: now.get(path) for path in changed if path not in staged}
         rows = []
         for path, entry in follow.items():
             mode, blob = entry or ("0", "0" * 40)
@@ -440,19 +425,13 @@ class Author(NamedTuple):
     when: datetime
 
 
-def blob_id(data: bytes, like: str) -> str:
-    """Return git's id of a blob.
-
-    Args:
-        data: the blob.
-        like: any id of the same repository; its length distinguishes SHA-1 from SHA-256.
-    """
-    found = blob_hash(len(data), like)
+def blob_id(data: bytes) -> str:
+    """Return git's id of a blob."""
+    found = blob_hash(len(data))
     found.update(data)
     return found.hexdigest()
 
 
-def blob_hash(size: int, like: str) -> _Hash:
-    """Return a hash object for a blob of that size, to be fed its bytes; `like` as in `blob_id`."""
-    new = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
-    return new(b"blob %d\0" % size)
+def blob_hash(size: int) -> _Hash:
+    """Return a hash object for a blob of that size, to be fed its bytes."""
+    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)

@@ -7,13 +7,12 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun, did_you_mean
+from pipelines.errors import TooMuchFromGit, UnknownRun, did_you_mean
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
 from pipelines.store.log import lines_of
-from pipelines.store.state import read_record, write_record
 from pipelines.store.trees import (
     changed_ids,
     document_versions,
@@ -26,7 +25,6 @@ from pipelines.store.trees import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.store.item import Evidence
 
@@ -99,25 +97,15 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
     """
     if (head := git.head()) is None:
         return []
-    asked_for = (git.root, head, touching)
-    runs = _READ.get(asked_for)
-    if runs is None:
-        asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
-        asked += [f"-G{touching}"] if touching else []
-        # Two memories may share a repository: only commits that touch this one's folder are its runs.
-        asked += ["--full-history", head, "--", "."] if git.repository.prefix else [head, "--"]
-        found: dict[str, RunCommit] = {}
-        for row in git.run(*asked).decode(errors="replace").split("\0"):
-            if (one := _commit(row.strip("\n"))) is not None:
-                found.setdefault(one.run, one)
-        runs = tuple(found.values())
-        _READ.clear()
-        _READ[asked_for] = runs
-    return list(runs)
-
-
-_READ: Final[dict[tuple[Path, str, str], tuple[RunCommit, ...]]] = {}
-"""The runs as read last, by memory, HEAD and item: one page asks several times."""
+    asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
+    asked += [f"-G{touching}"] if touching else []
+    # Two memories may share a repository: only commits that touch this one's folder are its runs.
+    asked += ["--full-history", head, "--", "."] if git.repository.prefix else [head, "--"]
+    found: dict[str, RunCommit] = {}
+    for row in git.run(*asked).decode(errors="replace").split("\0"):
+        if (one := _commit(row.strip("\n"))) is not None:
+            found.setdefault(one.run, one)
+    return list(found.values())
 
 
 def _commit(row: str) -> RunCommit | None:
@@ -238,47 +226,6 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
     )
 
 
-_TRAIL = "history.json"
-
-
-def commits_of(git: Git, ident: str) -> list[str]:
-    """Return the commits, without merges, that changed an item's line, newest first.
-
-    The ids that each commit touched are kept in `.curate/history.json`, so that only newer commits are searched. After
-    a join, or where history was rewritten, all are.
-
-    Args:
-        git: the memory's git.
-        ident: the item's full id.
-    """
-    head, kept = git.head(), read_record(git.root, _TRAIL)
-    if head is None:
-        return []
-    # What else decides which commits are found: the documents' names, and how far back a shallow clone goes.
-    within = [*git.layout.pathspecs, str((git.root / ".git" / "shallow").is_file())]
-    seen, rows = kept.get("head"), kept.get("commits")
-    known = [str(row) for row in rows] if isinstance(rows, list) and kept.get("within") == within else []
-    if seen != head or not known:
-        since = [f"^{seen}"] if known and _is_grown(git, str(seen), head) else []
-        touched: dict[str, dict[str, None]] = {}
-        for commit, ids in changed_ids(git, "%H", "--text", head, *since):
-            touched.setdefault(commit, {}).update(dict.fromkeys(ids))
-        known = [" ".join([commit, *ids]) for commit, ids in touched.items() if ids] + (known if since else [])
-        with contextlib.suppress(CurateError):  # on a disk that refuses, the next look takes as long
-            write_record(git.root, _TRAIL, {"head": head, "within": within, "commits": known})
-    return [commit for commit, *ids in (row.split(" ") for row in known if ident in row) if ident in ids]
-
-
-def _is_grown(git: Git, seen: str, head: str) -> bool:
-    """Whether each commit since `seen` has one parent, so that what was found up to `seen` stands."""
-    while head != seen:
-        commit = git.read_commit(head)
-        if commit is None or len(commit.parents) != 1:
-            return False
-        head = commit.parents[0]
-    return True
-
-
 def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of an item's log lines, from the newest version of the log that contains them."""
     for commit in git.versions(place.path):
@@ -323,7 +270,7 @@ def baseline_at(
         if kind_of(path) is None or mode == "120000" or (unread and is_at_or_below(path, unread)):
             continue
         now = documents.get(path)
-        if now is not None and blob_id(now.text.encode(), blob) == blob:
+        if now is not None and blob_id(now.text.encode()) == blob:
             same.add(path)
             continue
         with contextlib.suppress(TooMuchFromGit):  # never read as a document either

@@ -1,7 +1,6 @@
 """Git commits: parsed from their objects, and written for `git fast-import`.
 
-GitPython can read both ways, but starts `cat-file` with the caller's whole environment; its own writer supports no
-SHA-256 and flushes nothing.
+GitPython fails at a commit whose encoding Python does not know, and its own writer flushes nothing.
 """
 
 from __future__ import annotations

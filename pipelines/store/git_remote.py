@@ -213,14 +213,13 @@ class Remote:
     def _make_repository(self) -> None:
         """Make the repository anew: one that is already there may have been configured by whoever writes the memory."""
         folder = self._folder
-        kind = self.git.run("rev-parse", "--show-object-format").decode().strip()
         with writing(folder):
             if folder.is_symlink() or folder.is_file():
                 folder.unlink()
             elif folder.exists():
                 shutil.rmtree(folder)
             folder.mkdir(mode=0o700)
-        self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
+        self.git.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(folder))
 
 
 def own_branch(git: Git) -> str:
@@ -309,7 +308,10 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
         raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.")
     if process.returncode:
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
-        named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))
+        named = next(
+            (line for line in said if "rejected]" in line),
+            reason_in(error.decode(errors="replace"), process.returncode),
+        )
         reason = " ".join(named.split()).rstrip(".")
         kind = {"ls-remote": Unreachable, "fetch": Unreachable, "push": NotPushed}.get(arguments[0], GitFault)
         raise kind(

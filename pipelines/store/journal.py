@@ -21,7 +21,7 @@ from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.layout import PRIVATE, SETTINGS
+from pipelines.store.layout import PRIVATE
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.merge import without_void_moves
@@ -118,7 +118,7 @@ def _finish(root: Path, git: Git) -> Applied | None:
     folder = inside(root, _FOLDER)
     if not folder.is_dir():
         return None
-    if (journal := _read_manifest(root, folder)) is not None:
+    if (journal := _read_manifest(folder)) is not None:
         return _complete(root, git, journal, folder)
     _drop(root)
     return None
@@ -138,59 +138,41 @@ def _stage(root: Path, changes: Sequence[Change]) -> None:
 
 
 def _write_manifest(root: Path, journal: _Journal) -> None:
-    rows = [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes]
-    body: dict[str, object] = {
+    manifest = {
         "message": journal.message,
         "author": journal.author[:2],
         "when": journal.author.when.isoformat(),
         "head": journal.head,
         "onto": journal.onto,
-        "changes": rows,
+        "changes": [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes],
     }
-    if (layout := layout_of(root)).in_place:
-        body["names"] = [layout.real(change.path) for change in journal.changes]
-    text = json.dumps(body, ensure_ascii=False)
-    sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
     folder = inside(root, _FOLDER)
     with writing(_FOLDER):
-        write_synced(folder / "manifest.new", sealed.encode(), 0o600)
+        write_synced(folder / "manifest.new", json.dumps(manifest).encode(), 0o600)
         (folder / "manifest.new").replace(folder / _MANIFEST)
         sync_folder(folder)
 
 
-def _read_manifest(root: Path, folder: Path) -> _Journal | None:
+def _read_manifest(folder: Path) -> _Journal | None:
     """Return the content of a manifest, or None if it, or a staged file, is incomplete.
 
     Raises:
         BadFile: the disk cannot read it. It may be complete, so it stays.
     """
     try:
-        sealed = json.loads((folder / _MANIFEST).read_bytes())
-        if hashlib.sha256(sealed["body"].encode()).hexdigest() != sealed["sha256"]:
-            return None
-        body = json.loads(sealed["body"])
-        changes = []
+        body, changes = json.loads((folder / _MANIFEST).read_bytes()), []
         for number, row in enumerate(body["changes"]):
             sides = [(folder / f"{number}.{one}").read_bytes() if row[one] else None for one in ("before", "after")]
             if [_sha(side) for side in sides] != [row["before"], row["after"]]:
                 return None
             changes.append(Change(row["path"], *sides))
-        _refuse_other_names(root, changes, body.get("names"))
         name, mail = body["author"]
         author = Author(name, mail, datetime.fromisoformat(body["when"]))
-        return _Journal(tuple(changes), body["message"], author, body["head"], body.get("onto", ""))
+        return _Journal(tuple(changes), body["message"], author, body["head"], body["onto"])
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
     except OSError as fault:
         raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
-
-
-def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] | None) -> None:
-    """Do not write an interrupted run's changes to other files because the layout changed meanwhile."""
-    now = [real_path(root, change.path) for change in changes]
-    if now != (then or [change.path for change in changes]):
-        why = "has a different [layout] than when a run was interrupted"
-        raise BadFile(SETTINGS, why, "Restore the old one and run again; then change it.")
 
 
 def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
@@ -227,7 +209,7 @@ def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
     entry = head.get(change.path)
     if entry is None or change.before is None:
         return entry is None
-    return blob_id(change.before, entry[1]) == entry[1]
+    return blob_id(change.before) == entry[1]
 
 
 def _drop(root: Path) -> None:

@@ -139,4 +139,5 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list
 
 def _log(git: Git, form: str, *how: str) -> Iterator[bytes]:
     plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
-    return git.rows("log", f"--format=%x00{form}", *plain, *how, "--", *git.layout.pathspecs, git.layout.real(ITEMS))
+    paths = ("--", *git.layout.pathspecs, git.layout.real(ITEMS))
+    return iter(git.run("log", f"--format=%x00{form}", *plain, *how, *paths).split(b"\n"))

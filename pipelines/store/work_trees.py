@@ -83,9 +83,7 @@ def keys_of(main: str, remote: str) -> Iterator[str]:
         yield remote
     packs = Path(main).glob(".git/objects/pack/*.idx") if main else ()
     if main and sum(pack.stat().st_size for pack in packs) < _MOST_PACKED:
-        git = GitCommands()
-        git.root = Path(main)
         try:
-            yield min(git.run("rev-list", "--max-parents=0", "HEAD").decode().split())
+            yield min(GitCommands(Path(main)).run("rev-list", "--max-parents=0", "HEAD").decode().split())
         except (GitFault, OSError, ValueError):  # no commit yet, or another user's repository
             return

@@ -33,7 +33,6 @@ from pipelines.night.manual import Saved, save_document
 from pipelines.queries.why import trust_label
 from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
-from pipelines.store.git_history import commits_of
 from pipelines.store.layout import document_path
 from pipelines.store.user_layout import at
 from pipelines.text import escape_terminal_line
@@ -359,12 +358,7 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
                 if time.monotonic() - last[0] > idle:
                     server.should_exit = True  # never False: a signal may set it at the same time
 
-        def read_ahead() -> None:
-            with suppress(CurateError):  # the page that needs it says why
-                commits_of(Git(root), "")  # a long history takes seconds the first time
-
-        for beside in (watch, read_ahead):
-            threading.Thread(target=beside, daemon=True).start()
+        threading.Thread(target=watch, daemon=True).start()
         with _entry_file(key) as entry, _ended_by_signals(server):
             opened(entry)
             server.run(sockets=[listening])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,10 +10,8 @@ import pytest
 from pipelines.errors import GitFault, TooMuchFromGit
 from pipelines.night import sync as trees
 from pipelines.store import git as git_module
-from pipelines.store import git_process as git_answers
 from pipelines.store import git_remote
 from pipelines.store.git import Git
-from pipelines.store.git_process import lines_of
 from pipelines.store.git_remote import Remote
 
 if TYPE_CHECKING:
@@ -31,8 +28,6 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     """Return how to put a script in the place of git."""
 
     def put(script: str) -> Git:
-        git = Git(tmp_path)
-        git.head()  # GitPython asks git for its version when it is imported
         shim = tmp_path / "bin" / "git"
         shim.parent.mkdir()
         shim.write_text(f"#!/bin/sh\n{script}\n")
@@ -41,6 +36,7 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         return Git(tmp_path / "elsewhere")  # what lies in the memory is never run
 
     (tmp_path / "elsewhere").mkdir()
+    Git(tmp_path / "elsewhere").init()
     return put
 
 
@@ -49,36 +45,20 @@ def test_an_answer_of_exactly_the_bound_is_read_and_one_byte_more_is_not(
 ) -> None:
     git = Git(memory.root)
     blob = git.run("hash-object", "-w", "--stdin", data=bytes(1000)).decode().strip()
-    monkeypatch.setattr(git_answers, "MOST_BYTES", 1000)
-    assert git.run("cat-file", "blob", blob) == bytes(1000)
-    monkeypatch.setattr(git_answers, "MOST_BYTES", 999)
+    monkeypatch.setattr(git_module, "MOST_BYTES", 1000)
+    assert git.blob(blob) == bytes(1000)
+    monkeypatch.setattr(git_module, "MOST_BYTES", 999)
     with pytest.raises(TooMuchFromGit, match=r"git cat-file returned more than 999 bytes.*git count-objects"):
-        git.run("cat-file", "blob", blob)
-
-
-def test_an_answer_without_end_is_left_and_no_more_of_it_is_held(
-    instead: Callable[[str], Git], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git = instead(f"echo $$ > {tmp_path}/pid; exec yes {'a' * 4000}")
-    monkeypatch.setattr(git_answers, "MOST_BYTES", 1 << 20)
-    tracemalloc.start()
-    with pytest.raises(TooMuchFromGit):
-        git.run("log")
-    assert tracemalloc.get_traced_memory()[1] < 4 << 20
-    tracemalloc.stop()
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+        git.blob(blob)
 
 
 def test_what_git_says_beside_its_answer_holds_nobody_up(instead: Callable[[str], Git]) -> None:
     git = instead("head -c 3000000 /dev/zero | tr '\\0' 'x' >&2; echo >&2; echo why >&2; echo answer; exit 3")
     code, out, error = git._call(["log"])
     assert (code, out) == (3, b"answer\n")
-    assert len(error) < 10_000
+    assert error.endswith("why")
     with pytest.raises(GitFault, match="git log failed: why"):
         git.run("log")
-    with pytest.raises(GitFault, match="git log failed: why"):
-        list(git.rows("log"))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +67,6 @@ def test_what_git_says_beside_its_answer_holds_nobody_up(instead: Callable[[str]
         ("read name; echo 'fatal: why' >&2; exit 128", "git cat-file failed: fatal: why"),
         ("read name; printf '%s' abc; exit 0", "git cat-file failed"),
         ("read name; printf 'abc blob 10\\nabc'; exit 0", "git cat-file failed"),
-        ("read name; head -c 100000 /dev/zero | tr '\\0' x; cat", "git cat-file returned more than"),
     ],
 )
 def test_a_git_that_ends_within_an_answer_has_given_none(
@@ -97,38 +76,13 @@ def test_a_git_that_ends_within_an_answer_has_given_none(
         instead(script).object("HEAD")
 
 
-def test_what_a_git_that_answers_says_beside_it_holds_nobody_up(instead: Callable[[str], Git]) -> None:
-    git = instead("head -c 3000000 /dev/zero | tr '\\0' x >&2; while read name; do echo abc blob 1; echo x; done")
-    assert [git.object("one"), git.object("two")] == [("abc", b"blob", b"x")] * 2
-
-
-def test_rows_come_one_by_one_and_of_a_long_one_the_beginning(
-    instead: Callable[[str], Git], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(git_answers, "MOST_LINE", 100_000)
-    git = instead("echo one; head -c 9000000 /dev/zero | tr '\\0' 'x'; echo; printf 'two\\n\\nthree'")
-    tracemalloc.start()
-    assert [(row[:5], len(row)) for row in git.rows("log")] == [
-        (b"one", 3), (b"xxxxx", 100_000), (b"two", 3), (b"", 0), (b"three", 5),
-    ]  # fmt: skip
-    assert tracemalloc.get_traced_memory()[1] < 2 << 20
-    tracemalloc.stop()
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
-def test_lines_are_the_same_however_they_come(size: int) -> None:
-    told = b"\nab\n\nabcdefgh\ni\n"
-    pieces = [told[at : at + size] for at in range(0, len(told), size)]
-    assert list(lines_of(pieces, 5)) == [b"", b"ab", b"", b"abcde", b"i"]
-
-
 def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
     before, head = memory.files(), memory.git("rev-parse", "HEAD")
     with monkeypatch.context() as patch:
-        patch.setattr(git_answers, "MOST_BYTES", 200)
+        patch.setattr(git_module, "MOST_BYTES", 200)
         said = memory.curate(*NIGHT, exits=1)
     assert "git cat-file returned more than 200 bytes" in said
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
@@ -136,33 +90,13 @@ def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
     assert "hall 4" in memory.read("Areas/general.md")
 
 
-def test_so_does_one_over_a_commit_of_too_many_files(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_module, "MOST_FILES", 3)
-    said = memory.curate(*NIGHT, exits=1)
-    assert "contains more than 3 files. Give the memory a repository of its own" in said
-
-
 def test_a_document_that_was_larger_once_stops_no_night(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.write("Areas/large.md", "# Large\n\n- Fact: The printer stands in hall 4\n" + "word " * 40_000)
     memory.curate(*NIGHT)
     memory.write("Areas/large.md", "# Large\n\n- Fact: The printer stands in hall 4\n")
-    monkeypatch.setattr(git_answers, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(git_module, "MOST_BYTES", 100_000)
     memory.curate("run", "--now", "2026-03-20T02:00")
     assert "hall 4 ^k" in memory.read("Areas/large.md")
-
-
-def test_the_history_is_longer_than_what_is_held_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "# Long\n\n- Fact: The printer stands in hall 0\n" + f"- Note 0 {'word ' * 20}\n" * 200
-    for day in range(3):
-        memory.write("Areas/long.md", text.replace("Note 0", f"Note {day}").replace("hall 0", f"hall {day}"))
-        memory.curate("run", "--now", f"2026-03-0{day + 1}T02:00")
-        text = memory.read("Areas/long.md").replace(f"Note {day}", "Note 0").replace(f"hall {day}", "hall 0")
-    found = next(line for line in memory.curate("items").splitlines() if "hall 2" in line).split()[0]
-    assert len(memory.git("log", "--patch", f"-G{found}")) > 40_000
-    monkeypatch.setattr(git_answers, "MOST_BYTES", 40_000)
-    memory.curate("check")
-    assert "hall 1" in memory.curate("history", found)
-    assert "hall 1" in memory.curate("forget", "--from-history", found)
 
 
 def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

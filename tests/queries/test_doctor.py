@@ -175,11 +175,3 @@ def test_a_commit_is_tried_and_leaves_nothing(memory: Memory, tmp_path: Path) ->
     memory.curate("check")
     memory.curate("check", "--fix")
     assert not started.exists()
-
-
-def test_a_commit_that_git_refuses_is_told(memory: Memory) -> None:
-    (memory.root / ".git" / "refs" / "curate").write_text("in the way")
-    found, _ = doctor(memory, exits=1)
-    state, said = found["repository"]
-    assert state == "wrong"
-    assert "update-ref failed" in said

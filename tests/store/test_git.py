@@ -141,7 +141,7 @@ def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch,
     shim.chmod(0o755)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "canary")
     monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
-    Git(git.root).is_repository()
+    Git(git.root).head()
     assert "PATH=" in told.read_text()
     assert "canary" not in told.read_text()
 

@@ -10,7 +10,7 @@ import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, TooMuchFromGit
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 
 _BATCH = 8 << 20
-_LARGEST = 256 << 20
-_NAMED = 200
-"""The limit of versions whose commits are looked up: each takes a walk through the history."""
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
@@ -48,22 +45,21 @@ def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
 
 def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     """Return the secrets in every version of every file reachable from any branch, tag, stash or reflog."""
-    paths: dict[str, str] = {}
-    for row in git.run("rev-list", "--objects", "--all", "--reflog").decode(errors="replace").splitlines():
-        ident, _, path = row.partition(" ")
-        paths.setdefault(ident, path)
+    first: dict[str, tuple[str, str]] = {}
+    commit = ""
+    how = ("--all", "--reflog", "--reverse", "--root", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=%x00%H")
+    for row in git.run("log", *how).decode(errors="replace").splitlines():
+        about, _, path = row.partition("\t")
+        if row.startswith("\0"):
+            commit = row[1:]
+        elif path:
+            first.setdefault(about.split()[3], (path, commit))
     found = []
-    asked = "".join(f"{ident}\n" for ident in paths).encode()
-    for row in git.run("cat-file", "--batch-check", data=asked).decode().splitlines():
-        ident, kind, length = row.split(" ")
-        if kind == "blob" and int(length) <= _LARGEST and (data := git.blob(ident)):
-            leaks = secrets_in(paths[ident], io.BytesIO(data), redactor)
-            found += [replace(leak, blob=ident) for leak in leaks]
-    commits = {}
-    for blob in list(dict.fromkeys(leak.blob for leak in found))[:_NAMED]:
-        listed = git.run("log", "--all", "--reflog", "--format=%H", f"--find-object={blob}").decode().split()
-        commits[blob] = listed[-1] if listed else ""
-    return [replace(leak, commit=commits.get(leak.blob, "")) for leak in found]
+    for blob, (path, commit) in first.items():
+        with contextlib.suppress(TooMuchFromGit):
+            leaks = secrets_in(path, io.BytesIO(git.blob(blob) or b""), redactor)
+            found += [replace(leak, blob=blob, commit=commit) for leak in leaks]
+    return found
 
 
 def secrets_in(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool = True) -> Iterator[FoundSecret]:

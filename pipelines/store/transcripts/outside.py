@@ -312,16 +312,15 @@ class Authors:
         from pipelines.errors import GitFault  # noqa: PLC0415  most sessions read no file of a repository
         from pipelines.store.git_process import GitCommands  # noqa: PLC0415  as above
 
-        git, authors, author = GitCommands(), dict[str, str](), ""
-        git.root = Path(folder)
+        git, authors, author = GitCommands(Path(folder)), dict[str, str](), ""
         try:
             if not folder or not git.root.is_dir():
                 return "", {}
             email = git.run("config", "user.email").decode().strip()
             inside = git.run("rev-parse", "--show-prefix").decode().rstrip("\n")
             top = folder.rstrip("/").removesuffix(inside.rstrip("/")).rstrip("/")
-            listed = git.rows("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
-            for row in (line.decode(errors="replace") for line in listed):
+            listed = git.run("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
+            for row in listed.decode(errors="replace").splitlines():
                 author = row[1:] if row.startswith("\0") else author
                 if row and not row.startswith("\0"):
                     authors.setdefault(f"{top}/{row}", author)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -16,6 +13,7 @@ from tests.agents.adopt.samples import basic_memory, claude_code, openclaw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.agents.adopt.places import Place
 
@@ -109,20 +107,3 @@ def test_an_item_is_filed_into_an_opted_in_page_and_a_session_of_that_project_re
     memory.curate("undo", "--now", "2026-03-01T03:00")
     assert "book the mill" not in memory.read("Projects/Spring concert.md")
     assert "Everything is accounted for" in memory.curate("check")
-
-
-# ---------------------------------------------------------------- killed
-
-
-def test_another_layout_after_a_kill_sends_nothing_into_other_files(place: Place) -> None:
-    vault(place.root)
-    place.adopt("--yes", "--opt-in", "Projects/*.md")
-    command = [sys.executable, "-m", "tests.agents.adopt.dying", str(place.root), "2026-03-01T02:00", "2"]
-    subprocess.run(command, check=False, capture_output=True, cwd=Path(__file__).parents[3])
-    settings = place.memory.read("curate.toml")
-    (place.root / "curate.toml").write_text(settings.replace('home = "Curated"', 'home = "Elsewhere"'))
-    assert "a different [layout]" in place.memory.curate("run", "--now", "2026-03-02T02:00", exits=1)
-    assert not (place.root / "Elsewhere" / "State" / "progress.jsonl").exists()
-    (place.root / "curate.toml").write_text(settings)
-    place.memory.curate("run", "--now", "2026-03-02T02:00")
-    assert "Everything is accounted for" in place.memory.curate("check")
