@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import json.encoder
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -55,8 +54,6 @@ class LogProgress(NamedTuple):
 
 FILE_DIGITS: Final = 16
 _NONE = frozenset[str]()
-_quoted: Final = json.encoder.encode_basestring
-_DECODER = json.JSONDecoder()
 
 
 def file_hash(data: bytes) -> str:
@@ -91,7 +88,7 @@ def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) ->
     """Yield each parsed line of a JSONL file; lines that cannot be read, or written again, are skipped."""
     for line in (data or b"").decode(errors="replace").split("\n"):
         try:
-            row = _DECODER.decode(line)
+            row = json.loads(line)
             if "\\u" in line and "\\ud" in line.lower():
                 json.dumps(row, ensure_ascii=False).encode()  # fails on lone surrogates
             read = understood(row)
@@ -112,12 +109,10 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
 
 
 def _row(path: str, record: LogProgress) -> str:
-    begin = f'"log": {_quoted(path)}, "file": {_quoted(record.file)}'
-    if record.digest and not record.by_rules:  # nearly all, and to encode a dictionary takes six times as long
-        return f'{{{begin}, "digest": {_quoted(record.digest)}}}\n'
-    row: dict[str, object] = {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
+    row: dict[str, object] = {"log": path, "file": record.file}
+    row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
     row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
-    return f"{{{begin}, {json.dumps(row, ensure_ascii=False)[1:]}\n"
+    return f"{json.dumps(row, ensure_ascii=False)}\n"
 
 
 class Reason(StrEnum):

@@ -139,10 +139,7 @@ def test_a_file_that_the_session_wrote_and_a_tool_that_the_user_names_bring_noth
     assert not after(claude("mcp__mail__read"), gave(), outside=Outside(frozenset({"mcp__mail"}))).seen
 
 
-def test_what_cannot_be_read_or_is_too_much_may_have_said_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    outside = Outside()
-    outside.miss()
-    assert outside.echoes("The mast of this ship is nine metres tall today.")
+def test_what_is_too_much_may_have_said_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.store.transcripts.outside._MOST", 20)
     outside = after(claude("WebFetch"), gave(" ".join(f"word{number}" for number in range(99))))
     assert outside.echoes("The mast of this ship is nine metres tall today.")

@@ -127,14 +127,10 @@ class Outside:
         for text in _texts(content):
             for run in _runs(text):
                 if len(self._brought) >= _MOST:
-                    return self.miss()
+                    self._missed = True
+                    return
                 if run not in self._own:
                     self._brought.add(run)
-        return None
-
-    def miss(self) -> None:
-        """Add unreadable outside text: anything that the agent says from now on may repeat it."""
-        self.seen, self._missed = True, True
 
     def own(self, text: str) -> None:
         """Add what the owner typed or the agent said: later outside text that repeats it is not its source."""
