@@ -13,7 +13,7 @@ import re
 import shutil
 import signal
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,7 @@ from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.store.git import Git
 
@@ -86,11 +86,13 @@ class RemoteHeads:
         branch: its default branch, or its only one; empty if it has neither.
         head: the commit of that branch, or empty.
         night: the commit of `NIGHT_REF`, or empty.
+        branches: the commit of each branch, by its full name.
     """
 
     branch: str
     head: str
     night: str
+    branches: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Remote:
             GitFault: the remote did not answer in time, or refused.
         """
         self._make_repository()
-        if (commit := self._heads().get(f"refs/heads/{self.branch}")) is None:
+        if (commit := self._branches().get(f"refs/heads/{self.branch}")) is None:
             return None
         if (head := self.git.head()) is not None:
             self._call("update-ref", "refs/heads/here", head)
@@ -138,7 +140,7 @@ class Remote:
         if own_branch(self.git) == self.branch:
             return ""
         self._make_repository()
-        head, others = self.git.head(), self._heads()
+        head, others = self.git.head(), self._branches()
         others.pop(f"refs/heads/{self.branch}", None)
         if not others or (self.git.repository.common_dir / "shallow").exists():
             return ""
@@ -158,10 +160,8 @@ class Remote:
                     return name.removeprefix("refs/heads/")
         return ""
 
-    def _heads(self) -> dict[str, str]:
-        """Return the commit of each of the remote's branches, by its full name."""
-        rows = self._call("ls-remote", "--heads", self.address).decode(errors="replace").splitlines()
-        return {name: commit for commit, _, name in (row.partition("\t") for row in rows)}
+    def _branches(self) -> dict[str, str]:
+        return dict(list_heads(self.address, self.seconds).branches)
 
     def push(self, commit: str) -> None:
         """Fast-forward the remote's branch to a commit; never by force.
@@ -280,9 +280,9 @@ def list_heads(address: str, seconds: float) -> RemoteHeads:
     rows = _run_git(asked, Path("/"), seconds).decode(errors="replace").splitlines()
     found = {name: value for value, _, name in (row.partition("\t") for row in rows) if not value.startswith("ref: ")}
     named = next((row[5:].partition("\t")[0] for row in rows if row.startswith("ref: ")), "")
-    branches = [name for name in found if name.startswith("refs/heads/")]
-    branch = named if named in branches else branches[0] if len(branches) == 1 else ""
-    return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""))
+    branches = {name: commit for name, commit in found.items() if name.startswith("refs/heads/")}
+    branch = named if named in branches else next(iter(branches)) if len(branches) == 1 else ""
+    return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""), branches)
 
 
 def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environment: str) -> bytes:
