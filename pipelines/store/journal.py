@@ -20,7 +20,6 @@ from pipelines.store.atomic_replace import put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
-from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import PRIVATE
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
@@ -92,11 +91,8 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
             faults.append(f"{path}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
-    if isinstance(layout, InPlaceLayout):
-        theirs = [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]
-        faults = [f"{path} is not opted in, so it must not be written" for path in theirs]
-    if faults:
-        raise BrokenChangeSet(faults)
+    if theirs := [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]:
+        raise BrokenChangeSet([f"{path} is not opted in, so it must not be written" for path in theirs])
 
 
 def recover(root: Path, git: Git) -> Applied | None:
