@@ -382,7 +382,7 @@ class Git(GitCommands):
             self._follow_in_index()
 
     def _follow_in_index(self) -> None:
-        """Update the person's index for the files that we committed, except those with staged changes.
+        """Update the person's index for the files that we committed; what is staged of others stays staged.
 
         If another git holds the index lock, the index stays behind, and the record of its commit stays for the next
         start.
@@ -390,31 +390,20 @@ class Git(GitCommands):
         note = read_bytes(self.root, f"{PRIVATE}/{_LAG}")
         if note is None:
             return
-        base, head = note.decode().strip(), self.head()
+        base, head, rows = note.decode().strip(), self.head(), list[bytes]()
         # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
-        is_bare = bool(base) and not (self.repository.git_dir / "index").exists()
-        has_followed = base and head and not is_bare and self._call(["read-tree", "-i", "-m", base, head])[0] == 0
+        is_bare = base and not (self.repository.git_dir / "index").exists()
         # Else there is no index yet, or a file of ours has staged changes.
-        if is_bare or has_followed or self._follow_file_by_file(base, head) == 0:
+        if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
+            with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
+                before, now = self.tree(base or None), self.tree(head)
+                for path in sorted({*before, *now}):
+                    if before.get(path) != now.get(path):
+                        place = os.fsencode(self.repository.prefix + self.layout.real(path))
+                        rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
+        if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
             with writing(_LAG):
                 (private_folder(self.root) / _LAG).unlink(missing_ok=True)
-
-    def _follow_file_by_file(self, base: str, head: str | None) -> int:
-        try:
-            before, now = self.tree(base or None), self.tree(head)
-        except GitFault:
-            return 0  # it is no longer known how far the index is behind
-        changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
-        asked = ("diff-index", "--cached", "--name-only", "--relative", "-z", base) if base else ("ls-files", "-z")
-        staged = set(map(self.layout.tracked, os.fsdecode(self.run(*asked)).split("\0"))) if changed else ()
-        follow = {path: now.get(path) for path in changed if path not in staged}
-        rows = []
-        for path, entry in follow.items():
-            mode, blob = entry or ("0", "0" * 40)
-            rows.append(
-                f"{mode} {blob}\t".encode() + os.fsencode(self.repository.prefix + self.layout.real(path)) + b"\0"
-            )
-        return self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] if rows else 0
 
 
 class Author(NamedTuple):
