@@ -17,8 +17,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.queries.startup.context import assemble
 from pipelines.queries.startup.fast import as_text, request_of

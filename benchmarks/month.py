@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchmarks.month_gold import Event, GoldBelief, Month
-    from pipelines.night.plan import Night
+    from pipelines.night.run import Night
     from pipelines.settings import Settings
 
     MakeNight = Callable[[Path, Settings, datetime], Night]

@@ -16,8 +16,9 @@ from pathlib import Path
 from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
 from pipelines.extract.llm.replies import Replies
-from pipelines.night.plan import Night, plan_night
+from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
 from pipelines.store.git import Git

@@ -14,8 +14,8 @@ from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents

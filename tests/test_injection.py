@@ -17,8 +17,8 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.document import ORDER

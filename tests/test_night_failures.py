@@ -17,8 +17,8 @@ from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings

@@ -16,8 +16,9 @@ from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night, plan_night
+from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
@@ -121,10 +122,9 @@ def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_
     assert readings(good) == list(DAYS[fails_at:]), "the reply about the day was kept"
 
 
-@pytest.mark.parametrize("title", ["Harbour", "Renamed under the run"])
 @pytest.mark.parametrize("kind", [None, Kind.UNUSABLE])
 def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, title: str, kind: Kind | None
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: Kind | None
 ) -> None:
     logs(memory)
     memory.write("Projects/harbour.md", "# Harbour\n")
@@ -133,7 +133,7 @@ def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
     def restless(*arguments: Any) -> object:
         plan = plan_night(*arguments)
         if not planned:
-            memory.write("Projects/harbour.md", f"# {title}\n\nChanged under the run.\n")
+            memory.write("Projects/harbour.md", "# Harbour\n\nChanged under the run.\n")
         planned.append(1)
         return plan
 

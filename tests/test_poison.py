@@ -9,8 +9,8 @@ import pytest
 
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.review.trust import TrustGate
 from pipelines.settings import load_settings

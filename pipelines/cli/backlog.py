@@ -11,7 +11,7 @@ import click
 from pipelines.cli.output import count, dollars, warn
 from pipelines.errors import UsageFault
 from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
-from pipelines.night.plan import Night, plan_night
+from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.queries.health import waiting_days
 from pipelines.store.git import Git
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.call import Call
     from pipelines.extract.llm.replies import Replies
+    from pipelines.night.run import Night
 
 
 MOST_DAYS: Final = 30

@@ -18,8 +18,9 @@ from pipelines.clock import day_of
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, ModelExtractor, estimate
-from pipelines.night.plan import Night, plan_night
+from pipelines.night.plan import plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
+from pipelines.night.run import Night
 from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.cache import load_cached, was_asked

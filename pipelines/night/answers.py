@@ -156,9 +156,11 @@ def answer(
     return work
 
 
-def put_back(answered: Answered, before: Mapping[str, Document]) -> tuple[Change, ...]:
+def put_back(
+    paths: Iterable[str], documents: Mapping[str, Document], before: Mapping[str, Document]
+) -> tuple[Change, ...]:
     """Return the changes that bring pages back to the disk as they are; one that changes comes back anyway."""
-    same = (one for path in answered.back if (one := answered.documents.get(path)) and one == before.get(path))
+    same = (one for path in paths if (one := documents.get(path)) and one == before.get(path))
     return tuple(Change(one.path, one.text.encode(), one.text.encode()) for one in same)
 
 
@@ -492,7 +494,7 @@ def decide(
             items = (replace(items[0], text=text, by=""),)
         done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())
         decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
-        back = put_back(done, held.snapshot.documents)
+        back = put_back(done.back, done.documents, held.snapshot.documents)
         deed = ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted, further=back)
         held.write(deed)
     return decided, done.notes

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     Rank = Callable[[Item], float]
 
 
-_ROUNDS = 4
-"""How often to repeat; nearly always, the second round finds nothing to move."""
 _CAPPED = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
@@ -68,13 +66,11 @@ class Pruned:
     Args:
         documents: every document by path.
         moved: the items that moved.
-        sections: what the briefing would show if it had room.
         left_out: the documents from which a generated sentence was left out, because it would hold a secret.
     """
 
     documents: Mapping[str, Document]
     moved: tuple[Moved, ...]
-    sections: Sequence[Section] = ()
     left_out: tuple[str, ...] = ()
 
 
@@ -85,41 +81,18 @@ def with_caps_applied(
     vetoed: frozenset[str] = frozenset(),
     last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
-    """Return the documents under their caps, and the items that moved.
-
-    State and rows take room, too, and change as items leave. So this repeats until nothing moves: the next run then
-    finds nothing to move.
+    """Return the documents under their caps as they will be written, and the items that moved.
 
     Args:
-        documents: all documents by path, as they will be written.
+        documents: all documents by path.
         snapshot: the memory as it was read.
         settings: the caps in bytes.
         vetoed: what people deleted from the generated sentences.
         last: the documents as the last run left them, if they are known.
     """
-    closed, moved = snapshot.unreadable(), tuple[Moved, ...]()
-    for _ in range(_ROUNDS):
-        pruned = prune(documents, settings, closed, snapshot.layout.link, vetoed, last)
-        moved = (*moved, *pruned.moved)
-        given, documents = documents, pruned.documents
-        if documents == given or _fit(documents, settings, pruned.sections, vetoed):
-            break
-    kept, left_out = without_secret_lines(documents, snapshot.documents, snapshot.root)
-    return Pruned(kept, moved, left_out=left_out)
-
-
-def _fit(
-    documents: Mapping[str, Document], settings: Settings, sections: Sequence[Section], vetoed: frozenset[str]
-) -> bool:
-    """Whether every document is under its cap, and MEMORY.md has room for the rows it should have."""
-    caps = settings.caps
-    if any(one.kind in _CAPPED and one.size > caps.document for one in documents.values()):
-        return False
-    if BRIEFING in documents:
-        bare = without_pointers(documents[BRIEFING])
-        if bare.size > caps.briefing - _room_for_rows(bare, sections, caps.briefing, vetoed):
-            return False
-    return USER not in documents or documents[USER].size <= caps.user
+    pruned = prune(documents, settings, snapshot.unreadable(), snapshot.layout.link, vetoed, last)
+    kept, left_out = without_secret_lines(pruned.documents, snapshot.documents, snapshot.root)
+    return Pruned(kept, pruned.moved, left_out)
 
 
 def prune(
@@ -130,7 +103,10 @@ def prune(
     vetoed: frozenset[str] = frozenset(),
     last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
-    """Bring every document under its cap, and rewrite State and the briefing's rows.
+    """Bring every document under its cap, and write the generated text anew; a second time, nothing moves.
+
+    Items move one way: to a page's History, out of USER.md and MEMORY.md to Areas/general, and from pages to archives.
+    So one pass in this order is enough. Areas/general comes last, since it takes what MEMORY.md has no room for.
 
     Args:
         documents: all documents by path.
@@ -142,10 +118,13 @@ def prune(
     """
     caps, newest = settings.caps, newest_day(documents.values())
     rank = partial(_worth_at_start, newest=newest)
-    after = with_states(with_history(with_true_now(documents, vetoed=vetoed), newest), vetoed)  # the rows quote it
-    moved: list[Moved] = []
+    after, moved = with_history(documents, newest), list[Moved]()
     if USER in after and USER not in closed:
         _shrink(after, USER, caps.user, rank, closed, moved)
+    after = with_states(after, vetoed)
+    general = free_path(GENERAL, closed)
+    for path in [one for one in sorted(after) if one != general and one not in closed]:
+        _overflow(after, path, caps.document, newest, closed, moved, vetoed)
     if BRIEFING in after:
         after[BRIEFING] = without_pointers(after[BRIEFING])
         # What leaves may need one more row, so repeat until nothing leaves.
@@ -153,24 +132,13 @@ def prune(
         while leaves:
             room = _room_for_rows(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
             leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
-    after = with_states(after, vetoed)
-    for _ in range(_ROUNDS):  # what leaves a page changes its State, too
-        over = [
-            path
-            for path, one in sorted(after.items())
-            if one.kind in _CAPPED and one.size > caps.document and path not in closed
-        ]
-        count = len(moved)
-        for path in over:
-            _overflow(after, path, caps.document, newest, closed, moved)
-        if len(moved) == count:
-            break
-        after = with_states(after, vetoed)
-    after = with_true_episodes(after, vetoed, last)
-    sections = briefing_sections(after, link)
+    if general in after:
+        after |= with_states({general: after[general]}, vetoed)
+        _overflow(after, general, caps.document, newest, closed, moved, vetoed)
+    after = with_true_now(with_true_episodes(after, vetoed, last), vetoed=vetoed)
     if BRIEFING in after:
-        after[BRIEFING] = with_briefing(after[BRIEFING], sections, caps.briefing, vetoed)
-    return Pruned(after, tuple(moved), sections)
+        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
+    return Pruned(after, tuple(moved))
 
 
 def _worth_at_start(item: Item, newest: str) -> float:
@@ -236,26 +204,47 @@ def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
     return (2 if is_late else 1, worth, item.since, item.id)
 
 
-def _overflow(
-    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
+def _overflow(  # noqa: PLR0913, PLR0917  the page, and all that its cap depends on
+    documents: dict[str, Document],
+    path: str,
+    cap: int,
+    newest: str,
+    closed: frozenset[str],
+    moved: list[Moved],
+    vetoed: frozenset[str],
 ) -> None:
-    """Move items out of a document until it is under `cap`, and of those that leave early more, until it has room."""
-    document = documents[path]
-    movable = [placed for placed in document.items if placed.item.id and placed.item.by and not placed.item.pinned]
-    order = {placed.item.id: _leaving_order(placed.item, newest) for placed in movable}
-    movable.sort(key=lambda placed: order[placed.item.id])
-    early = [placed for placed in movable if order[placed.item.id] < (2,)]
-    must, may = _first_until_under(cap, document, movable), _first_until_under(cap - cap // _SLACK, document, early)
-    out = max(must, may, key=len)  # both are the first of the movable ones
-    documents[path] = edited(document, remove=[placed.item.id for placed in out])
+    """Move items out of a page until it is under `cap` with its new State, and of those that leave early some more."""
+    while (document := documents[path]).size > cap and document.kind in _CAPPED:
+        movable = [placed for placed in document.items if placed.item.id and placed.item.by and not placed.item.pinned]
+        order = {placed.item.id: _leaving_order(placed.item, newest) for placed in movable}
+        movable.sort(key=lambda placed: order[placed.item.id])
+        early = [placed for placed in movable if order[placed.item.id] < (2,)]
+        must, may = _first_until_under(cap, document, movable), _first_until_under(cap - cap // _SLACK, document, early)
+        out = max(must, may, key=len)  # both are the first of the movable ones
+        if not out:
+            return
+        left = edited(document, remove=[placed.item.id for placed in out])
+        documents |= with_states({path: left}, vetoed)
+        _archive(documents, document, out, cap, closed, moved)
+
+
+def _archive(
+    documents: dict[str, Document],
+    document: Document,
+    out: Sequence[Placed],
+    cap: int,
+    closed: frozenset[str],
+    moved: list[Moved],
+) -> None:
+    """Move items that left a page to the archives of their years: for each, the first part with room."""
     archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}
     for placed in sorted(out, key=lambda p: p.line):
         block = block_of(document, placed)
         block = Block(archived(block.item), block.notes)
         need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
-        for number in count(1):  # the archive of its year, or that archive's first part with room
-            target = archive_path(path, block.item.since, number)
+        for number in count(1):
+            target = archive_path(document.path, block.item.since, number)
             size = documents[target].size if target in documents else 0
             left = room.setdefault(target, cap - 512 - size)
             if target not in closed and (left >= need or (not size and target not in archives)):
@@ -263,7 +252,7 @@ def _overflow(
         room[target] -= need
         archives.setdefault(target, []).append(block)
     for target, blocks in archives.items():
-        _move(documents, blocks, path, target, moved)
+        _move(documents, blocks, document.path, target, moved)
 
 
 def archived(item: Item) -> Item:

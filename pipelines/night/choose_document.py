@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +18,9 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path,
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from pipelines.review.trust import TrustGate
     from pipelines.store.document import Document
 
 
@@ -43,12 +44,10 @@ class Catalog:
     Args:
         documents: every document by path.
         closed: files that exist but cannot be used.
-        begun: slug of a project that the run itself makes → the first day that names it.
     """
 
     documents: Mapping[str, Document]
     closed: frozenset[str] = frozenset()
-    begun: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def items(self) -> list[tuple[str, Item]]:
@@ -117,66 +116,46 @@ def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
     )
 
 
-def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates with one title per new project, since days are read in parallel.
-
-    Two titles name the same project if one has all words and numbers of the other; the first one proposed counts.
-    """
-    titles: dict[frozenset[str], str] = {}
-    found = []
-    for one in candidates:
-        if one.new_project and (words := _words(one.new_project)):
-            same = next((known for known in titles if known <= words or words <= known), None)
-            title = titles.setdefault(same if same is not None else words, one.new_project)
-            found.append(replace(one, new_project=title))
-        else:
-            found.append(one)
-    return found
-
-
 def _words(title: str) -> frozenset[str]:
     return frozenset(slug(title).split("-"))
 
 
-def begun_projects(candidates: Iterable[Candidate]) -> dict[str, str]:
-    """Return slug → day of the first entry of each new project that candidates name."""
-    found: dict[str, str] = {}
+def filed_candidates(
+    candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate, is_known: Callable[[Candidate], bool]
+) -> tuple[list[Filed], list[Candidate]]:
+    """Return the candidates with their trust and documents, in order, and those left out since they name no subject.
+
+    What another said makes no page: it goes where the memory, or an earlier candidate, has a page. A project that
+    capture names is the session's own.
+
+    Args:
+        candidates: what was proposed.
+        catalog: the documents.
+        gate: decides whose words they are.
+        is_known: whether lines that were read before have an item for a candidate already.
+    """
+    filed, unplaced, made = list[Filed](), list[Candidate](), set[str]()
     for one in candidates:
-        if one.new_project:
-            found[slug(one.new_project)] = min(one.entry.day, found.get(slug(one.new_project), "9"))
-    return found
+        if is_known(one):
+            continue
+        if not has_subject(one, catalog):
+            unplaced.append(one)
+            continue
+        looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}"))
+        home = file_candidate(looked.candidate, catalog)
+        looked = replace(looked, document=home.document, home=home.home)
+        if _may_make_page(looked.candidate):
+            made.add(looked.place)
+        elif looked.place not in catalog.documents and looked.place not in made:
+            told = replace(looked.candidate, new_project="", new_area="")
+            looked = replace(looked, candidate=told, document="", home=_home_outside(told, catalog))
+        filed.append(looked)
+    return filed, unplaced
 
 
-def in_own_projects(looked: Iterable[Filed], proposed: Iterable[Candidate]) -> list[Filed]:
-    """Return the candidates as they were looked at; an external one may go where the run's own words make a project.
-
-    Without that, one run over many days would file it elsewhere than a night a day.
-    """
-    made: dict[str, None] = {}
-    found = []
-    for one, was in zip(looked, proposed, strict=True):
-        made |= {one.candidate.new_project: None}
-        title = was.new_project if was.new_project in made else ""
-        found.append(replace(one, candidate=replace(one.candidate, new_project=title)))
-    return found
-
-
-def without_projects_from_outside(filed: Iterable[Filed], catalog: Catalog) -> list[Filed]:
-    """Return the filed candidates; an external one makes no page, whatever project the words around it name.
-
-    It goes where the memory, or an earlier candidate, has a page. A project that capture names is the session's own.
-    """
-    made: set[str] = set()
-    found = []
-    for one in filed:
-        is_captured = voice_in(one.candidate.entry.text.partition("\n")[0]) is not None
-        if one.candidate.trust is not Trust.EXTERNAL or is_captured:
-            made.add(one.place)
-        elif one.place not in catalog.documents and one.place not in made:
-            home = home_of(ItemType.TODO, one.candidate.text, one.candidate.confidence, catalog)
-            one = replace(one, document="", home=home)  # noqa: PLW2901  the same candidate, elsewhere
-        found.append(one)
-    return found
+def _may_make_page(one: Candidate) -> bool:
+    is_captured = voice_in(one.entry.text.partition("\n")[0]) is not None
+    return (is_captured or one.trust is not Trust.EXTERNAL) and bool(one.entry.project or not one.source)
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
@@ -188,7 +167,7 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     named = named_document(candidate, catalog)
     kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section by default
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
-        home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)
+        home = _home_outside(candidate, catalog)
         return Filed(candidate, named and home, home)
     if not (named or candidate.by.startswith("rules@")):
         home = BRIEFING if kind is ItemType.RULE and BRIEFING not in catalog.closed else GENERAL
@@ -197,25 +176,25 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     return Filed(candidate, named, home)
 
 
+def _home_outside(one: Candidate, catalog: Catalog) -> str:
+    """Return the document by its words of what another said; it is none that every session loads."""
+    return home_of(ItemType.TODO, one.text, one.confidence, catalog)
+
+
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """Return the path of the document that the candidate or its entry names, existing or not, or an empty string.
 
-    In order: the document that the extractor chose, or a project that an earlier day of the run made, but no other
-    project than the one that `project:` names, unless the entry has its title; the project that `project:`, or the
-    extractor, names, which may be new; a heading or `#tag` that is a document's name, innermost first, unless it only
-    says a type, as "Todo" does. A heading or tag never creates a document. If a new project's file cannot be used, or
-    it is called General, it is Areas/general. A title that an extractor proposes names the project that has the same
-    words in another order.
+    In order: the document that the extractor chose, but no other project than the one that `project:` names, unless the
+    entry has its title; the project that `project:`, or the extractor, names, which may be new; a heading or `#tag`
+    that is a document's name, innermost first, unless it only says a type, as "Todo" does. A heading or tag never
+    creates a document. If a new project's file cannot be used, or it is called General, it is Areas/general. A title
+    that an extractor proposes names the project that has the same words in another order.
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
     if chosen in catalog.documents and (titled or not candidate.entry.project):
         return chosen
-    begun = (
-        catalog.begun.get(slug(candidate.new_project), "9") < candidate.entry.day if candidate.new_project else False
-    )
-    titled = begun and content_words(candidate.entry.text) >= content_words(candidate.new_project)
-    if name := (titled and candidate.new_project) or candidate.entry.project or candidate.new_project:
+    if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"
         is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL
         known = catalog.names.get(slug(name)) or ("" if candidate.entry.project else catalog.same_words(name))

@@ -6,18 +6,22 @@ once.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from pipelines.errors import TooMuchFromGit
 from pipelines.store.layout import PARTIAL, log_day, log_path
-from pipelines.store.secrets.redact import is_private, log_without_private
+from pipelines.store.secrets.known import rules_changed
+from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.night.run import Run
     from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
@@ -39,6 +43,42 @@ class FoldedLogs:
     logs: Mapping[str, bytes]
     folded: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
+
+
+def take_logs(run: Run) -> None:
+    """Take the logs without secrets and private text, the partial ones folded into their days."""
+    snapshot, report, redactor = run.snapshot, run.report, load_redactor(run.night.root)
+    cleaned = {} if rules_changed(run.night.root) else snapshot.progress
+    logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
+    folded = capture(logs, partials, run.today, snapshot.unreadable())
+    run.logs = folded.logs
+    if snapshot.layout.in_place:  # the logs are a person's own files, and keep what they hold
+        why = "holds text marked as private. The file was neither changed nor committed, and that text was not read"
+        report.warnings += [f"{snapshot.shown(path)} {why}." for path in private]
+        redacted = {}
+    else:
+        run.files |= {**folded.logs, **partials, **dict.fromkeys(folded.folded)}
+        purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
+        held = _with_secret_in_git(run, redacted)
+        report.warnings += [
+            f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
+            for path, found in sorted(redacted.items())
+        ]
+        report.warnings += [f"{path}: the text marked as private was removed." for path in private]
+    why = "was not folded, because its name has no date. Rename it to DAY-NAME.md"
+    report.warnings += [f"{path} {why}." for path in folded.odd]
+    report.logs["folded"] = folded.folded
+    report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
+
+
+def _with_secret_in_git(run: Run, redacted: Mapping[str, Sequence[FoundSecret]]) -> set[str]:
+    """Return the logs whose version in the last commit holds a secret."""
+    head, redactor, found = run.git.head(), load_redactor(run.night.root), set[str]()
+    for path in redacted if head else ():
+        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` has no size limit
+            if path in run.git.tree(head) and redactor.find(run.git.show(head or "", path) or b""):
+                found.add(path)
+    return found
 
 
 def capture(

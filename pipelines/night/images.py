@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, ModelFailed
 from pipelines.extract.llm.call import BadReply, Image, load_prompt
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.fallback import Chain
     from pipelines.night.report import RunReport
     from pipelines.store.git import Git
-    from pipelines.usage import Tally
 
 
 MOST_IMAGES: Final = 20
@@ -44,23 +43,8 @@ _SCHEMA = {
 }
 
 
-class Described(NamedTuple):
-    """The new files that describe images, the cost of the calls, and why images are left, or an empty string."""
-
-    changes: list[Change]
-    tally: Tally
-    failure: str = ""
-
-    def told_in(self, report: RunReport) -> RunReport:
-        """Return a night's report with what was described."""
-        report.tally.add(self.tally)
-        images = {"images": len(self.changes)} if self.changes else {}
-        left = [f"Images are left without a description. {self.failure}"] if self.failure else []
-        return replace(report, brief={**report.brief, **images}, warnings=[*report.warnings, *left])
-
-
-def describe_images(root: Path, git: Git, chain: Chain) -> Described:
-    """Return descriptions of the images without one in the documents' folders; it never raises for a model.
+def describe_images(root: Path, git: Git, chain: Chain, report: RunReport) -> list[Change]:
+    """Return the files that describe the images without one in the documents' folders; it never raises for a model.
 
     A model that cannot see after all describes nothing, and that is no failure.
 
@@ -68,8 +52,9 @@ def describe_images(root: Path, git: Git, chain: Chain) -> Described:
         root: the memory.
         git: its repository; what it ignores is left alone.
         chain: the models, with the night's budget.
+        report: the night's report, which is told of the costs, and why images are left.
     """
-    done, prompt = Described([], chain.new_tally()), load_prompt("describe")
+    changes, prompt = list[Change](), load_prompt("describe")
     images = islice(_undescribed(root, git) if chain.sees else (), MOST_IMAGES)
     for path, image in images:
         name = path.rpartition("/")[2]
@@ -80,14 +65,16 @@ def describe_images(root: Path, git: Git, chain: Chain) -> Described:
         except ModelFailed as fault:
             if fault.kind is FailureKind.BAD_REQUEST:
                 break
-            done.tally.add(tally)
+            report.tally.add(tally)
             if fault.kind is not FailureKind.UNUSABLE:
-                return done._replace(failure=fault.sentence)
+                report.warnings.append(f"Images are left without a description. {fault.sentence}")
+                break
             continue
-        done.tally.add(tally)
+        report.tally.add(tally)
         said = f"---\ntrust: external\n---\n{name}: {text}\n"  # so that no text begins as an item
-        done.changes.append(Change(path + DESCRIPTIONS[0], None, said.encode()))
-    return done
+        changes.append(Change(path + DESCRIPTIONS[0], None, said.encode()))
+    report.brief |= {"images": len(changes)} if changes else {}
+    return changes
 
 
 def _undescribed(root: Path, git: Git) -> Iterator[tuple[str, Image]]:

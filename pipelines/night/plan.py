@@ -1,45 +1,38 @@
-"""The plan of a night: from the memory as it is to one change set and its report, through the stages in their order.
+"""The plan of a night: from the memory as it is to one change set and its report, stage by stage.
 
-Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied (`pipelines.night.run_night`).
+`plan_night` is the order of the stages. Each is a function that takes the `Run`, and leaves in it what the later ones
+need. Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied (`pipelines.night.run_night`).
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.clock import day_of
 from pipelines.errors import TooMuchFromGit
 from pipelines.extract.claims import Verdict, Verified, told_claim
-from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import Candidate, Extractor, Nearby, Operation, OperationKind
+from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
+from pipelines.extract.extraction import Nearby, OperationKind
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers, put_back
 from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
 from pipelines.night.caps import with_caps_applied
-from pipelines.night.choose_document import (
-    Catalog,
-    begun_projects,
-    document_choices,
-    file_candidate,
-    has_subject,
-    in_own_projects,
-    one_project_each,
-    without_projects_from_outside,
-)
-from pipelines.night.decided import Captured, Checked, Decided, report_on
+from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
-from pipelines.night.file_items import Promoted, promote
-from pipelines.night.fold_logs import capture, clean_logs
+from pipelines.night.file_items import promote
+from pipelines.night.fold_logs import take_logs
 from pipelines.night.outcome_changes import with_unsettled_pairs
 from pipelines.night.projects import propose_archives
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.reconcile import understand_edits
-from pipelines.night.reread import buried_by, reread_in, without_known
-from pipelines.night.skipped import NotUnderstood, skipped_lines
+from pipelines.night.report import RunReport
+from pipelines.night.reread import buried_by, known_by, reread_in
+from pipelines.night.run import Run
+from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
 from pipelines.review.outcomes import claimed, without_questions
@@ -50,8 +43,10 @@ from pipelines.review.verification import judged, posed, with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
+from pipelines.store.git_history import run_id
 from pipelines.store.item import Trust
 from pipelines.store.layout import (
+    BRIEFING,
     PROGRESS,
     REVIEW,
     SETTINGS,
@@ -62,13 +57,12 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets.known import rules_changed
-from pipelines.store.secrets.redact import load_redactor, without_secrets
+from pipelines.store.review_queue import MOST_SHOWN, read_queue
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals, taken_back_since
-from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
-    Tombstone,
     entries_digest,
     read_tombstones,
     render_progress,
@@ -79,309 +73,159 @@ from pipelines.store.trees import read_documents_in
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Told
-    from pipelines.extract.llm.model_briefer import ModelBriefer
-    from pipelines.night.report import RunReport, Watch
-    from pipelines.night.sync import Sharing
-    from pipelines.settings import Settings
+    from pipelines.night.file_items import Promoted
+    from pipelines.night.report import Watch
+    from pipelines.night.run import Night
     from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
-@dataclass(frozen=True)
-class Night:
-    """The input of a run.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        extractor: who reads the logs.
-        now: the time the run acts at.
-        again: a day to read again, with its tombstones set aside; empty for none.
-        rules_before: the first day that a model reads; the rules read earlier ones, all in one run. Empty for no limit.
-        rereads: whether the extractor is a model, and reads again what only the rules could read before.
-        verifier: the second reader, or None if no model reads.
-        writer: the models that write the night's brief, or None if code writes alone.
-        rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
-        agents: whether sessions ask for their start, so that their agents see which pairs may conflict.
-        sharing: the remote that shares the memory, or None.
-    """
-
-    root: Path
-    settings: Settings
-    extractor: Extractor
-    now: datetime
-    again: str = ""
-    rules_before: str = ""
-    rereads: bool = False
-    verifier: Verifier | None = None
-    writer: ModelBriefer | None = None
-    rules_from: str = "self"
-    agents: bool = False
-    sharing: Sharing | None = None
-
-    @property
-    def today(self) -> str:
-        """The memory's day."""
-        return day_of(self.now, self.settings)
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What the days before left, if a model reads several days in one night: each day is a run of its own.
-
-    Args:
-        documents: the documents before the first day; empty if this is the first.
-        failed: days that could not be read.
-    """
-
-    documents: Mapping[str, Document] = field(default_factory=dict)
-    failed: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class NightPlan:
-    """What a run would do: its change set, and its report so far.
-
-    Args:
-        changes: the change set.
-        report: the report.
-        earlier: what the run of the next day has to know.
-        later: how many more days there are to read.
-    """
-
-    changes: tuple[Change, ...]
-    report: RunReport
-    earlier: Earlier = field(default_factory=Earlier)
-    later: int = 0
-
-
-def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = None) -> NightPlan:
+def plan_night(night: Night, git: Git, watch: Watch, earlier: Run | None = None) -> Run:
     """Read the memory and decide everything; write nothing.
 
     Args:
-        night: the run's input.
+        night: the input.
         git: the memory's git.
         watch: told of each stage.
-        earlier: what the runs of the same night before this one left, if there were any.
+        earlier: the run of the day before in the same night, if there was one.
 
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
+    run = _begun(night, git, watch, earlier)
+    with watch.stage("capture"):
+        take_logs(run)
+        _take_edits(run)
+    with watch.stage("extract"):
+        _read(run)
+    with watch.stage("review"):
+        _rule(run)
+    with watch.stage("brief"):
+        _brief(run)
+    with watch.stage("verify"):
+        _verify(run)
+    with watch.stage("promote"):
+        promoted = _file(run)
+        _ask(run, promoted)
+        _tell(run)
+    with watch.stage("prune"):
+        _fit(run)
+    _finish(run)
+    return run
+
+
+def _begun(night: Night, git: Git, watch: Watch, earlier: Run | None) -> Run:
     snapshot = without_secret_files(read_snapshot(night.root))
     template = missing_files(night.root, resource("memory_template"))
-    made = read_documents_in(template)
-    found = {**snapshot.documents, **made}
-    earlier = earlier or Earlier()
-    earlier = replace(earlier, documents=earlier.documents or snapshot.documents)
-    decided = _decide(night, git, snapshot, found, earlier, watch)
-    captured, promoted, documents = decided.captured, decided.promoted, decided.pruned.documents
-    gone = frozenset(stone.id for stone in (*captured.reconciled.retracted, *captured.answered.retracted))
-    added = [*promoted.added, *(one.item.id for one in promoted.questions)]
-    if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
-        raise snapshot.refusal(faults)
-    logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
-    folded = captured.folded
-    written: dict[str, bytes | None] = {**folded.logs, **captured.partials, **dict.fromkeys(folded.folded)}
-    if snapshot.layout.in_place:
-        written = {}  # the logs are a person's own files, and keep what they hold
-    changes = (
-        *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
-        *(Change(path, logs.get(path), data) for path, data in written.items() if logs.get(path) != data),
-        *document_changes(snapshot.documents, documents, state),
-        *put_back(replace(captured.answered, documents=dict(documents)), snapshot.documents),
-        *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
-    )
-    report = report_on(night, git, snapshot, decided)
-    if night.writer and not (decided.later or decided.extracted.pending or snapshot.layout.in_place):
-        from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
-
-        described = describe_images(night.root, git, night.writer.chain)
-        changes, report = (*changes, *described.changes), described.told_in(report)
-    failed = earlier.failed | {one.day for one in decided.extracted.pending}
-    return NightPlan(changes, report, replace(earlier, failed=failed), decided.later)
+    left = [str(one) for one in snapshot.warnings if one.pending]
+    notes = [str(one) for one in snapshot.warnings if not one.pending]
+    now = night.now.isoformat(timespec="seconds")
+    report = RunReport(run_id(night.now, git.head()), now, night.today, again=night.again or None)
+    report.extractor, report.pending = night.extractor.name, bool(left)
+    report.warnings = [*left, *night.settings.ignored_note, *notes]  # the reason something is pending comes first
+    run = Run(
+        night, git, watch, snapshot, {**snapshot.documents, **read_documents_in(template)},
+        earlier.before if earlier else snapshot.documents,
+        earlier.failed | {one.day for one in earlier.extracted.pending} if earlier else frozenset(), report,
+    )  # fmt: skip
+    run.files = {path: data for path, data in template.items() if not kind_of(path) and path != SETTINGS}
+    return run
 
 
-def _capture(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> Captured:
-    redactor = load_redactor(night.root)
-    cleaned = {} if rules_changed(night.root) else snapshot.progress
-    logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
-    folded = capture(logs, partials, night.today, snapshot.unreadable())
-    reconciled = understand_edits(git, snapshot, found, night.today)
-    answered = apply_answers(reconciled.documents, night.today, snapshot.theirs(), snapshot.shown)
-    stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.stones, *answered.retracted}
-    vetoed = vetoed_by(stones, snapshot.documents)
-    if snapshot.layout.in_place:
-        redacted = {}  # the logs are a person's own files, and keep what they hold
-    return Captured(folded, partials, redacted, private, reconciled, answered, stones, vetoed)
+def _take_edits(run: Run) -> None:
+    """Take people's edits since the last run, and their answers in Review.md."""
+    snapshot, report = run.snapshot, run.report
+    people = understand_edits(run.git, snapshot, run.found, run.today)
+    answered = apply_answers(people.documents, run.today, snapshot.theirs(), snapshot.shown)
+    run.documents, run.last, run.back = answered.documents, people.last, answered.back
+    run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones, *answered.retracted}
+    run.vetoed = vetoed_by(run.stones, snapshot.documents)
+    run.gone = frozenset(stone.id for stone in (*people.retracted, *answered.retracted))
+    run.catalog = Catalog(run.documents, snapshot.unreadable())
+    report.people = {
+        "edited": len(people.edited),
+        "numbered": len(people.numbered),
+        "retracted": len(run.gone),
+        "restored": len(answered.restored),
+        "asked": len(people.asked),
+    }
+    review = snapshot.shown(REVIEW)
+    if gone := len(people.asked):
+        report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
+    if foreign := len(people.foreign):
+        report.warnings.append(f"Items came from elsewhere ({foreign}). Keep or drop them in {review}.")
+    report.warnings += answered.notes
 
 
-def _extract(
-    night: Night, days: list[DayToRead], catalog: Catalog, earlier: Earlier, watch: Watch
-) -> tuple[list[DayToRead], Extracted, list[DayToRead]]:
-    """Return the logs that this run reads, what was found in them, and those that are left for the runs that follow."""
-    days = [one for one in days if one.day not in earlier.failed or not one.asked]
-    days, later = first_days(days, night.rules_before) if night.verifier else (days, [])
-    is_old = any(one.asked and one.day < night.rules_before for one in days)
+def _read(run: Run) -> None:
+    """Have the extractor read what no run has read: with a model, of one day."""
+    night, catalog = run.night, run.catalog
+    read = run.snapshot.progress.items()
+    run.progress = progress = {
+        path: known for path, known in read if not night.again or day_of_log(path) != night.again
+    }
+    before, gone = partial(_read_before, run.git), taken_back_since(night.root)
+    days = days_to_read(run.logs, progress, run.today, before, rereads=night.rereads, taken_back=gone)
+    run.days = [one for one in days if one.day not in run.failed or not one.asked]
+    if night.verifier:
+        run.days, run.later = first_days(run.days, night.rules_before)
+    is_old = any(one.asked and one.day < night.rules_before for one in run.days)
     newest = max((day for _, one in catalog.items for day in (one.since, one.confirmed)), default="")
     nearby = Nearby([(document_id(path), item) for path, item in linkable(catalog.items)], newest)
-    extracted = extract(
-        days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
-        lambda done: watch.advance(done, len(days)), nearby, load_seals(),
+    extracted = run.extracted = extract(
+        run.days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
+        lambda done: run.watch.advance(done, len(run.days)), nearby, load_seals(),
     )  # fmt: skip
     if extracted.is_stopped:
-        return days, replace(extracted, pending=(*extracted.pending, *later)), []
-    return days, extracted, later
+        run.leave(())
+    report = run.report
+    report.tally.add(extracted.tally)
+    report.ungrounded, report.failure = extracted.ungrounded, without_secrets(extracted.failure)
+    report.over_budget, report.fallback = extracted.over_budget, extracted.fallback
+    notes = (f"{run.snapshot.shown(path)}: {note}" for path, note in extracted.notes)
+    report.warnings += map(without_secrets, notes)
 
 
-def _decide(
-    night: Night,
-    git: Git,
-    snapshot: Snapshot,
-    found: Mapping[str, Document],
-    earlier: Earlier,
-    watch: Watch,
-) -> Decided:
-    """Run the stages in their order."""
-    today, progress = night.today, snapshot.progress
-    if night.again:
-        progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
-    with watch.stage("capture"):
-        captured = _capture(night, git, snapshot, found)
-    catalog = Catalog(captured.answered.documents, snapshot.unreadable())
-    with watch.stage("extract"):
-        logs, before = captured.folded.logs, partial(_read_before, git)
-        gone = taken_back_since(night.root)
-        unread = days_to_read(logs, progress, today, before, rereads=night.rereads, taken_back=gone)
-        days, extracted, later = _extract(night, unread, catalog, earlier, watch)
-    with watch.stage("review"):
-        read = extracted.read
-        extracted, (rulings, context, skipped) = _reviewed(night, days, extracted, catalog, captured.stones)
-    if len(extracted.read) < len(read):
-        extracted, later = replace(extracted, pending=(*extracted.pending, *later)), []
-    briefed = Brief()
-    if night.writer and not later and not extracted.pending:
-        with watch.stage("brief"):
-            drafted = promote(rulings, catalog.documents, extracted.seen).documents
-            drafted = with_true_now(_quieted(drafted, extracted, captured.folded.logs, today), today)
-            told = _own_words(extracted, context)
-            briefed = write_brief(drafted, earlier.documents, told, today, night.writer, vetoed=captured.vetoed)
-    with watch.stage("verify"):
-        checked = _verify(night, rulings, extracted, briefed, context)
-    if checked.failure:
-        extracted = replace(extracted, candidates=(), operations=(), seen={}, read=(), pending=(*days, *later))
-        skipped, later, briefed = (), [], Brief(tally=briefed.tally)
-    with watch.stage("promote"):
-        rulings = with_unsettled(checked.rulings, context.known)
-        promoted = promote(rulings, catalog.documents, extracted.seen)
-        promoted.documents = _quieted(promoted.documents, extracted, captured.folded.logs, today)
-        documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.folded.logs)
-        documents = _with_episodes(documents, captured, extracted, later, checked, catalog.closed, today)
-        documents, dropped = with_brief(documents, briefed, checked.verdicts)
-        if briefed.asked:
-            briefed = replace(briefed, counts=Counter({**briefed.counts, "dropped": dropped}))
-        documents = with_true_now(documents, today, captured.vetoed)
-    with watch.stage("prune"):
-        pruned = with_caps_applied(documents, snapshot, night.settings, captured.vetoed, captured.reconciled.last)
-    if extracted.read:
-        progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
-    state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(captured.stones)}
-    return Decided(
-        captured, extracted, checked, promoted, skipped, claims, archives, briefed, len({one.day for one in later}),
-        pruned, state,
-    )  # fmt: skip
+def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
+    """Return the entries of the version of a log with this digest, or None if git has none."""
+    for commit in git.versions(path):
+        with contextlib.suppress(TooMuchFromGit):  # no log that large was ever read
+            data = git.show(commit, path) or b""
+            keys = [entry.key for entry in parse_entries(path, "", data.decode(errors="replace"))]
+            if entries_digest(keys) == digest:
+                return frozenset(keys)
+    return None
 
 
-def _with_episodes(  # noqa: PLR0913, PLR0917  what a day was, and how it was read
-    documents: Mapping[str, Document],
-    captured: Captured,
-    extracted: Extracted,
-    later: Sequence[DayToRead],
-    checked: Checked,
-    closed: frozenset[str],
-    today: str,
-) -> dict[str, Document]:
-    """Return the documents with the episodes of the days that were read, and of those that have none yet."""
-    read, left = {one.day for one in extracted.read}, {one.day for one in (*extracted.pending, *later)}
-    days = days_to_tell(documents, captured.folded.logs, read, left, today)
-    told = {
-        day: told_sentences(documents, day, [(one.text, one.places) for one in some])
-        for day, some in checked.told.items()
-    }
-    return with_episodes(documents, [one for one in days if episode_path(one.day) not in closed], told, captured.vetoed)
-
-
-def _quieted(
-    documents: Mapping[str, Document], extracted: Extracted, logs: Mapping[str, bytes], today: str
-) -> dict[str, Document]:
-    """Return the documents with what is quiet marked. What no run has read yet is no silence."""
-    unread = {day.day for day in extracted.pending}
-    days = sorted({day for path in logs if (day := day_of_log(path)) <= today and day not in unread})
-    last = max((day.day for day in extracted.read), default=today)
-    return with_quiet(documents, extracted.open_lists, extracted.seen, [one for one in days if one <= last], today)
-
-
-def _verify(
-    night: Night, rulings: list[Ruling], extracted: Extracted, briefed: Brief, context: ReviewContext
-) -> Checked:
-    """Ask the second reader about everything that is not a line's own words, in one call."""
-    told = [(day, one) for day, some in _own_words(extracted, context).items() for one in some]
-    if night.verifier is None:
-        return Checked(rulings)
-    of_rulings = posed(rulings, context.known)
-    sentences = [(one, claim) for one in briefed.proposals if (claim := one.claim)]
-    claims = [
-        *(one.claim for one in of_rulings),
-        *(claim for _, claim in sentences),
-        *(told_claim(one) for _, one in told),
-    ]
-    found = night.verifier.verify(claims) if claims else Verified()
-    if found.failure or len(found.verdicts) < len(claims):
-        return Checked([], tally=found.tally, failure=found.failure or "It gave no verdicts.")
-    verdicts = iter(found.verdicts)
-    ruled, counts = judged(rulings, of_rulings, [next(verdicts) for _ in of_rulings], context.known)
-    of_brief = {one: next(verdicts) for one, _ in sentences}
-    kept: dict[str, list[Told]] = {}
-    for day, one in told:
-        if next(verdicts) is Verdict.SUPPORTED:
-            kept.setdefault(day, []).append(one)
-    counts["claims"] = len(claims)
-    return Checked(ruled, of_brief, kept, counts, found.tally)
-
-
-def _own_words(extracted: Extracted, context: ReviewContext) -> dict[str, list[Told]]:
-    """Return what was told of each day, so far as it rests on the words of the owner and the agent alone."""
-    return {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-
-
-def _is_ours(told: Told, context: ReviewContext) -> bool:
-    return all(
-        context.word_of(place.entry, line).reaches(Trust.SELF)
-        for place in told.places
-        for line in place.lines
-        if line.strip()
-    )
-
-
-def _reviewed(
-    night: Night,
-    days: Sequence[DayToRead],
-    extracted: Extracted,
-    catalog: Catalog,
-    stones: frozenset[Tombstone],
-) -> tuple[Extracted, tuple[list[Ruling], ReviewContext, tuple[NotUnderstood, ...]]]:
-    """Return the result of `_rule` on the days that need not wait, and what was extracted from them."""
-    ruled = _rule(night, days, extracted, catalog, stones)
-    first = min((one.told for one in ruled[0] if _waits(one, catalog.documents)), default="")
-    if not first:
-        return extracted, ruled
-    extracted = extracted.until(first)
-    return extracted, _rule(night, [day for day in days if day.day < first], extracted, catalog, stones)
+def _rule(run: Run) -> None:
+    """Rule on the candidates, and on what the log says of existing items. A day that has to wait stays pending."""
+    night, items, extracted = run.night, run.catalog.items, run.extracted
+    ids, seals = frozenset(item.id for _, item in items), load_seals()
+    gate = TrustGate(run.days, seals, night.rules_from, ids, run.catalog.person)
+    is_reread = reread_in(run.days, night.again)
+    is_buried = buried_by(run.stones, night.again, is_reread)
+    filing = partial(file_candidate, catalog=run.catalog)
+    run.context = context = ReviewContext(KnownItems(items), is_buried, filing, gate.word_of)
+    is_known = known_by((item for _, item in items), is_reread)
+    filed, unplaced = filed_candidates(extracted.candidates, run.catalog, gate, is_known)
+    forms = [form for day in extracted.read for form in read_forms(day.fresh)]
+    rulings = review(filed, extracted.operations, forms, context)
+    if first := min((one.told for one in rulings if _waits(one, run.documents)), default=""):
+        run.extracted = extracted = extracted.until(first)
+        run.leave(())
+        rulings = [one for one in rulings if one.told < first]
+        forms = [form for form in forms if form.place.entry.day < first]
+    run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
+    skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=night.rereads)
+    run.report.skipped = [one.to_json() for one in skipped]
+    # Reading a line again confirms nothing.
+    run.rulings = [
+        one for one in rulings
+        if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
+    ]  # fmt: skip
 
 
 def _waits(ruling: Ruling, documents: Mapping[str, Document]) -> bool:
@@ -392,101 +236,173 @@ def _waits(ruling: Ruling, documents: Mapping[str, Document]) -> bool:
     return any(one.path in named or any(ident in one.held for ident in ends) for one in still)
 
 
-def _rule(
-    night: Night,
-    days: Sequence[DayToRead],
-    extracted: Extracted,
-    catalog: Catalog,
-    stones: frozenset[Tombstone],
-) -> tuple[list[Ruling], ReviewContext, tuple[NotUnderstood, ...]]:
-    """Return the rulings on the candidates, in order of the days; their context; and the lines not understood."""
-    items = catalog.items
-    gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), catalog.person)
-    is_reread = reread_in(days, night.again)
-    context = ReviewContext(
-        KnownItems(items), buried_by(stones, night.again, is_reread),
-        lambda one: file_candidate(one, catalog), gate.word_of,
-    )  # fmt: skip
-    proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
-    unplaced = [one for one in proposed if not has_subject(one, catalog)]
-    proposed, operations = _numbered([one for one in proposed if one not in unplaced], extracted.operations)
-    catalog = replace(catalog, begun=begun_projects(proposed))
-    looked = [gate.look(replace(one, text=without_secrets(one.text))) for one in proposed]
-    filed = [
-        replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
-        for one in in_own_projects(looked, proposed)
-    ]
-    forms = [form for day in extracted.read for form in read_forms(day.fresh)]
-    rulings = review(without_projects_from_outside(filed, catalog), operations, forms, context)
-    by_model = {
-        entry.path for day in extracted.read for entry in day.fresh
-        if night.rereads and day.day not in extracted.fallback
-    }  # fmt: skip
-    fresh = [entry for day in extracted.read for entry in day.fresh]
-    skipped = skipped_lines(fresh, extracted.used, forms, unplaced, rulings, context, by_model)
-    # Reading a line again confirms nothing.
-    return (
-        [
-            one
-            for one in rulings
-            if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
-        ],
-        context,
-        skipped,
-    )
+def _is_ours(told: Told, context: ReviewContext) -> bool:
+    """Whether what was told of a day rests on the words of the owner and the agent alone."""
+    lines = ((place.entry, line) for place in told.places for line in place.lines if line.strip())
+    return all(context.word_of(entry, line).reaches(Trust.SELF) for entry, line in lines)
 
 
-def _numbered(
-    candidates: Sequence[Candidate], operations: Sequence[Operation]
-) -> tuple[list[Candidate], list[Operation]]:
-    """Return candidates and operations with the temporary ids of the run, wherever they name each other."""
-    ids = {one.id: f"n{at}" for at, one in enumerate(candidates, 1) if one.id}
-
-    def named(idents: Sequence[str]) -> tuple[str, ...]:
-        return tuple(ids.get(ident, ident) for ident in idents)
-
-    numbered = [
-        replace(
-            one,
-            id=f"n{at}",
-            replaces=named(one.replaces),
-            links=tuple((kind, ids.get(ident, ident)) for kind, ident in one.links),
-        )
-        for at, one in enumerate(candidates, 1)
-    ]
-    return numbered, [replace(one, ids=named(one.ids)) for one in operations]
+def _brief(run: Run) -> None:
+    """Have a model write of the memory as the night will leave it, once no day is left to read."""
+    night, report = run.night, run.report
+    if not night.writer or run.later or run.extracted.pending:
+        return
+    drafted = with_true_now(_promoted(run).documents, run.today)
+    run.briefed = write_brief(drafted, run.before, run.told, run.today, night.writer, vetoed=run.vetoed)
+    report.tally.add(run.briefed.tally)
+    if failure := run.briefed.failure:
+        report.warnings.append(without_secrets(f"No model could write what stands at the top of {BRIEFING}. {failure}"))
 
 
-def _ask(
-    night: Night, snapshot: Snapshot, promoted: Promoted, quotes: Quotes, logs: Mapping[str, bytes]
-) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...]]:
-    """Add the questions for a person, and propose finished projects for Archives.
+def _verify(run: Run) -> None:
+    """Ask the second reader about everything that is not a line's own words, in one call.
 
-    Returns:
-        The documents; the ids of items that a log line speaks of, where a person must decide; the paths of projects
-        proposed for Archives.
+    What it does not support is dropped. If it fails, no day counts as read.
     """
-    today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
+    known, report, sayings = run.context.known, run.report, run.told
+    run.told = {}
+    if run.night.verifier is None:
+        return
+    of_rulings = posed(run.rulings, known)
+    sentences = [(one, claim) for one in run.briefed.proposals if (claim := one.claim)]
+    told = [(day, one) for day, some in sayings.items() for one in some]
+    claims = [*(one.claim for one in of_rulings), *(claim for _, claim in sentences)]
+    claims += [told_claim(one) for _, one in told]
+    found = run.night.verifier.verify(claims) if claims else Verified()
+    report.tally.add(found.tally)
+    if found.failure or len(found.verdicts) < len(claims):
+        why = without_secrets(found.failure or "It gave no verdicts.")
+        report.failure = " ".join(filter(None, (report.failure, why)))
+        run.extracted = replace(run.extracted, candidates=(), operations=(), seen={}, read=(), pending=())
+        run.leave(run.days)
+        run.rulings, run.briefed, report.skipped = [], Brief(), []
+        return
+    verdicts = iter(found.verdicts)
+    run.rulings, counts = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
+    report.review = {**counts, "claims": len(claims)}
+    run.verdicts = {one: next(verdicts) for one, _ in sentences}
+    for day, one in told:
+        if next(verdicts) is Verdict.SUPPORTED:
+            run.told.setdefault(day, []).append(one)
+
+
+def _promoted(run: Run) -> Promoted:
+    """Return the documents with the rulings carried out, and each item marked that is quiet."""
+    extracted = run.extracted
+    rulings = with_unsettled(run.rulings, run.context.known)
+    promoted = promote(rulings, run.catalog.documents, extracted.seen)
+    unread = {day.day for day in extracted.pending}  # what no run has read yet is no silence
+    last = max((day.day for day in extracted.read), default=run.today)
+    days = [day for day in run.log_days if day not in unread and day <= last]
+    promoted.documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.today)
+    return promoted
+
+
+def _file(run: Run) -> Promoted:
+    """Carry out the rulings."""
+    promoted, shown, report = _promoted(run), run.snapshot.shown, run.report
+    run.documents = promoted.documents
+    run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
+    report.candidates = len(run.extracted.candidates)
+    report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
+    report.items = {
+        "added": len(promoted.added),
+        "confirmed": len(promoted.confirmed),
+        "superseded": len(promoted.superseded),
+        "closed": len(promoted.closed),
+        "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
+        "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
+    }
+    report.documents_made = tuple(map(shown, promoted.made))
+    return promoted
+
+
+def _ask(run: Run, promoted: Promoted) -> None:
+    """Add the questions for a person, and propose finished projects for Archives."""
+    quotes, today, report, shown = Quotes(run.night.root), run.today, run.report, run.snapshot.shown
+    sources = Sources(lambda evidence: quotes.found(evidence).quote or "", shown)
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
-    documents = asked(without_questions(promoted.documents, settled), promoted.questions, sources, today)
-    claims: tuple[str, ...] = ()
-    if promoted.claims:
-        documents, claims = claimed(documents, promoted.claims, sources, today)
+    documents = asked(without_questions(run.documents, settled), promoted.questions, sources, today)
+    documents, claims = claimed(documents, promoted.claims, sources, today) if promoted.claims else (documents, ())
     documents = asked_about_quiet(documents, today)
-    days = sorted({day for path in logs if (day := day_of_log(path)) <= today})
-    documents = with_unsettled_pairs(documents, days, today, to_person=not night.agents)
-    documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
-    return documents, claims, archives
+    documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
+    idle = run.night.settings.review.idle_days
+    run.documents, archives = propose_archives(documents, run.logs, today, idle, shown)
+    report.people["asked"] += len(promoted.questions) + len(claims) + len(archives)
+    review, notes = shown(REVIEW), report.warnings
+    if count := sum(one.rival is not None for one in promoted.questions):
+        new = "1 new item contradicts an existing one" if count == 1 else f"{count} new items contradict others"
+        notes.append(f"{new}. Decide in {review} which to keep.")
+    if waiting := len(promoted.questions) - count:
+        new = "1 new item waits" if waiting == 1 else f"{waiting} new items wait"
+        notes.append(f"{new} in {review} for your approval.")
+    if claims:
+        what = "1 item" if len(claims) == 1 else f"{len(claims)} items"
+        notes.append(f"The logs say that {what} may be over or wrong. Decide in {review}.")
+    if archives:
+        it = "it" if len(archives) == 1 else "them"
+        notes.append(
+            f"{' and '.join(map(shown, archives))} may be finished. Decide in {review} whether to archive {it}."
+        )
 
 
-def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
-    """Return the entries of the version of a log with this digest, or None if git has none."""
-    for commit in git.versions(path):
-        try:
-            data = git.show(commit, path)
-        except TooMuchFromGit:
-            continue  # no log that large was ever read
-        keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
-        if entries_digest(keys) == digest:
-            return frozenset(keys)
-    return None
+def _tell(run: Run) -> None:
+    """Write the episodes of the days that were read, or have none yet, and what the model wrote of the memory."""
+    read = {one.day for one in run.extracted.read}
+    left = {one.day for one in (*run.extracted.pending, *run.later)}
+    days = days_to_tell(run.documents, run.logs, read, left, run.today)
+    days = [one for one in days if episode_path(one.day) not in run.catalog.closed]
+    told = {
+        day: told_sentences(run.documents, day, [(one.text, one.places) for one in some])
+        for day, some in run.told.items()
+    }
+    documents = with_episodes(run.documents, days, told, run.vetoed)
+    documents, dropped = with_brief(documents, run.briefed, run.verdicts)
+    run.report.brief = {**run.briefed.counts, **({"dropped": dropped} if run.briefed.asked else {})}
+    run.documents = with_true_now(documents, run.today, run.vetoed)
+
+
+def _fit(run: Run) -> None:
+    """Bring every document under its cap, and write the generated text anew."""
+    snapshot, report, settings = run.snapshot, run.report, run.night.settings
+    pruned = with_caps_applied(run.documents, snapshot, settings, run.vetoed, run.last)
+    run.documents, shown = pruned.documents, snapshot.shown
+    briefing = run.documents.get(BRIEFING)
+    report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}
+    report.evicted = [{"id": one.id, "from": shown(one.source), "to": shown(one.target)} for one in pruned.moved]
+    if (folded := len(read_queue(run.documents.get(REVIEW))) - MOST_SHOWN) > 0:
+        count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
+        report.warnings.append(f"{count} in {shown(REVIEW)}, folded away below the first {MOST_SHOWN}.")
+    why = "a generated sentence was left out, because it would hold a secret"
+    report.warnings += [f"{shown(path)}: {why}." for path in pruned.left_out]
+
+
+def _finish(run: Run) -> None:
+    """Check the documents, and make one change set of them and all other files."""
+    night, snapshot, extracted, report = run.night, run.snapshot, run.extracted, run.report
+    cap = night.settings.caps.briefing
+    if faults := check_documents(run.found, run.documents, cap, added=run.added, gone=run.gone):
+        raise snapshot.refusal(faults)
+    progress = run.progress
+    if extracted.read:
+        progress = advanced_progress(progress, extracted.read, run.today, extracted.fallback)
+    run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
+    was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
+    run.changes = [
+        *(Change(path, was.get(path), data) for path, data in run.files.items() if was.get(path, b"") != data),
+        *document_changes(snapshot.documents, run.documents, snapshot.state),
+        *put_back(run.back, run.documents, snapshot.documents),
+    ]
+    report.logs["read"] = sum(bool(day.fresh) for day in extracted.read)
+    report.read_days = tuple(dict.fromkeys(day.day for day in extracted.read if day.asked))
+    report.pending_days = tuple(day.day for day in extracted.pending if day.asked)
+    report.reread = tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback)
+    report.entries = {
+        "read": sum(len(day.fresh) for day in extracted.read),
+        "pending": sum(len(day.fresh) for day in extracted.pending),
+        "left": len(report.skipped),
+    }
+    if night.writer and not (run.later or extracted.pending or snapshot.layout.in_place):
+        from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
+
+        run.changes += describe_images(night.root, run.git, night.writer.chain, report)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ from pipelines.store.user_layout import inside, real_path
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -40,7 +41,7 @@ _OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread",
 """Fields that `--json` shows inside `model`, or as the exit code."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunReport:
     """One run, mostly in the shape that `--json` prints. Counts are of this run alone.
 
@@ -90,32 +91,32 @@ class RunReport:
     run: str
     now: str
     day: str
-    logs: Mapping[str, Any]
-    again: str | None
-    read_days: Sequence[str]
-    pending_days: Sequence[str]
-    entries: Mapping[str, int]
-    candidates: int
-    ungrounded: int
-    verdicts: Mapping[str, int]
-    review: Mapping[str, int]
-    brief: Mapping[str, int]
-    items: Mapping[str, Any]
-    documents_made: Sequence[str]
-    people: Mapping[str, int]
-    briefing: Mapping[str, int]
-    evicted: Sequence[Mapping[str, str]]
-    skipped: Sequence[Mapping[str, object]]
-    extractor: str
-    tally: Tally
-    failure: str
-    over_budget: str
-    fallback: Sequence[str]
-    reread: Sequence[str]
-    pending: bool
+    logs: dict[str, Any] = field(default_factory=lambda: {"read": 0, "folded": (), "redacted": {}})
+    again: str | None = None
+    read_days: Sequence[str] = ()
+    pending_days: Sequence[str] = ()
+    entries: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(("read", "pending", "left"), 0))
+    candidates: int = 0
+    ungrounded: int = 0
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    review: Mapping[str, int] = field(default_factory=dict)
+    brief: dict[str, int] = field(default_factory=dict)
+    items: Mapping[str, Any] = field(default_factory=dict)
+    documents_made: Sequence[str] = ()
+    people: dict[str, int] = field(default_factory=dict)
+    briefing: Mapping[str, int] = field(default_factory=dict)
+    evicted: Sequence[Mapping[str, str]] = ()
+    skipped: Sequence[Mapping[str, object]] = ()
+    extractor: str = ""
+    tally: Tally = field(default_factory=Tally)
+    failure: str = ""
+    over_budget: str = ""
+    fallback: Sequence[str] = ()
+    reread: Sequence[str] = ()
+    pending: bool = False
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
+    warnings: list[str] = field(default_factory=list)
     recovered: bool = False
     merged: Sequence[str] = ()
     edits_commit: str | None = None
@@ -197,61 +198,39 @@ class RunReport:
         return f"Curated {what}: {', '.join(parts) or 'no new items'}"
 
 
+_OF_LAST = frozenset({"run", "now", "day", "again", "briefing", "skipped", "extractor", "index", "seconds"})
+
+
 def joined(reports: Sequence[RunReport]) -> RunReport:
     """Return the runs of one night, a day each, as one report: counts added up, and all else as the last has it."""
-    *before, last = reports
-    if not before:
+    if len(reports) == 1:
+        return reports[0]
+    names = [one.name for one in fields(RunReport) if one.name not in _OF_LAST]
+    whole = replace(reports[-1], **{name: _joined([getattr(one, name) for one in reports]) for name in names})
+    whole.base = reports[0].base
+    whole.failure = " ".join(dict.fromkeys(one.failure for one in reports if one.failure))
+    whole.over_budget = " ".join(dict.fromkeys(one.over_budget for one in reports if one.over_budget))
+    return whole
+
+
+def _joined(values: Sequence[Any]) -> Any:  # noqa: ANN401  of any type that a report has
+    """Return the values of a field as one: counts added up, each row once, else the last value that is there."""
+    last = values[-1]
+    if isinstance(last, Tally):
+        last = Tally()
+        for one in values:
+            last.add(one)
         return last
-    tally = Tally(cost=last.tally.cost)
-    for one in reports:
-        tally.add(one.tally)
-
-    def summed(name: str) -> dict[str, Any]:
-        return _sum([getattr(one, name) for one in reports])
-
-    def listed(name: str) -> tuple[Any, ...]:
-        return tuple(dict.fromkeys(row for one in reports for row in getattr(one, name)))
-
-    return replace(
-        last,
-        logs=summed("logs"),
-        entries=summed("entries"),
-        candidates=sum(one.candidates for one in reports),
-        ungrounded=sum(one.ungrounded for one in reports),
-        verdicts=summed("verdicts"),
-        review=summed("review"),
-        brief=summed("brief"),
-        items=summed("items"),
-        people=summed("people"),
-        read_days=listed("read_days"),
-        pending_days=listed("pending_days"),
-        documents_made=listed("documents_made"),
-        evicted=[row for one in reports for row in one.evicted],
-        fallback=listed("fallback"),
-        reread=listed("reread"),
-        warnings=listed("warnings"),
-        merged=listed("merged"),
-        tally=tally,
-        failure=" ".join(dict.fromkeys(one.failure for one in reports if one.failure)),
-        over_budget=" ".join(dict.fromkeys(one.over_budget for one in reports if one.over_budget)),
-        pending=any(one.pending for one in reports),
-        recovered=any(one.recovered for one in reports),
-        edits_commit=next((one.edits_commit for one in reports if one.edits_commit), None),
-        base=reports[0].base,
-        commit=next((one.commit for one in reversed(reports) if one.commit), None),
-    )
-
-
-def _sum(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return mappings of counts, lists and such mappings as one."""
-    found: dict[str, Any] = {}
-    for row in rows:
-        for key, value in row.items():
-            if hasattr(value, "items"):
-                found[key] = _sum([found.get(key, {}), value])
-            else:
-                found[key] = found[key] + value if key in found else value
-    return found
+    if isinstance(last, int):
+        return type(last)(sum(values))
+    if isinstance(last, Mapping):
+        return {
+            key: _joined([one[key] for one in values if key in one]) for key in {k: 0 for one in values for k in one}
+        }
+    if isinstance(last, list | tuple):
+        rows = [row for one in values for row in one]
+        return type(last)(row for at, row in enumerate(rows) if row not in rows[:at])
+    return next((one for one in reversed(values) if one), None)
 
 
 def save_report(root: Path, report: Mapping[str, object]) -> None:

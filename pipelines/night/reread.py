@@ -16,7 +16,7 @@ from pipelines.store.state import Reason, Tombstone, wording_hash
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate, Place
@@ -63,30 +63,27 @@ def _overlap(one: Place, other: Place) -> bool:
     return one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
-def without_known(
-    candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
-) -> list[Candidate]:
-    """Return the candidates without those of lines that were read before and have an item.
+def known_by(items: Iterable[Item], is_reread: Callable[[Candidate], bool]) -> Callable[[Candidate], bool]:
+    """Return a test, to be asked in order, of whether a candidate from lines that were read before has an item already.
 
-    A candidate matches an item only if they share a line. Among these, an item matches by its words first; then each
-    item left takes one candidate of its type, however worded.
+    They must share a line. An item matches by its words; each item left takes one candidate of its type, however
+    worded.
 
     Args:
-        candidates: what was proposed.
-        items: document path and item, of every item in the memory, whatever its status.
+        items: every item in the memory, whatever its status.
         is_reread: whether a candidate is from an entry that was read before.
     """
-    existing = [item for _, item in items]
-    near = {at: _on_same_lines(one, existing) for at, one in enumerate(candidates) if is_reread(one)}
-    agreeing = {at: [item for item in found if _agrees(candidates[at], item)] for at, found in near.items()}
-    matched = {at: found[0] for at, found in agreeing.items() if found}
-    taken = {item.id for item in matched.values()}
-    for at, found in near.items():
-        left = (item for item in found if item.type is candidates[at].type and item.id not in taken)
-        if at not in matched and (item := next(left, None)):
-            matched[at] = item
-            taken.add(item.id)
-    return [one for at, one in enumerate(candidates) if at not in matched]
+    existing, taken = list(items), set[str]()
+
+    def is_known(one: Candidate) -> bool:
+        near = _on_same_lines(one, existing) if is_reread(one) else []
+        agreeing = [item for item in near if _agrees(one, item)]
+        left = [item for item in near if item.type is one.type and item.id not in taken]
+        same = (agreeing or left)[:1]
+        taken.update(item.id for item in same)
+        return bool(same)
+
+    return is_known
 
 
 def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:

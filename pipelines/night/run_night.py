@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import ChangedUnderRun, CurateError, LockHeld, ModelFailed
+from pipelines.errors import ChangedUnderRun, CurateError, LockHeld
 from pipelines.extract.llm.replies import drop_replies
-from pipelines.night.plan import Earlier, Night, NightPlan, plan_night
+from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
 from pipelines.store.edits import commit_edits, find_edits
@@ -30,7 +29,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
+    from pipelines.night.run import Night, Run
 
 
 ATTEMPTS: Final = 3
@@ -74,17 +73,12 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         if not report.entries["pending"]:
             drop_replies(night.root)
     watch.ready()
-    index, warnings = reindex(night.root, watch)
     last = reports[-1]
-    last = replace(
-        last,
-        index=index,
-        warnings=(*warnings, *last.warnings),
-        pending=last.pending or bool(warnings),
-        seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
-    )
+    last.index, warnings = reindex(night.root, watch)
+    last.warnings[:0], last.pending = warnings, last.pending or bool(warnings)
+    last.seconds = {stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES}
     save_report(night.root, last.to_json())
-    return joined([*reports[:-1], last])
+    return joined(reports)
 
 
 def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[RunReport]:
@@ -100,20 +94,20 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
     edits = commit(found)
     if night.sharing:
         night.sharing.pull(git)
-    run, reports, earlier = run_id(night.now, git.head()), list[RunReport](), Earlier()
-    while True:  # with a model, each day is a run of its own, against the memory that the day before left
-        report, plan = _write(night, git, run, watch, commit, earlier)
-        reports.append(replace(report, recovered=recovered and not reports, edits_commit=None if reports else edits))
-        if not plan.later:
-            break
-        save_report(night.root, reports[-1].to_json())
+    reports, run = list[RunReport](), None
+    while run is None or run.later:  # with a model, each day is a run of its own
         # A second later for each day: ids are in the order of the runs, and the last one tells what is left.
-        run, earlier = run_id(night.now + timedelta(seconds=len(reports)), git.head()), plan.earlier
-        watch.next_day(plan.later)
-    if redactor.learned > known or any(one.logs.get("redacted") for one in reports):
+        ident = run_id(night.now + timedelta(seconds=len(reports)), git.head())
+        run = _write(night, git, ident, watch, commit, run)
+        reports.append(run.report)
+        if run.later:
+            save_report(night.root, run.report.to_json())
+            watch.next_day(len({one.day for one in run.later}))
+    reports[0].recovered, reports[0].edits_commit = recovered, edits
+    if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
     remember_rules(night.root)
-    warnings = tuple(night.sharing.notes) if night.sharing and night.sharing.needs_person else ()
+    last, warnings = reports[-1], list(night.sharing.notes) if night.sharing and night.sharing.needs_person else []
     # A page with a secret is told of where it is read, and the run has redacted the logs, unless they are a person's.
     held = {
         path: why
@@ -121,77 +115,41 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
         if not kind_of(path) and (git.layout.in_place or not path.startswith(f"{LOGS}/"))
     }
     warnings += found._replace(held=held).sentences(git.layout)
-    last = reports[-1]
-    last = replace(last, warnings=(*warnings, *last.warnings), pending=last.pending or bool(warnings))
+    last.warnings[:0], last.pending = warnings, last.pending or bool(warnings)
     if not last.failure:  # a failure names them already
-        failing = joined([*reports[:-1], last]).tally.failing
-        notes = (f"{name} gave no usable answer in this run ({how})." for name, how in failing.items())
-        last = replace(last, warnings=(*last.warnings, *notes))
+        failing = joined(reports).tally.failing
+        last.warnings += [f"{name} gave no usable answer in this run ({how})." for name, how in failing.items()]
     save_report(night.root, last.to_json())
-    return [*reports[:-1], last]
+    return reports
 
 
 def _write(
-    night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object], earlier: Earlier
-) -> tuple[RunReport, NightPlan]:
-    """Plan and apply; if a file changed meanwhile, plan again on its new content.
-
-    Each day is read once, however often the run plans; the report counts what every plan paid for.
-    """
-    tally, reading = Tally(), replace(night, extractor=Remembering(night.extractor.name, night.extractor))
+    night: Night, git: Git, ident: str, watch: Watch, commit_anew: Callable[[], object], earlier: Run | None
+) -> Run:
+    """Plan and apply; if a file changed meanwhile, plan again on its new content, and report what every plan paid."""
+    tally = Tally()
     for attempt in range(1, ATTEMPTS + 1):
         base = git.head()
-        plan = plan_night(reading, git, watch, earlier)
-        tally.add(plan.report.tally)
-        report = replace(plan.report, run=run, base=base, tally=tally)
-        if not plan.changes:
-            return report, plan
+        run = plan_night(night, git, watch, earlier)
+        report = run.report
+        tally.add(report.tally)
+        report.run, report.base, report.tally = ident, base, tally
+        if not run.changes:
+            return run
         try:
             with watch.stage("commit"):
-                commit, changed = apply_changes(
-                    night.root, git, (*plan.changes, *shared_reports(night.root, report)), *signed(night, report)
-                )
+                changes = (*run.changes, *shared_reports(night.root, report))
+                report.commit, changed = apply_changes(night.root, git, changes, *signed(night, report))
         except ChangedUnderRun:
             if attempt == ATTEMPTS:
                 raise
             commit_anew()
         else:
-            merged = tuple(map(git.layout.real, changed))
-            notes = (f"{path} changed while the run was writing; both changes were merged." for path in merged)
-            warnings = (*report.warnings, *notes)
-            return replace(report, merged=merged, warnings=warnings, commit=commit), plan
+            report.merged = tuple(map(git.layout.real, changed))
+            why = "changed while the run was writing; both changes were merged"
+            report.warnings += [f"{path} {why}." for path in report.merged]
+            return run
     raise AssertionError  # the loop returns or raises
-
-
-@dataclass(frozen=True, slots=True)
-class Remembering:
-    """An extractor that remembers its answers, so that planning again asks no model twice.
-
-    Kept replies alone do not suffice: a document that was made or renamed during the run changes the question.
-    """
-
-    name: str
-    inner: Extractor
-    _answers: dict[ExtractionRequest, Extraction | ModelFailed] = field(default_factory=dict)
-
-    def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the answer to a request; a repeated one is free.
-
-        Raises:
-            ModelFailed: the model failed, now or the first time.
-        """
-        asked = replace(request, documents=())
-        known = self._answers.get(asked)
-        if isinstance(known, ModelFailed):
-            raise ModelFailed(known.provider, known.why, known.kind)
-        if known is not None:
-            return replace(known, tally=Tally())
-        try:
-            self._answers[asked] = answer = self.inner.extract(request)
-        except ModelFailed as fault:
-            self._answers[asked] = fault
-            raise
-        return answer
 
 
 def signed(night: Night, report: RunReport) -> tuple[str, Author]:

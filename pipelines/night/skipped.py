@@ -14,9 +14,10 @@ from pipelines.store.transcripts.acts import Act
 from pipelines.text import clipped, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pipelines.extract.extract_days import Extracted
     from pipelines.extract.extraction import Candidate
     from pipelines.extract.rules.labels import ClosingForm
     from pipelines.review.review import ReviewContext, Ruling
@@ -47,45 +48,45 @@ class NotUnderstood:
         return {**self.place._asdict(), "why": self.why}
 
 
-def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
-    fresh: Iterable[Entry],
-    used: Collection[Entry],
+def skipped_lines(
+    extracted: Extracted,
     forms: Sequence[ClosingForm],
     unplaced: Sequence[Candidate],
     rulings: Sequence[Ruling],
     context: ReviewContext,
-    by_model: Collection[str],
+    *,
+    by_model: bool,
 ) -> tuple[NotUnderstood, ...]:
     """Return what was not understood of the entries that were read for the first time, in order of the logs.
 
     Text of external origin, code, and an answer or approval that decides nothing are not meant to be kept.
 
     Args:
-        fresh: those entries.
-        used: the entries of which something was proposed.
-        forms: the forms in them that close or correct items.
+        extracted: what was read.
+        forms: the forms in it that close or correct items.
         unplaced: proposed items that were dropped since they name no subject.
         rulings: the night's rulings.
         context: what they rest on.
-        by_model: the logs that a model read.
+        by_model: whether a model read it, where the rules did not have to.
     """
     ruled = {
         place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
     }
     lost = [one for one in forms if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)]
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
-    heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | set(used)
+    heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | extracted.used
     found = [
         NotUnderstood(evidence_of(place), why)
         for place, why in dropped.items()
         if _is_own(place.entry, place.lines[0], context)
     ]
-    for entry in fresh:
-        if entry not in heard and _says_something(entry):
+    for day in extracted.read:
+        why = NOT_KEPT if by_model and day.day not in extracted.fallback else NO_FORM
+        for entry in day.fresh:
             first = entry.text.partition("\n")[0]
-            if _is_own(entry, first, context):
+            if entry not in heard and _says_something(entry) and _is_own(entry, first, context):
                 ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
-                found.append(NotUnderstood(ends, NOT_KEPT if entry.path in by_model else NO_FORM))
+                found.append(NotUnderstood(ends, why))
     return tuple(sorted(found, key=lambda one: one.place[:3]))
 
 

@@ -10,7 +10,6 @@ import time
 import traceback
 import urllib.error
 import urllib.request
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
@@ -25,7 +24,7 @@ from pipelines.text import escape_terminal_line, key_values
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pipelines.night.plan import Night
+    from pipelines.night.run import Night
 
 
 _SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # these sentences name at most the memory's folder
@@ -67,7 +66,7 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
                 _ping_at_end(monitor, start, well=False)
             raise
         if start and (faults := _ping_at_end(monitor, start, well=not report.exit_code)):
-            report = replace(report, warnings=(*report.warnings, *faults))
+            report.warnings += faults
             with contextlib.suppress(CurateError):  # the report without the pings is saved already
                 save_report(night.root, report.to_json())
     if logs:

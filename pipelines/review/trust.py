@@ -84,8 +84,7 @@ class TrustGate:
     def look(self, candidate: Candidate) -> Filed:
         """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
-        Its trust is the lowest of its places. What another said names its source and makes no page; if it is a rule, a
-        person must approve it.
+        Its trust is the lowest of its places. What another said names its source; a rule of theirs needs a person.
         """
         looked = [self._word(candidate, place) for place in candidate.places]
         trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
@@ -102,8 +101,6 @@ class TrustGate:
                 text=text if trust is Trust.OWNER else made_inert(text),
                 trust=trust,
                 source=source,
-                new_project="" if source else candidate.new_project,
-                new_area="" if source else candidate.new_area,
             ),
             doubt=doubt,
             echo=is_echo(candidate.lines, self._ids),

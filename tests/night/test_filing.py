@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.night.choose_document import (
     Catalog,
+    filed_candidates,
     home_of,
-    in_own_projects,
     named_document,
-    one_project_each,
 )
 from pipelines.night.file_items import document_title, new_document
 from pipelines.review.review import Filed
+from pipelines.review.trust import TrustGate
 from pipelines.store.document import Document
-from pipelines.store.item import Confidence, ItemType
+from pipelines.store.item import Confidence, ItemType, Trust
+from pipelines.store.session_state import NO_SEALS
 from tests.making import candidate, entry
+
+if TYPE_CHECKING:
+    from pipelines.extract.extraction import Candidate
 
 ALPHA = Document(
     "Projects/alpha-site.md",
@@ -81,12 +86,6 @@ def test_a_title_keeps_the_signs_of_its_words(name: str, title: str) -> None:
     assert (page.title, page.faults) == (document_title(name), ())
 
 
-def test_projects_proposed_side_by_side_are_one_only_if_no_number_or_letter_parts_them() -> None:
-    titles = ("Phase 1", "Phase 2", "Rollout of phase 1", "App A", "App B")
-    found = one_project_each(replace(candidate("x"), new_project=title) for title in titles)
-    assert [one.new_project for one in found] == ["Phase 1", "Phase 2", "Phase 1", "App A", "App B"]
-
-
 @pytest.mark.parametrize(
     ("kind", "text", "path"),
     [
@@ -120,17 +119,20 @@ def test_nobody_is_named_where_no_line_says_so(told: str) -> None:
     assert catalog.person == ""
 
 
-def test_an_external_line_goes_into_a_project_only_where_the_run_s_own_words_make_it() -> None:
-    told = replace(candidate("Mateo says that the probe is off"), new_project="Eelgrass")
+def test_what_another_said_goes_into_a_new_project_only_where_own_words_have_made_it() -> None:
+    told = replace(candidate("the probe is off"), new_project="Eelgrass")
     own = replace(candidate("the probe is new"), new_project="Eelgrass")
-    external = Filed(replace(told, new_project=""))
-    alone = in_own_projects([external], [told])
-    after = in_own_projects([Filed(own), external], [own, told])
-    before = in_own_projects([external, Filed(own)], [told, own])
-    assert [one.candidate.new_project for one in (*alone, *after, *before)] == [
-        "",
-        "Eelgrass",
-        "Eelgrass",
-        "",
-        "Eelgrass",
-    ]
+
+    class Gate(TrustGate):
+        def look(self, candidate: Candidate) -> Filed:
+            source = "" if candidate.text == own.text else "Mateo"
+            return Filed(replace(candidate, trust=Trust.EXTERNAL if source else Trust.SELF, source=source))
+
+    def places(*candidates: Candidate) -> list[str]:
+        gate = Gate((), NO_SEALS, "self", frozenset())
+        return [one.place for one in filed_candidates(candidates, CATALOG, gate, lambda _: False)[0]]
+
+    page = "Projects/eelgrass.md"
+    assert places(told) == ["Areas/general.md"]
+    assert places(own, told) == [page, page]
+    assert places(told, own) == ["Areas/general.md", page]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.night.reread import without_known
+from pipelines.night.reread import known_by
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.making import candidate, entry, place
 
@@ -26,7 +26,8 @@ def standing(text: str, kind: ItemType = ItemType.FACT, ident: str = "k1", line:
 
 def left(items: list[Item], *candidates: Candidate) -> list[str]:
     """Return the texts of those that are to be reviewed."""
-    return [one.text for one in without_known(candidates, [("x.md", item) for item in items], lambda _: True)]
+    is_known = known_by(items, lambda _: True)
+    return [one.text for one in candidates if not is_known(one)]
 
 
 def test_the_same_words_on_the_same_lines() -> None:
@@ -65,5 +66,4 @@ def test_lines_are_found_by_their_hash_wherever_they_stand_now() -> None:
 
 def test_what_is_read_for_the_first_time_is_reviewed() -> None:
     one = said("The gateway has port 8080.")
-    items = [("x.md", standing("The gateway has port 8080."))]
-    assert without_known([one], items, lambda _: False) == [one]
+    assert not known_by([standing("The gateway has port 8080.")], lambda _: False)(one)

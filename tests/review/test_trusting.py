@@ -174,11 +174,10 @@ def test_after_outside_text_a_sentence_is_external_for_what_it_is(
     (entry,) = parse_entries(LOG, "2026-03-10", log)
     place = Place(entry, 1, 1, said)
     gate = TrustGate([DayToRead(LOG, "2026-03-10", "", (entry,), (entry,))], SEALS, "self", frozenset())
-    found = gate.look(Candidate(kind, said, (place,), Confidence.HIGH, "", "test@1", new_project="Evil"))
+    found = gate.look(Candidate(kind, said, (place,), Confidence.HIGH, "", "test@1"))
     assert found.candidate.trust is trust
     assert bool(found.doubt) is (kind is ItemType.RULE), "nothing else waits"
     assert bool(found.candidate.source) is (trust is Trust.EXTERNAL)
-    assert found.candidate.new_project == ("" if found.candidate.source else "Evil")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +236,6 @@ def test_what_a_person_told_the_agent_is_its_word_with_their_name(log: str) -> N
     rule, fact = weighed(log), weighed(log, kind=ItemType.FACT)
     for one in (rule, fact):
         assert (one.candidate.trust, one.candidate.source) == (Trust.SELF, "Joana")
-        assert (one.candidate.new_project, one.candidate.new_area) == ("", "")
     assert rule.doubt == "it is a rule that you did not give; its source is Joana"
     assert not fact.doubt
 

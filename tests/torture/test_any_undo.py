@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night
 from pipelines.night.report import Watch
+from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.night.undo import Wish, carry_out_undo
 from pipelines.settings import Settings, SizeCaps

@@ -1,0 +1,152 @@
+"""A night's input, and one run of it: what it found, what its stages have decided so far, and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from pipelines.clock import day_of
+from pipelines.extract.extract_days import Extracted
+from pipelines.night.brief import Brief
+from pipelines.night.choose_document import Catalog
+from pipelines.store.layout import day_of_log
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.extract.claims import Verdict, Verifier
+    from pipelines.extract.extract_days import DayToRead
+    from pipelines.extract.extraction import Extractor, Told
+    from pipelines.extract.llm.model_briefer import ModelBriefer
+    from pipelines.night.brief import Proposal
+    from pipelines.night.report import RunReport, Watch
+    from pipelines.night.sync import Sharing
+    from pipelines.review.review import ReviewContext, Ruling
+    from pipelines.settings import Settings
+    from pipelines.store.change_set import Change
+    from pipelines.store.document import Document
+    from pipelines.store.git import Git
+    from pipelines.store.snapshot import Snapshot
+    from pipelines.store.state import LogProgress, Tombstone
+
+
+@dataclass(frozen=True)
+class Night:
+    """The input of a night.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        extractor: who reads the logs.
+        now: the time the run acts at.
+        again: a day to read again, with its tombstones set aside; empty for none.
+        rules_before: the first day that a model reads; the rules read earlier ones, all in one run. Empty for no limit.
+        rereads: whether the extractor is a model, and reads again what only the rules could read before.
+        verifier: the second reader, or None if no model reads.
+        writer: the models that write the night's brief, or None if code writes alone.
+        rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
+        agents: whether sessions ask for their start, so that their agents see which pairs may conflict.
+        sharing: the remote that shares the memory, or None.
+    """
+
+    root: Path
+    settings: Settings
+    extractor: Extractor
+    now: datetime
+    again: str = ""
+    rules_before: str = ""
+    rereads: bool = False
+    verifier: Verifier | None = None
+    writer: ModelBriefer | None = None
+    rules_from: str = "self"
+    agents: bool = False
+    sharing: Sharing | None = None
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.now, self.settings)
+
+
+@dataclass
+class Run:
+    """One run of a night: what it found, what its stages have decided so far, and its report.
+
+    If a model reads several days in one night, each day is a run of its own.
+
+    Args:
+        night: the input.
+        git: the memory's git.
+        watch: told of each stage.
+        snapshot: the memory as it was read.
+        found: the documents by path, as read or as the template adds them.
+        before: the documents before the first day of the night.
+        failed: days that runs before it in the same night could not read.
+        report: the report.
+        documents: every document by path, as it will be so far.
+        files: path → bytes of each other file to write; None to delete it.
+        logs: the logs by path, cleaned, with the partial ones folded in.
+        stones: the hashes of what people removed.
+        vetoed: what people deleted from the generated sentences.
+        last: the documents as the last run left them.
+        back: pages that a person wants put back on the disk.
+        gone: the ids of items that people removed.
+        catalog: the documents with people's edits and answers, which new items are filed in.
+        progress: log → what earlier runs read of it.
+        days: the logs with something to read in this run.
+        later: those left for the runs that follow.
+        extracted: what was read.
+        context: what the review knows of the memory's items.
+        rulings: what is to be done, in order.
+        told: day → what happened on it, in the words of the owner and the agent.
+        briefed: what a model wrote of the memory.
+        verdicts: the second reader's on that.
+        added: ids of new items.
+        changes: the change set.
+    """
+
+    night: Night
+    git: Git
+    watch: Watch
+    snapshot: Snapshot
+    found: Mapping[str, Document]
+    before: Mapping[str, Document]
+    failed: frozenset[str]
+    report: RunReport
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    stones: frozenset[Tombstone] = frozenset()
+    vetoed: frozenset[str] = frozenset()
+    last: Mapping[str, Document] = field(default_factory=dict)
+    back: Sequence[str] = ()
+    gone: frozenset[str] = frozenset()
+    catalog: Catalog = field(default_factory=lambda: Catalog({}))
+    progress: Mapping[str, tuple[LogProgress, ...]] = field(default_factory=dict)
+    days: list[DayToRead] = field(default_factory=list)
+    later: list[DayToRead] = field(default_factory=list)
+    extracted: Extracted = field(default_factory=Extracted)
+    context: ReviewContext = field(init=False)
+    rulings: list[Ruling] = field(default_factory=list)
+    told: dict[str, list[Told]] = field(default_factory=dict)
+    briefed: Brief = field(default_factory=Brief)
+    verdicts: dict[Proposal, Verdict] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return self.night.today
+
+    @property
+    def log_days(self) -> list[str]:
+        """The days with logs, in order."""
+        return sorted({day for path in self.logs if (day := day_of_log(path)) <= self.today})
+
+    def leave(self, days: Sequence[DayToRead]) -> None:
+        """Leave days pending, and with them those that would have followed."""
+        self.extracted = replace(self.extracted, pending=(*self.extracted.pending, *days, *self.later))
+        self.later = []
