@@ -19,7 +19,7 @@ from pipelines.cli.progress_line import watch_for_people
 from pipelines.cli.run_command import night_of, print_report
 from pipelines.errors import FINE, TRY_LATER, ChangedUnderRun, CurateError, UsageFault
 from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
-from pipelines.night.unattended import AlreadyReported, curate_unattended, in_journal
+from pipelines.night.unattended import curate_unattended
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets
 
@@ -71,8 +71,7 @@ def curate_night(
 
 
 def _may_pass(fault: CurateError) -> bool:
-    real = fault.__context__ if isinstance(fault, AlreadyReported) else fault
-    return isinstance(real, _PASSING) or (isinstance(real, CurateError) and real.is_full_disk)
+    return isinstance(fault, _PASSING) or fault.is_full_disk
 
 
 def _tell_due(*, as_json: bool) -> int:
@@ -125,7 +124,7 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
             code = TRY_LATER
         if as_json:
             say_json({**_as_json(report, clone, publishing), "exit_code": code})
-        elif not in_journal(os.environ):
+        else:
             _print(report, clone, publishing, user)
     return code
 

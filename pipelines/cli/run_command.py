@@ -21,7 +21,7 @@ from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, ModelExtractor, e
 from pipelines.night.plan import plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.run import Night
-from pipelines.night.unattended import curate_unattended, in_journal
+from pipelines.night.unattended import curate_unattended
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.cache import load_cached, was_asked
 from pipelines.store.files import list_files
@@ -94,14 +94,14 @@ def curate_run(  # noqa: PLR0913  one option each
         return _rehearse(night, as_json=as_json)
     from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
-    sweep_sessions(root, settings, when, quiet=as_json or in_journal(os.environ))
+    sweep_sessions(root, settings, when, quiet=as_json)
     night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     load_cached(str(root), time.time())  # for the next session's start
     if as_json:
         say_json(report.to_json())
-    elif not in_journal(os.environ):
+    else:
         print_report(report, root, user)
         say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
     return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code

@@ -76,7 +76,7 @@ def curate_schedule(*, root: Path) -> None:
     """Run every night in the foreground, capture sessions, and keep the index up to date.
 
     This is for containers and servers; elsewhere use a timer (`curate install`). Set the times in [schedule] in
-    curate.toml. SIGTERM and SIGINT end it, and SIGHUP reloads the settings. It logs to standard error.
+    curate.toml. SIGTERM and SIGINT end it. It logs to standard error.
     """
     from pipelines.night.schedule import Daemon  # noqa: PLC0415  as above
     from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
@@ -104,17 +104,14 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
     heard, written = os.pipe()
     os.set_blocking(written, False)
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: None)
 
     def watch() -> None:
-        number = 0
         try:
-            while number not in {signal.SIGTERM, signal.SIGINT}:
+            daemon.look()
+            while not select.select([heard], [], [], _LOOK_SECONDS)[0]:
                 daemon.look()
-                number = os.read(heard, 1)[0] if select.select([heard], [], [], _LOOK_SECONDS)[0] else 0
-                if number == signal.SIGHUP:
-                    daemon.reread()
         finally:
             daemon.stop()
 

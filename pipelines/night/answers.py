@@ -64,40 +64,6 @@ if TYPE_CHECKING:
 
 ACCEPTED: Final = "accepted"
 """The key, with the day, of an item that a person accepted. It is theirs from then on, whoever said it first."""
-ACCEPT: Final = {
-    "gone": "restore",
-    MISSING: "restore",
-    "contradict": "keep new",
-    CORRECTION: REPLACES,
-    "quarantine": "keep",
-    "archive": "archive",
-    "doubt": "end",
-    "reopen": "reopen",
-    "quiet": "drop",
-    PAIR: "keep new",
-    REPLACED: "replace",
-    "merge": "done",
-    **dict.fromkeys(map(str, ENDINGS), "close"),
-}
-REJECT: Final = {
-    "gone": "retract",
-    MISSING: "retract",
-    "contradict": "drop",
-    CORRECTION: "drop",
-    "quarantine": "drop",
-    "archive": "keep",
-    "doubt": "keep",
-    "reopen": "keep",
-    "quiet": "keep",
-    PAIR: "keep both",
-    REPLACED: "keep both",
-    "merge": "done",
-    **dict.fromkeys(map(str, ENDINGS), "keep"),
-}
-"""What a yes and a no mean. Rejecting a contradicting item does not confirm the old one; `keep old` does.
-
-A yes to a correction replaces the one item that it offers; if it offers several, only their ids tell which is meant.
-"""
 
 
 def apply_answers(
@@ -165,7 +131,7 @@ def put_back(
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
-    """Return the choices of an entry: those of its kind, and for a correction one for each item that it may replace."""
+    """Return the choices of an entry, from yes to no: for a correction, one for each item that it may replace."""
     named = [word for word, _ in entry.choices if word.startswith(f"{REPLACES} ")]
     fixed = _WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ())
     return tuple(one for word in fixed for one in (named if word == REPLACES else (word,)))
@@ -355,24 +321,30 @@ def _believe(work: Answered, entry: QueueEntry) -> None:
 
 
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
-    "gone": {"retract": Answered.bury, "restore": Answered.file},
+    "gone": {"restore": Answered.file, "retract": Answered.bury},
     "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": Answered.bury},
     CORRECTION: {REPLACES: _replace, "keep both": Answered.let_in, "drop": Answered.bury},
     "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
-    MISSING: {"retract": _delete_page, "restore": _restore_page},
+    MISSING: {"restore": _restore_page, "retract": _delete_page},
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "keep both")},
     REPLACED: {"replace": _succeed, "keep both": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
-    "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
+    "doubt": {"end": _end, "retract": partial(_close, how=Status.NEVER_HELD), "keep": _believe},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.
     **{str(how): {"close": partial(_close, how=how), "keep": lambda *_: None} for how in ENDINGS},
 }
-"""Kinds of entries without items of their own; their heading names the item or project."""
+"""Kinds of entries without items of their own; their heading names the item or project.
+
+In both tables the first choice of a kind is what a yes means, and the last one a no. Rejecting a contradicting item
+does not confirm the old one; `keep old` does.
+"""
+_LETTING_IN: Final = (_keep_new, _keep_both, _replace, Answered.let_in)
+"""What files the waiting item as the person's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,13 +371,6 @@ class ReviewQuestion:
     def means(self, choice: str) -> str:
         """Return what a choice does, in the entry's words."""
         return dict(self.entry.choices).get(choice, "")
-
-    @property
-    def letting_in(self) -> tuple[str, ...]:
-        """The choices that file the waiting item as the person's own."""
-        acts = _ITEM.get(self.entry.kind, {})
-        rest = {word for word, act in acts.items() if act not in {_keep_new, _keep_both, _replace, Answered.let_in}}
-        return tuple(choice for choice in self.choices if acts and choice not in rest)
 
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
@@ -453,16 +418,21 @@ def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple
 def chosen(question: ReviewQuestion, word: str) -> str:
     """Return the choice that a word names: the choice itself, `accept` or `reject`.
 
+    Accepting a correction replaces the one item that it offers; if it offers several, only their ids tell which.
+
     Raises:
         UsageFault: it names none.
     """
-    kind = question.entry.kind
-    choice = {"accept": ACCEPT.get(kind, ""), "reject": REJECT.get(kind, "")}.get(word, " ".join(word.split()).lower())
-    start = choice if choice.startswith(REPLACES) else None
-    found = [one for one in question.choices if one == choice or (start and one.startswith(start))]
+    typed, choices = " ".join(word.split()).lower(), question.choices
+    if typed == "accept":
+        found = [one for one in choices if one.startswith(f"{REPLACES} ")] or choices[:1]
+    elif typed == "reject":
+        found = choices[-1:]
+    else:
+        found = [one for one in choices if one == typed or (typed.startswith(REPLACES) and one.startswith(typed))]
     if len(found) != 1:
         fault = "does not say which item is meant" if found else "is not a choice here"
-        raise UsageFault(f"“{word}” {fault}.", f"Choose one of: {', '.join(question.choices)}.")
+        raise UsageFault(f"“{word}” {fault}.", f"Choose one of: {', '.join(choices)}.")
     return found[0]
 
 
@@ -488,7 +458,8 @@ def decide(
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
         items = question.items
-        if text and (len(items) != 1 or choice not in question.letting_in):
+        act = _ITEM.get(question.entry.kind, {}).get(REPLACES if choice.startswith(f"{REPLACES} ") else choice)
+        if text and (len(items) != 1 or act not in _LETTING_IN):
             raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
         if text:
             items = (replace(items[0], text=text, by=""),)

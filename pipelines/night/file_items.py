@@ -55,26 +55,24 @@ _MOST_SAID = 160
 class Promoted:
     """The items and documents while rulings are applied, one after the other.
 
-    `documents` holds every document by path, `made` the paths of new ones; `added` path and item of each new item,
-    `confirmed` the items that gained evidence, `superseded` the id of each replaced item → its successor's, and
-    `closed` the items that ended otherwise. `questions` are new items for Review.md to ask about, contradictions first;
-    they are in none of the others. `claims` are log lines about items on which a person decides. `meant` is temporary
-    id → id, `over` the ids of items that became history, in order, and `back` archived items that were said again → the
-    document they return to.
+    `documents` holds every document by path, `made` the paths of new ones; `items` every item as it is now, `places`
+    path and item of those that there were, and `homes` the path of each new one. `confirmed` are the items that gained
+    evidence, `superseded` the id of each replaced item → its successor's, and `closed` the items that ended otherwise.
+    `questions` are new items for Review.md to ask about, contradictions first; they are in none of the others. `claims`
+    are log lines about items on which a person decides. `meant` is temporary id → id, `over` the ids of items that
+    became history, in order, and `back` archived items that were said again → the document they return to.
     """
 
     documents: dict[str, Document]
     places: Mapping[str, tuple[str, Item]]
-    taken: set[str]
-    added: dict[str, tuple[str, Item]] = field(default_factory=dict)
-    changed: dict[str, Item] = field(default_factory=dict)
+    items: dict[str, Item]
+    homes: dict[str, str] = field(default_factory=dict)
     confirmed: dict[str, None] = field(default_factory=dict)
     closed: dict[str, None] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     meant: dict[str, str] = field(default_factory=dict)
     links: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     superseded: dict[str, str] = field(default_factory=dict)
-    asked: dict[str, Question] = field(default_factory=dict)
     claims: list[DoubtfulClaim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
@@ -84,13 +82,13 @@ class Promoted:
     def take(self, ruling: Ruling) -> None:
         """Apply a ruling."""
         candidate = ruling.candidate
-        items = [item for ident in ruling.operation.ids if (item := self.item(self.meant.get(ident, ident)))]
+        items = [item for ident in ruling.operation.ids if (item := self.item(ident))]
         if candidate and ruling.makes_item and ruling.asks:
             item = self._create(candidate, ruling.document)
             question = Question(item, ruling.document, ruling.asks)
             is_add = ruling.kind is OperationKind.ADD
             named = {"offers": tuple(items)} if is_add else {"rival": items[0] if items else None}
-            self.asked[item.id] = replace(question, **named)
+            self.questions.append(replace(question, **named))
         elif candidate and (ruling.makes_item or (ruling.kind is OperationKind.CONFIRM and not items)):
             self._begin(ruling, candidate, items)  # also if it repeats an item that was dropped: it may be right
         else:
@@ -116,23 +114,19 @@ class Promoted:
             self.put(with_end(item, _outcome(ruling, item), ruling.day, evidence_of(ruling.operation.places[-1])))
             self.closed[item.id] = None
 
+    @property
+    def added(self) -> dict[str, tuple[str, Item]]:
+        """Path and item of each new item."""
+        return {ident: (path, self.items[ident]) for ident, path in self.homes.items()}
+
     def item(self, ident: str) -> Item | None:
-        """Return an item as it is now."""
-        if ident in self.added:
-            return self.added[ident][1]
-        if ident in self.asked:
-            return self.asked[ident].item
-        return self.changed.get(ident) or (self.places[ident][1] if ident in self.places else None)
+        """Return an item as it is now, by its id or a temporary one."""
+        return self.items.get(self.meant.get(ident, ident))
 
     def put(self, item: Item) -> None:
         """Replace an item, in its place."""
         self.over |= {item.id: None} if item.status in CLOSED else {}
-        if item.id in self.added:
-            self.added[item.id] = (self.added[item.id][0], item)
-        elif item.id in self.asked:
-            self.asked[item.id] = replace(self.asked[item.id], item=item)
-        else:
-            self.changed[item.id] = item
+        self.items[item.id] = item
 
     def saw(self, seen: Mapping[str, str]) -> None:
         """Note the last day that says again what an item says; nothing else of it changes."""
@@ -145,9 +139,9 @@ class Promoted:
         """Add the links that the text or a model gave the new items."""
         for ident, links in self.links.items():
             for kind, target in links:
-                source, named = self.item(ident), self.meant.get(target, target)
-                if source and self.item(named):
-                    self.put(with_link(source, kind, named))
+                source, named = self.item(ident), self.item(target)
+                if source and named:
+                    self.put(with_link(source, kind, named.id))
 
     def _create(self, candidate: Candidate, path: str) -> Item:
         extra = ((SOURCE, candidate.source), (PERSON, candidate.name), (ON, candidate.on))
@@ -166,8 +160,8 @@ class Promoted:
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
             extra=tuple((key, value) for key, value in extra if value),
         )
-        item = replace(item, id=new_id(item, document_id(path), self.taken))
-        self.taken.add(item.id)
+        item = replace(item, id=new_id(item, document_id(path), self.items))
+        self.items[item.id] = item
         self.meant[candidate.id] = item.id
         self.links[item.id] = candidate.links
         return item
@@ -175,22 +169,22 @@ class Promoted:
     def _begin(self, ruling: Ruling, candidate: Candidate, old: Sequence[Item]) -> None:
         """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
         ident = old[0].id if old else ""
-        path = self.added[ident][0] if ident in self.added else self.places[ident][0] if ident else ruling.document
+        path = self.homes.get(ident) or (self.places[ident][0] if ident else ruling.document)
         path = home_of_successor(path, ruling.document)
         item = self._create(candidate, path)
-        self.added[item.id] = (path, item)
-        self.over |= {item.id: None} if item.status in CLOSED else {}
+        self.homes[item.id] = path
+        self.put(item)
         self.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
         for one in old:
-            self.put(with_link(self.added[item.id][1], "supersedes", one.id))
+            self.put(with_link(self.items[item.id], "supersedes", one.id))
             self.put(with_successor(one, item, candidate.day))
             self.superseded[one.id] = item.id
-        if ruling.offers and (rival := self.item(self.meant.get(ruling.offers, ruling.offers))):
+        if ruling.offers and (rival := self.item(ruling.offers)):
             said, why = "A log line names a value of it beside a new one", "both stay until you tick a box"
             self.claims.append(DoubtfulClaim(replace(rival, evidence=item.evidence), REPLACED, why, said, by=item.id))
-        if later := self.item(self.meant.get(ruling.overtaken_by, ruling.overtaken_by)):
+        if later := self.item(ruling.overtaken_by):
             self.put(with_link(later, "supersedes", item.id))
-            self.put(with_successor(self.added[item.id][1], later, later.since))
+            self.put(with_successor(self.items[item.id], later, later.since))
 
     def _confirm(self, ruling: Ruling, item: Item) -> None:
         if ruling.candidate:
@@ -232,20 +226,18 @@ def promote(
         seen: id of an item → the last day that says it again.
     """
     places = items_by_id(documents)
-    work = Promoted(dict(documents), places, set(places))
+    work = Promoted(dict(documents), places, {ident: item for ident, (_, item) in places.items()})
     for ruling in rulings:
         work.take(ruling)
     work.saw(seen)
     work.link()
-    changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
-    _write(work, changed)
+    _write(work, {i: (path, now) for i, (path, was) in places.items() if (now := work.items[i]) is not was})
     for ident, path in work.back.items():
         if path not in work.documents:
             work.documents[path] = new_document(path, work.titles.get(path, ""))
         work.documents = moved(work.documents, ident, path)
     work.made = [path for path in work.documents if path not in documents]
-    work.questions = [_as_now(one, work) for one in work.asked.values()]
-    work.questions.sort(key=lambda one: one.rival is None)
+    work.questions = sorted((_as_now(one, work) for one in work.questions), key=lambda one: one.rival is None)
     return work
 
 
@@ -253,10 +245,11 @@ def _as_now(question: Question, work: Promoted) -> Question:
     """Return a question about the items that hold by now."""
 
     def latest(item: Item) -> Item:
-        return work.item(last_successor(item.id, work.superseded)) or item
+        return work.items[last_successor(item.id, work.superseded)]
 
     offers = dict.fromkeys(one for one in map(latest, question.offers) if one.active)
-    return replace(question, rival=question.rival and latest(question.rival), offers=tuple(offers))
+    rival = question.rival and latest(question.rival)
+    return replace(question, item=work.items[question.item.id], rival=rival, offers=tuple(offers))
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:

@@ -15,16 +15,9 @@ from apscheduler.triggers.combining import OrTrigger
 from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
-from pipelines.errors import BadSettings, CurateError
+from pipelines.errors import CurateError
 from pipelines.night.report import read_reports, was_cut_short
-from pipelines.night.schedule_jobs import (
-    BEGUN,
-    NEXT,
-    commands_of,
-    log,
-    times_begun,
-)
-from pipelines.settings import Settings, load_settings
+from pipelines.night.schedule_jobs import NEXT, commands_of, log
 from pipelines.store.days import moment_of
 from pipelines.store.state import write_record
 
@@ -34,9 +27,7 @@ if TYPE_CHECKING:
 
     from apscheduler.triggers.base import BaseTrigger
 
-
-_LOOKED_BACK = (timedelta(days=2), timedelta(days=40))
-"""How far back to look for the last due night; the second is for weekly and monthly nights."""
+    from pipelines.settings import Settings
 
 
 class Daemon:
@@ -96,19 +87,6 @@ class Daemon:
         # Via UTC, so that a time skipped by the clocks becomes the one they show then.
         return due.astimezone(UTC).astimezone(ZoneInfo(self._settings.timezone)) if due else None
 
-    def reread(self) -> None:
-        """Read the settings again; if they have faults, keep the old ones."""
-        try:
-            self._settings = load_settings(self._root)
-        except CurateError as fault:
-            faults = len(fault.faults) if isinstance(fault, BadSettings) else 1
-            self._log("settings-kept", level="warning", faults=faults)
-            return
-        self._plan_jobs()
-        night = self._settings.schedule.night
-        times = night if isinstance(night, str) else ",".join(night)
-        self._log("settings-read", night=times, zone=self._settings.timezone)
-
     def stop(self) -> None:
         """Start nothing more, and let `run` return without waiting for running jobs."""
         self._scheduler.shutdown(wait=False)
@@ -121,7 +99,7 @@ class Daemon:
     def _night(self) -> BaseTrigger:
         return night_trigger(self._settings.schedule.night, ZoneInfo(self._settings.timezone))
 
-    def _plan_jobs(self, night_at: datetime | None = None) -> None:
+    def _plan_jobs(self, night_at: datetime | None) -> None:
         """Plan each job from now on, with the first night at a given time, if any."""
         now, times = self._now(), self._settings.schedule
         pauses = {"capture": timedelta(hours=times.capture_hours), "index": timedelta(minutes=times.index_minutes)}
@@ -130,36 +108,28 @@ class Daemon:
             if pause:
                 seconds = int(pause.total_seconds())
                 triggers[name] = (IntervalTrigger(seconds=seconds, start_date=now + pause, timezone=UTC), now + pause)
-        for name in ("night", *pauses):
-            if self._scheduler.get_job(name):
-                self._scheduler.remove_job(name)
-            if name in triggers:
-                trigger, due = triggers[name]
-                self._scheduler.add_job(self._do, trigger, id=name, args=[name], next_run_time=due)
+        for name, (trigger, due) in triggers.items():
+            self._scheduler.add_job(self._do, trigger, id=name, args=[name], next_run_time=due)
 
     def _missed_a_night(self) -> bool:
         """Whether no run has completed since a night was due; a failed run is not repeated.
 
-        A night that was cut short, by a restart or a crash of the machine, is started once more, and no oftener: its
-        cause may recur, and a loop of restarts must not bill for each.
+        A night that was cut short, by a restart or a crash of the machine, is started again. What a model answered is
+        kept, so that a loop of restarts does not bill for each.
         """
-        now = self._now()
-        due, reports = last_due(self._night, now), read_reports(self._root).values()
-        ended = [when for report in reports if (when := moment_of(report)) and not was_cut_short(report)]
-        if not reports or due is None or any(due <= when for when in ended):
-            return False
-        if times_begun(self._root, due) > 1:
-            self._log("night-left", level="warning", why="cut-short-twice")
-            return False
-        self._log("night-missed", since=max(ended).isoformat(timespec="seconds") if ended else "")
-        return True
+        reports = [one for one in read_reports(self._root).values() if moment_of(one)]
+        ended = [when for one in reports if (when := moment_of(one)) and not was_cut_short(one)]
+        last = max(ended, default=None)
+        due = self._night.get_next_fire_time(None, last + timedelta(seconds=1)) if last else None
+        is_missed = bool(reports) if last is None else due is not None and due <= self._now()
+        if is_missed:
+            self._log("night-missed", since=last.isoformat(timespec="seconds") if last else "")
+        return is_missed
 
     def _do(self, name: str) -> None:
         if not (commands := commands_of(name, os.environ)):
             return
         begun = self._now()
-        if name == "night" and (due := last_due(self._night, begun)):
-            self._note(BEGUN, {"due": due.isoformat(), "times": times_begun(self._root, due) + 1})
         code = self._work(commands)
         seconds = round((self._now() - begun).total_seconds(), 1)
         level = "info" if code == 0 else "warning"
@@ -198,16 +168,3 @@ def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
         return CronTrigger.from_crontab(night, timezone=zone)
     clocks = [clock.split(":") for clock in ([night] if isinstance(night, str) else night)]
     return OrTrigger([CronTrigger(hour=hour, minute=minute, timezone=zone) for hour, minute in clocks])
-
-
-def last_due(trigger: BaseTrigger, now: datetime) -> datetime | None:
-    """Return when a night was last due up to `now`, in UTC; None if not for long."""
-    for back in _LOOKED_BACK:
-        found: datetime | None = None
-        due = trigger.get_next_fire_time(None, now - back)
-        # Compare timestamps: times of two zones do not compare in the hour that comes twice.
-        while due and due.timestamp() <= now.timestamp():
-            found, due = due.astimezone(UTC), trigger.get_next_fire_time(due, due)
-        if found:
-            return found
-    return None

@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.session_places import AGENTS_SESSIONS, sessions_folder
 from pipelines.errors import INTERRUPTED
-from pipelines.store.state import read_record
 from pipelines.text import key_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
 
@@ -99,15 +97,6 @@ def _kill(child: subprocess.Popen[bytes], number: int) -> None:
 
 NEXT: Final = "schedule.json"
 """When the next night is due, in which process, and since when."""
-BEGUN: Final = "begun.json"
-"""The night that was started last, and how often."""
-
-
-def times_begun(root: Path, due: datetime) -> int:
-    """Return how often the night due then was started."""
-    row = read_record(root, BEGUN)
-    times = row.get("times")
-    return times if row.get("due") == due.isoformat() and isinstance(times, int) else 0
 
 
 # ---------------------------------------- the daemon's log

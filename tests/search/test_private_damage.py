@@ -39,7 +39,7 @@ def lived(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Me
     memory.curate("run", "--now", "2026-03-11T02:00")
     private = memory.root / ".curate"
     (private / "shown.jsonl").write_text('{"at": "x", "session": "a", "how": "context", "ids": ["k1"]}\n')
-    for name in ("schedule.json", "begun.json", "push.json", "vectors.json", "stamps.json"):
+    for name in ("schedule.json", "push.json", "vectors.json", "stamps.json"):
         (private / name).write_text('{"due": "x"}')
     memory.write("Logs/2026-03-13.md", "- Fact: The lamp is on channel seven.\n")
     return memory

@@ -68,27 +68,11 @@ def test_a_failing_week_is_tried_once_a_night_and_said(monkeypatch: pytest.Monke
 
 
 def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    for name in ("begun.json", "schedule.json"):
-        (root / ".curate" / name).mkdir(parents=True)
+    (root / ".curate" / "schedule.json").mkdir(parents=True)
     life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.live(life.daemon(), datetime(2026, 5, 3, 12, tzinfo=UTC))
     assert len(life.nights()) == 2
     assert {line["why"] for line in life.lines if line["event"] == "not-noted"} == {"NotWritable"}
-
-
-def test_settings_are_read_again_and_bad_ones_are_not(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
-    daemon = life.daemon()
-    (root / "curate.toml").write_text(SETTINGS.replace("02:30", "04:15"))
-    daemon.reread()
-    assert f"{daemon.next_night():%H:%M}" == "04:15"
-    (root / "curate.toml").write_text(SETTINGS.replace("Zurich", "Atlantis").replace("02:30", "25:00"))
-    daemon.reread()
-    assert f"{daemon.next_night():%H:%M}" == "04:15"
-    assert [(line["event"], line.get("faults")) for line in life.lines] == [
-        ("settings-read", None),
-        ("settings-kept", 2),
-    ]
 
 
 def test_the_index_and_capture_have_their_hours(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> None:

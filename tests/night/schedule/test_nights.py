@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.night.schedule import last_due, night_trigger
+from pipelines.night.schedule import night_trigger
 
 ZURICH = ZoneInfo("Europe/Zurich")
 ODD = (
@@ -66,14 +66,3 @@ def test_the_skipped_hour_and_the_one_that_comes_twice(day: str, told: list[str]
 def test_several_nights_a_day(night: str | list[str], hours: list[str]) -> None:
     sunday = datetime(2026, 3, 15, 20, tzinfo=ZURICH)
     assert [f"{moment:%d %H:%M}" for moment in nights_from(night, ZURICH, sunday, 3)] == hours
-
-
-def test_the_last_night_that_was_due() -> None:
-    now = datetime.fromisoformat("2026-10-25T02:10+01:00")
-    for night, due in (
-        ("02:30", "2026-10-25T02:30+02:00"),
-        (["02:00", "14:30"], "2026-10-25T02:00+01:00"),
-        ("0 3 1 * *", "2026-10-01T03:00+02:00"),
-    ):
-        assert last_due(night_trigger(night, ZURICH), now) == datetime.fromisoformat(due)
-    assert last_due(night_trigger("0 3 1 1 *", ZURICH), now) is None

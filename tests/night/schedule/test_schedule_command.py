@@ -13,7 +13,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.conftest import Memory
 
@@ -51,22 +50,6 @@ def test_a_second_one_says_who_is_there(memory: Memory, started: Started) -> Non
     assert f"process {started.process.pid} since" in said
     started.process.kill()
     started.process.wait()
-
-
-def test_hangup_reads_the_settings_again(memory: Memory, started: Started) -> None:
-    memory.write("curate.toml", memory.read("curate.toml").replace('night = "02:00"', 'night = "05:05"'))
-    started.process.send_signal(signal.SIGHUP)
-    assert "event=settings-read level=info night=05:05" in started.line()
-
-
-def test_settings_that_cannot_be_read_end_no_daemon(memory: Memory, started: Started, tmp_path: Path) -> None:
-    (memory.root / "curate.toml").rename(tmp_path / "aside.toml")
-    (memory.root / "curate.toml").symlink_to(tmp_path / "aside.toml")
-    started.process.send_signal(signal.SIGHUP)
-    assert "event=settings-kept level=warning faults=1" in started.line()
-    started.process.send_signal(signal.SIGTERM)
-    assert "event=stopped" in started.line()
-    assert started.process.wait(30) == 0
 
 
 def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
