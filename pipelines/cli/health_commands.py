@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.run_history import Run
+    from pipelines.night.run_history import PastRun
 
     Fields = list[tuple[str, str]]
     Part = tuple[dict[str, object], Fields]
@@ -160,14 +160,14 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     return facts, lines, notes
 
 
-def _run(run: Run | None, whose: str = "") -> str:
+def _run(run: PastRun | None, whose: str = "") -> str:
     """Return when a run was, whose it was, and how it ended."""
     if run is None or run.moment is None:
         return ""
     return f"{_time(run.moment)}{whose}{f', {run.outcome}' if run.outcome else ''}"
 
 
-def _run_json(run: Run) -> dict[str, object]:
+def _run_json(run: PastRun) -> dict[str, object]:
     report = run.report or {}
     told = {key: report[key] for key in ("run", "now", "exit_code", "commit", "error") if key in report}
     return {**told, "ended": run.ended, "why": run.why or None}

@@ -20,7 +20,7 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.errors import UsageFault
-from pipelines.night.run_history import Run, RunEnd, all_runs, find_run, items_changed
+from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
 from pipelines.store.git import Git
 
@@ -118,7 +118,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
 
 
-def _what_changed(run: Run) -> str:
+def _what_changed(run: PastRun) -> str:
     """Return what a run changed, in a few words."""
     if run.commit and run.undoes:
         return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
@@ -135,7 +135,7 @@ def _what_changed(run: Run) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _cost(run: Run, *, short: bool = False) -> str:
+def _cost(run: PastRun, *, short: bool = False) -> str:
     """Return what a run cost: requests, tokens and money, or in short the money alone; a dash if no model was asked."""
     calls, usd = run.number("model", "calls"), run.reported("model", "usd")
     if not calls:
@@ -147,7 +147,7 @@ def _cost(run: Run, *, short: bool = False) -> str:
     return f"{count(calls, 'call')}, {tokens:,} tokens{paid}"
 
 
-def _ending(run: Run) -> str:
+def _ending(run: PastRun) -> str:
     """Return how a run ended, in a few words."""
     failing = run.reported("model", "failing")
     failed = ", ".join(failing) if isinstance(failing, dict) else ""
@@ -163,7 +163,7 @@ def _ending(run: Run) -> str:
     return parts[run.ended].rstrip(".")
 
 
-def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
+def _detail_json(run: PastRun, changes: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
     sides = [(_place_json(one.id, one.before), _place_json(one.id, one.after)) for one in changes]
     return {
@@ -188,7 +188,7 @@ def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
     return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
 
 
-def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
+def _tell(run: PastRun, changes: Sequence[ItemChange]) -> None:
     commit = run.commit.commit if run.commit else "-"
     read = ""
     if run.report and "entries" in run.report:

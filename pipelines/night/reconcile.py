@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_marks
+from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, with_marks
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
@@ -183,14 +183,11 @@ def reconcile(
     edited, numbered, corrected = [], [], []
     present = items_by_id(documents)
     taken = {*before, *present}
-    is_whole = len(present) == sum(len(one.items) + len(one.reworded) for one in documents.values())
-    copies = frozenset[tuple[str, int]]() if is_whole else _copies(documents, before, same)
-    # If each line has an id of its own, what is as the last run left it needs no look.
-    for path, document in sorted((_sharing(documents, before) if is_whole else documents).items()):
+    for path, document in sorted((path, one) for path, one in documents.items() if path not in same):
         new: dict[int, Item] = {}
-        for placed, is_new in _lines(document, copies):
+        for placed in _lines(document):
             item = placed.item
-            if is_new:
+            if not item.id or (item.id, item.text) in document.reworded:
                 item = _as_new(item, present | before, today)
                 item = _by_agent(item) if wrote(words_on_page(document, placed)) else item
                 item = replace(item, id=new_id(item, document_id(path), taken))
@@ -225,12 +222,11 @@ def reconcile(
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
 
 
-def _lines(document: Document, copies: frozenset[tuple[str, int]]) -> Iterator[tuple[Placed, bool]]:
-    """Yield the items of a document, and its lines that become items, each with whether it needs an id of its own."""
+def _lines(document: Document) -> Iterator[Placed]:
+    """Yield the items of a document, and its lines that become items."""
     for placed in document.placed if document.reworded else document.items:
-        item = placed.item
-        if (key := (item.id, item.text)) not in document.copied:
-            yield placed, not item.id or (document.path, placed.line) in copies or key in document.reworded
+        if (placed.item.id, placed.item.text) not in document.copied:
+            yield placed
 
 
 def _by_agent(item: Item) -> Item:
@@ -310,15 +306,10 @@ def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
 
 
-def _sharing(documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
-    """Return the documents that hold any of these items."""
-    return {path: one for path, one in documents.items() if not before.keys().isdisjoint(one.held.keys())}
-
-
 def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
     """Return the documents with reopened items back in their sections, and superseded by nothing."""
     after, again = dict(documents), set[str]()
-    for path, document in _sharing(documents, before).items():
+    for path, document in documents.items():
         mine = [placed for placed in document.items if _holds_again(placed.item, before)]
         again |= {placed.item.id for placed in mine}
         if blocks := [block_of(document, placed) for placed in mine if placed.section == HISTORY]:
@@ -334,27 +325,6 @@ def _without_successions(item: Item, again: Container[str]) -> Item:
     """Return an item without links to items that it no longer supersedes."""
     links = [(kind, tuple(i for i in ids if kind != "supersedes" or i not in again)) for kind, ids in item.links]
     return replace(item, links=tuple((kind, ids) for kind, ids in links if ids))
-
-
-def _copies(
-    documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]], same: frozenset[str]
-) -> frozenset[tuple[str, int]]:
-    """Return path and line of the items whose id another place keeps: the original one, else the first."""
-    places: dict[str, list[tuple[str, Placed]]] = {}
-    for document, placed in numbered(documents[path] for path in sorted(documents)):
-        places.setdefault(placed.item.id, []).append((document.path, placed))
-
-    def unlike(ident: str, place: tuple[str, Placed]) -> tuple[bool, bool]:
-        path, item = before.get(ident, ("", None))
-        stayed = place[0] in same
-        return (not stayed and place[1].item != item, not stayed and place[0] != path)
-
-    copies = set[tuple[str, int]]()
-    for ident, found in places.items():
-        if len(found) > 1:
-            kept = min(found, key=lambda place: unlike(ident, place))
-            copies |= {(path, placed.line) for path, placed in found if (path, placed) != kept}
-    return frozenset(copies)
 
 
 def _unsettled(

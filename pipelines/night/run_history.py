@@ -38,7 +38,7 @@ class RunEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PastRun:
     """One run.
 
     Args:
@@ -135,7 +135,7 @@ class Run:
         }
 
 
-def all_runs(root: Path, git: Git) -> list[Run]:
+def all_runs(root: Path, git: Git) -> list[PastRun]:
     """Return the runs of a memory, newest first: those in git, and those with only a report on this machine."""
     commits, here = run_commits(git), read_reports(root)
     reports, gone = read_reports(root, TRAVELLING) | here, undone_by(commits)
@@ -149,7 +149,7 @@ def all_runs(root: Path, git: Git) -> list[Run]:
             ended, why = RunEnd.BY_HAND, one.subject
         if one.run in gone:
             ended, why = RunEnd.UNDONE, gone[one.run]
-        runs.append(Run(one.run, one.when, ended, why, one.added, one.changed, one, report, one.run in here))
+        runs.append(PastRun(one.run, one.when, ended, why, one.added, one.changed, one, report, one.run in here))
     for ident, report in reversed(reports.items()):
         run = _without_commit(ident, report, here=ident in here)
         if report.get("commit"):
@@ -159,7 +159,7 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     return sorted(runs, key=_when, reverse=True)
 
 
-def nights(root: Path) -> list[Run]:
+def nights(root: Path) -> list[PastRun]:
     """Return the nights, here and on other machines, newest first; if git cannot be read, those reported here."""
     try:
         runs = all_runs(root, Git(root))
@@ -179,7 +179,7 @@ def note_undone(root: Path) -> None:
                 save_report(root, {**report, "undone_by": undone})
 
 
-def find_run(root: Path, git: Git, prefix: str) -> Run:
+def find_run(root: Path, git: Git, prefix: str) -> PastRun:
     """Return the run whose id or commit starts with a prefix; an old one has the report that its commit holds.
 
     Raises:
@@ -196,7 +196,7 @@ def find_run(root: Path, git: Git, prefix: str) -> Run:
     return replace(run, report=report, ended=ended, why=why)
 
 
-def items_changed(run: Run, git: Git) -> list[ItemChange]:
+def items_changed(run: PastRun, git: Git) -> list[ItemChange]:
     """Return a run's changes of items, from its commit, with the file names that people know."""
     if not run.commit:
         return []
@@ -218,11 +218,11 @@ def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
     return (RunEnd.PENDING, str(why)) if why else (RunEnd.WELL, "")
 
 
-def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> Run:
-    return Run(ident, str(report.get("now") or ""), *_ending(report), 0, 0, None, report, here)
+def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> PastRun:
+    return PastRun(ident, str(report.get("now") or ""), *_ending(report), 0, 0, None, report, here)
 
 
-def _when(run: Run) -> float:
+def _when(run: PastRun) -> float:
     """Return a run's time as a number to sort by; unreadable ones come last."""
     try:
         return run.moment.timestamp() if run.moment else 0.0

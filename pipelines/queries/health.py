@@ -13,7 +13,7 @@ from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.timers_cron import found_nights
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
-from pipelines.night.run_history import Run, RunEnd, nights
+from pipelines.night.run_history import PastRun, RunEnd, nights
 from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.journal import is_unfinished
 from pipelines.store.lock import is_held, scheduler_runs
@@ -50,9 +50,9 @@ class Health:
     failed: str
     unread: str
     ahead: str
-    last: Run | None
+    last: PastRun | None
     last_well: datetime | None
-    elsewhere: Run | None
+    elsewhere: PastRun | None
     happens: bool
 
     @property
@@ -75,7 +75,7 @@ def health_of(root: Path, waiting: Sequence[str], now: datetime, settings: Setti
 
 
 def health(
-    runs: Sequence[Run], waiting: Sequence[str], now: datetime, settings: Settings, *, unfinished: bool = False
+    runs: Sequence[PastRun], waiting: Sequence[str], now: datetime, settings: Settings, *, unfinished: bool = False
 ) -> Health:
     """Return the state of the nights.
 
@@ -142,7 +142,7 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
 _UNFINISHED = "A run or a command was cut short while it wrote; the next run finishes it."
 
 
-def _failure(newest: Run | None, waiting: Sequence[str]) -> str:
+def _failure(newest: PastRun | None, waiting: Sequence[str]) -> str:
     """Return how the newest run failed; what it left pending counts while days wait for it."""
     if newest is None or newest.did_its_work:
         return ""
@@ -155,7 +155,7 @@ def _failure(newest: Run | None, waiting: Sequence[str]) -> str:
     return f"The last run left days unread: {newest.reported('model', 'failure') or '`curate runs` shows why.'}"
 
 
-def _over_budget(newest: Run | None) -> str:
+def _over_budget(newest: PastRun | None) -> str:
     return str((newest and newest.did_its_work and newest.reported("model", "over_budget")) or "")
 
 

@@ -15,7 +15,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import text_to_edit
-from pipelines.night.run_history import Run, all_runs, items_changed, nights
+from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
 from pipelines.queries.history import History
 from pipelines.queries.item_graph import Beliefs, Holding
@@ -84,7 +84,7 @@ class MemoryReader:
         self.root, self._clock = root, clock
         self._beliefs = Beliefs((), {})
         self._stamps: list[tuple[str, int, int, int]] | None = None
-        self._runs: list[Run] = []
+        self._runs: list[PastRun] = []
         self._frame: tuple[object, Values] = (), {}
         self._changed: dict[str, list[ItemChange]] = {}
 
@@ -123,7 +123,7 @@ class MemoryReader:
         return day_of(self.now, self.settings)
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[PastRun]:
         """All runs and changes by hand, newest first, as they were when the frame was last made."""
         return self._runs if self.frame() else []
 
@@ -153,7 +153,7 @@ class MemoryReader:
             }  # fmt: skip
         return self._frame[1]
 
-    def changed(self, run: Run) -> list[ItemChange]:
+    def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items; a commit stays as it is, so each is read once."""
         if run.id not in self._changed:
             self._changed[run.id] = items_changed(run, Git(self.root))

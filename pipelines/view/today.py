@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.night.answers import questions
 from pipelines.night.manual import save_document, text_to_edit
-from pipelines.night.run_history import Run, find_run
+from pipelines.night.run_history import PastRun, find_run
 from pipelines.queries.recap import recap
 from pipelines.queries.startup.cache import settings_of
 from pipelines.queries.startup.context import BUDGET, ContextPart, ContextRequest, assemble
@@ -129,7 +129,7 @@ class Row(NamedTuple):
     same: bool
 
 
-def diff_of(reading: MemoryReader, run: Run, most: int = _ALL) -> Values:
+def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
     """Return what a run did: so many rows for items that it added, changed, closed or asked about; the rest counted."""
     changes = {one.id: one for one in reading.changed(run)}
     quotes, beliefs, rest = Quotes(reading.root), reading.beliefs, Counter[str]()
