@@ -209,7 +209,7 @@ def test_an_item_that_ended_meanwhile_is_not_struck(asked: Memory) -> None:
     page, line = asked.read("Projects/tidewater.md"), f"- Decision: {NEW}"
     asked.write("Projects/tidewater.md", page.replace(line, f"- ~~Decision: {NEW}~~"))
     said_so = asked.curate("review", said(asked, "review")[0]["id"], "--accept", "--now", "2026-03-13T09:00")
-    assert "no longer active, so nothing was replaced" in said_so
+    assert "no longer as it was when it was asked; nothing was changed" in said_so
     assert status(asked)[OLD] == "live"
 
 

@@ -19,6 +19,7 @@ Accepted items move to a document, rejected ones get a tombstone. Runs apply tic
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -27,7 +28,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.night.outcome_changes import PAIR
+from pipelines.night.outcome_changes import PAIR, ending_of
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
 from pipelines.review.existing_items import home_of_successor
@@ -42,8 +43,8 @@ from pipelines.review.outcomes import (
     with_reopened,
 )
 from pipelines.review.questions import CORRECTION, REPLACES
-from pipelines.store.change_set import Change
-from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
+from pipelines.store.change_set import Change, placed_item, with_item_changed
+from pipelines.store.document import Block, Document, Placed, edited, numbered
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
@@ -112,7 +113,10 @@ def answer(
             continue
         done.append((entry, [item.id for item in items]))
         if entry.kind in _WHOLE:
-            _WHOLE[entry.kind][choice](work, entry)
+            try:
+                _WHOLE[entry.kind][choice](work, entry)
+            except (KeyError, ValueError):
+                work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
         word, _, named = choice.partition(" ") if choice.startswith(f"{REPLACES} ") else (choice, "", "")
         for item in items:
             against = ((AGAINST, named),) if named else ()
@@ -178,14 +182,23 @@ class Answered:
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
         """Change an item's row, in whichever document it is."""
-        if found := self.placed(ident):
-            path, placed = found
-            self.documents[path] = with_marks(self.documents[path], {placed.line: change(placed.item)})
+        if self.placed(ident):
+            self.documents = with_item_changed(self.documents, ident, change)
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
         """Return the place of an item outside Review.md, or None."""
         placed = ((one.path, row) for one, row in numbered(self.documents.values()) if one.path != REVIEW)
         return next((found for found in placed if found[1].item.id == ident), None)
+
+    def active(self, ident: str) -> Item:
+        """Return an item that still holds.
+
+        Raises:
+            KeyError: none does.
+        """
+        if not (item := placed_item(self.documents, ident)[1].item).active:
+            raise KeyError(ident)
+        return item
 
     def opponent(self, item: Item) -> Item | None:
         """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""
@@ -237,12 +250,11 @@ def _keep_both(work: Answered, item: Item) -> None:
         work.update(old.id, lambda one: with_link(one, "related", new.id))
 
 
+# The answers to an entry as a whole raise a KeyError or ValueError if what it names is gone, or over.
+
+
 def _archive(work: Answered, entry: QueueEntry) -> None:
-    path = named_in(entry.title, work.documents)
-    if not path:
-        work.notes.append(f"The project of “{entry.title}” no longer exists, so nothing was archived.")
-        return
-    work.documents = archived_project(work.documents, path, work.theirs)
+    work.documents = archived_project(work.documents, named_in(entry.title, work.documents), work.theirs)
 
 
 def _delete_page(work: Answered, entry: QueueEntry) -> None:
@@ -263,50 +275,31 @@ def _keep(work: Answered, entry: QueueEntry) -> None:
 
 
 def _close(work: Answered, entry: QueueEntry, how: Status) -> None:
-    ident = named_in_title(entry.title)
-    try:
-        work.documents = with_outcome(work.documents, ident, how, work.today)
-    except (KeyError, ValueError):
-        work.notes.append(f"The item of “{entry.title}” is no longer active, so nothing was closed.")
+    work.documents = with_outcome(work.documents, named_in_title(entry.title), how, work.today)
 
 
 def _end(work: Answered, entry: QueueEntry) -> None:
-    found = work.placed(named_in_title(entry.title))
-    kinds = OUTCOMES[found[1].item.type] if found else (Status.ENDED,)
-    _close(work, entry, Status.ENDED if Status.ENDED in kinds else kinds[0])
+    _close(work, entry, OUTCOMES[work.active(named_in_title(entry.title)).type][0])
 
 
 def _reopen(work: Answered, entry: QueueEntry) -> None:
-    try:
-        work.documents = with_reopened(work.documents, named_in_title(entry.title))
-    except KeyError:
-        work.notes.append(f"The item of “{entry.title}” is no longer closed, so nothing was reopened.")
+    work.documents = with_reopened(work.documents, named_in_title(entry.title))
 
 
 def _succeed(work: Answered, entry: QueueEntry) -> None:
-    old, new = work.placed(named_in_title(entry.title)), work.placed(successor_in(entry))
-    if old and new and old[1].item.active and new[1].item.active:
-        item = new[1].item
-        work.documents = with_superseded(work.documents, old[1].item.id, item, item.since or work.today)
-    else:
-        work.notes.append(f"An item of “{entry.title}” is no longer active, so nothing was replaced.")
+    old, new = map(work.active, (named_in_title(entry.title), successor_in(entry)))
+    work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
 
 
 def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
     for ident in ids_asked(entry.why):
-        found = work.placed(ident)
-        if found and found[1].item.active and found[1].item.quiet:
-            outcomes = OUTCOMES[found[1].item.type]
-            how = Status.DROPPED if Status.DROPPED in outcomes else Status.ENDED
-            work.documents = with_outcome(work.documents, ident, how, work.today)
+        with contextlib.suppress(KeyError):  # meanwhile it ended
+            if (item := work.active(ident)).quiet:
+                work.documents = with_outcome(work.documents, ident, ending_of(item.type), work.today)
 
 
 def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
-    found = [one[1].item for one in map(work.placed, ids_asked(entry.why)) if one and one[1].item.active]
-    if len(found) != 2:  # noqa: PLR2004  a pair
-        work.notes.append(f"An item of “{entry.title}” is no longer active, so nothing was changed.")
-        return
-    new, old = found
+    new, old = map(work.active, ids_asked(entry.why))
     if choice == "keep new":
         work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
     elif choice == "keep old":

@@ -20,10 +20,10 @@ from pipelines.review.item_links import (
     with_link,
     with_successor,
 )
-from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, with_end
+from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, replaced, with_end
 from pipelines.review.questions import Question
-from pipelines.store.change_set import items_by_id, moved
-from pipelines.store.document import Block, Document, document_at, edited, with_marks
+from pipelines.store.change_set import items_by_id, moved, with_item_changed
+from pipelines.store.document import Block, Document, document_at, edited
 from pipelines.store.item import (
     CLOSED,
     ON,
@@ -300,18 +300,15 @@ def evidence_of(place: Place) -> Evidence:
 
 def joined_evidence(places: Sequence[Place]) -> tuple[Evidence, ...]:
     """Return places as evidence; places of a log that follow each other line by line are one."""
-    found: list[Evidence] = []
-    runs: list[list[Place]] = []
+    found: list[tuple[str, int, int, list[str]]] = []
     for place in places:
-        last = runs[-1][-1] if runs else None
-        if last and (last.entry.path, last.end_line + 1) == (place.entry.path, place.start_line):
-            runs[-1].append(place)
-        else:
-            runs.append([place])
-    for run in runs:
-        words = "\n".join(line for place in run for line in place.lines)
-        found.append(Evidence(run[0].entry.path, run[0].start_line, run[-1].end_line, quote_digest(words)))
-    return tuple(dict.fromkeys(found))
+        path, first, last, lines = place.entry.path, place.start_line, place.end_line, place.lines
+        if found and (found[-1][0], found[-1][2] + 1) == (path, first):
+            _, first, _, before = found.pop()
+            lines = [*before, *lines]
+        found.append((path, first, last, lines))
+    quoted = (Evidence(path, first, last, quote_digest("\n".join(lines))) for path, first, last, lines in found)
+    return tuple(dict.fromkeys(quoted))
 
 
 # ---------------------------------------- superseding
@@ -336,19 +333,11 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
         new_item: the item that replaces it.
         day: the day of the change, `YYYY-MM-DD`.
     """
-    after = dict(documents)
     places = items_by_id(documents)
-    if old_id == new_item.id or old_id not in places or new_item.id not in places:
-        return after
+    if old_id == new_item.id or not {old_id, new_item.id} <= places.keys():
+        return dict(documents)
     path, old = places[old_id]
     if old.status not in SUPERSEDABLE or path == REVIEW:
-        return after
-    ended = with_successor(old, new_item, day)
-    after[path], blocks = leaving(after[path], {old_id: ended})
-    target = history_of(path)
-    history = after.get(target) or new_document(target, "")
-    after[target] = edited(history, add=blocks)
-    path, _ = places[new_item.id]
-    row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
-    after[path] = with_marks(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
-    return after
+        return dict(documents)
+    after = replaced(documents, path, with_successor(old, new_item, day))
+    return with_item_changed(after, new_item.id, lambda new: with_link(new, "supersedes", old_id))

@@ -1,7 +1,6 @@
 """Capture: join and clean the logs before anything else reads them.
 
-Secrets and private text are removed from new log lines; partial logs are folded into their day's log, in order of time,
-once.
+Secrets and private text are removed from new log lines; partial logs are folded into their day's log, once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
@@ -25,9 +23,7 @@ if TYPE_CHECKING:
     from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
-_TIMED = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
-_TITLE = re.compile(r"#[ \t]")
-_DAY_TITLE = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
+_DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,65 +82,22 @@ def capture(
 ) -> FoldedLogs:
     """Fold the partial logs of days up to `today` into the logs of their days.
 
-    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. If the day's log and its partial logs are flat lists
-    of timed lines, the entries are merged by time; a log with headings keeps its lines, and each partial log is
-    appended under its own heading. If the day's log is in `closed` (it exists but cannot be read), its partial logs
-    stay.
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Each is appended to its day's log, under its own
+    heading. If that log is in `closed` (it exists but cannot be read), it stays.
     """
-    by_day: dict[str, list[str]] = {}
-    odd = []
+    out, folded, odd = dict(logs), [], []
     for path in sorted(partials):
         name = path.removeprefix(f"{PARTIAL}/")
-        if day := log_day(f"{name[:10]}.md") if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else "":
-            by_day.setdefault(day, []).append(path)
-        else:
+        day = log_day(f"{name[:10]}.md") if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else ""
+        if not day:
             odd.append(path)
-    out, folded = dict(logs), []
-    for day, paths in sorted(by_day.items()):
-        if day <= today and log_path(day) not in closed:
-            current = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
-            out[log_path(day)] = _fold(current, [(path, partials[path].decode()) for path in paths]).encode()
-            folded += paths
+        elif day <= today and log_path(day) not in closed:
+            text = out.get(log_path(day), f"# {day}\n".encode())
+            said = _DAY_TITLE.sub("", partials[path].decode()).strip("\n")
+            end = b"" if text.endswith(b"\n") else b"\n"
+            out[log_path(day)] = text + end + f"\n## {name.removesuffix('.md')}\n\n{said}\n".encode()
+            folded.append(path)
     return FoldedLogs(dict(sorted(out.items())), tuple(folded), tuple(odd))
-
-
-def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
-    head, timed = _flat(log)
-    parts = [_flat(text) for _, text in partials]
-    if timed is None or any(entries is None or _has_more_than_title(lines) for lines, entries in parts):
-        return _append(log, partials)
-    merged = sorted([*timed, *(entry for _, entries in parts for entry in entries or ())], key=itemgetter(0))
-    return "".join([*head, *(line for _, lines in merged for line in lines)])
-
-
-def _has_more_than_title(head: Sequence[str]) -> bool:
-    """Whether the lines above a partial log's first entry are more than blank lines and its day as a title."""
-    return any(line.strip() and not _DAY_TITLE.fullmatch(line) for line in head)
-
-
-def _flat(text: str) -> tuple[list[str], list[tuple[int, list[str]]] | None]:
-    """Return a log's head lines, and the minute and lines of its timed entries; None if it is not a flat list."""
-    head: list[str] = []
-    entries: list[tuple[int, list[str]]] = []
-    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
-        ended = line if line.endswith("\n") else f"{line}\n"
-        if found := _TIMED.match(line):
-            entries.append((int(found[1]) * 60 + int(found[2]), [ended]))
-        elif not line.strip() or line[:1] in " \t":
-            (entries[-1][1] if entries else head).append(ended)
-        elif not entries and _TITLE.match(line):
-            head.append(ended)
-        else:
-            return head, None
-    return head, entries
-
-
-def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
-    out = log if not log or log.endswith("\n") else f"{log}\n"
-    for path, text in partials:
-        name = path.removeprefix(f"{PARTIAL}/").removesuffix(".md")
-        out += f"\n## {name}\n\n{text if text.endswith(chr(10)) else text + chr(10)}"
-    return out
 
 
 _MARK = b"\xff\xfe"

@@ -122,7 +122,7 @@ def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str])
         for place in listed.places
     ):
         return with_extra(item, LISTED, heading)
-    if _listed_under(item) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
+    if dict(item.extra).get(LISTED) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
         return item
     return with_extra(item, QUIET, day)
 
@@ -131,10 +131,6 @@ def _heading_of(listed: OpenList) -> str:
     """Return the heading above a list, without the numbers in it, or `yes` if it has none."""
     headings = listed.places[0].entry.headings if listed.places else ()
     return slug(_NUMBERS.sub("", headings[-1])) if headings else "yes"
-
-
-def _listed_under(item: Item) -> str:
-    return next((value for key, value in item.extra if key == LISTED), "")
 
 
 def _mentioned(item: Item) -> str:
@@ -156,7 +152,7 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
         return item.quiet or today if item.on < _days_before(today, UNKNOWN_DAYS) else ""
     if not is_pending(item) or (item.quiet and _mentioned(item) >= item.quiet):
         return ""
-    if _listed_under(item):
+    if dict(item.extra).get(LISTED):
         return item.quiet
     silent = bisect_right(days, today) - bisect_right(days, max(_mentioned(item), linked))
     return item.quiet or today if silent >= SILENT_DAYS else ""
@@ -178,9 +174,13 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
     if any(entry.kind == QUIET for entry in read_queue(after.get(REVIEW))):
         return after
     held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
-    if any(_asked(item) > _days_before(today, ASK_DAYS) for _, item in held):
+    if any(dict(item.extra).get(ASKED, "") > _days_before(today, ASK_DAYS) for _, item in held):
         return after
-    new = [(path, item) for path, item in held if item.active and item.quiet and _asked(item) < item.quiet]
+    new = [
+        (path, item)
+        for path, item in held
+        if item.active and item.quiet and dict(item.extra).get(ASKED, "") < item.quiet
+    ]
     if not new:
         return after
     new = sorted(new, key=lambda pair: (pair[0], pair[1].id))[:_MOST_ASKED]
@@ -191,10 +191,6 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
     count = "1 open item" if len(rows) == 1 else f"{len(rows)} open items"
     why = "\n".join(["Nobody has mentioned these of late. They come last, and search finds them.", "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {count}", why, CHOICES)
-
-
-def _asked(item: Item) -> str:
-    return next((value for key, value in item.extra if key == ASKED), "")
 
 
 def ids_asked(why: Sequence[str]) -> list[str]:
