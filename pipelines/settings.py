@@ -98,11 +98,9 @@ class Search(_Strict):
 
 
 class Schedule(_Strict):
-    """When `curate schedule` runs each job; 0 disables a job."""
+    """When `curate schedule` runs its nights, and how long it waits for one when it is stopped."""
 
     night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
-    capture_hours: Annotated[int, Field(ge=0, le=168)] = 4
-    index_minutes: Annotated[int, Field(ge=0, le=10_080)] = 15
     stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30
 
 

@@ -73,26 +73,25 @@ def curate_mcp(memory: Path | None) -> None:
 @click.command("schedule")
 @with_root
 def curate_schedule(*, root: Path) -> None:
-    """Run every night in the foreground, capture sessions, and keep the index up to date.
+    """Run every night in the foreground.
 
     This is for containers and servers; elsewhere use a timer (`curate install`). Set the times in [schedule] in
     curate.toml. SIGTERM and SIGINT end it. It logs to standard error.
     """
-    from pipelines.night.schedule import Daemon  # noqa: PLC0415  as above
-    from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
+    from pipelines.night.schedule import Daemon, NightProcess, log  # noqa: PLC0415  as above
     from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
 
     settings = load_settings(root)
     with schedule_lock(root):
-        children = Children(root)
-        daemon = Daemon(root, settings, children.run)
+        night = NightProcess(root)
+        daemon = Daemon(root, settings, night.run)
         watch = _listening(daemon)
         due = daemon.next_night()
         log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")
         daemon.run(watch)
-        killed = children.stop(settings.schedule.stop_seconds)
+        killed = night.stop(settings.schedule.stop_seconds)
         daemon.wait()
-        log("stopped", level="warning" if killed else "info", killed=killed)
+        log("stopped", level="warning" if killed else "info", killed=int(killed))
 
 
 def _listening(daemon: Daemon) -> Callable[[], None]:

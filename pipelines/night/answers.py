@@ -365,6 +365,12 @@ class ReviewQuestion:
         """Return what a choice does, in the entry's words."""
         return dict(self.entry.choices).get(choice, "")
 
+    @property
+    def letting_in(self) -> tuple[str, ...]:
+        """The choices that file the waiting item as the person's own."""
+        acts = _ITEM.get(self.entry.kind, {})
+        return tuple(one for one in self.choices if acts.get(one if one in acts else REPLACES) in _LETTING_IN)
+
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
     """Return key → choice: the first letter of each that is free, a digit for one that names an item.
@@ -451,8 +457,7 @@ def decide(
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
         items = question.items
-        act = _ITEM.get(question.entry.kind, {}).get(REPLACES if choice.startswith(f"{REPLACES} ") else choice)
-        if text and (len(items) != 1 or act not in _LETTING_IN):
+        if text and (len(items) != 1 or choice not in question.letting_in):
             raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
         if text:
             items = (replace(items[0], text=text, by=""),)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +26,7 @@ from pipelines.store.document import (
     newest_day,
 )
 from pipelines.store.generated import without_pointers
-from pipelines.store.item import Item, ItemType, Status, render_item
+from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
 
@@ -225,32 +224,22 @@ def _overflow(  # noqa: PLR0913, PLR0917  the page, and all that its cap depends
             return
         left = edited(document, remove=[placed.item.id for placed in out])
         documents |= with_states({path: left}, vetoed)
-        _archive(documents, document, out, cap, closed, moved)
+        _archive(documents, document, out, closed, moved)
 
 
 def _archive(
     documents: dict[str, Document],
     document: Document,
     out: Sequence[Placed],
-    cap: int,
     closed: frozenset[str],
     moved: list[Moved],
 ) -> None:
-    """Move items that left a page to the archives of their years: for each, the first part with room."""
+    """Move items that left a page to the archives of their years."""
     archives: dict[str, list[Block]] = {}
-    room: dict[str, int] = {}
     for placed in sorted(out, key=lambda p: p.line):
         block = block_of(document, placed)
-        block = Block(archived(block.item), block.notes)
-        need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
-        for number in count(1):
-            target = archive_path(document.path, block.item.since, number)
-            size = documents[target].size if target in documents else 0
-            left = room.setdefault(target, cap - 512 - size)
-            if target not in closed and (left >= need or (not size and target not in archives)):
-                break
-        room[target] -= need
-        archives.setdefault(target, []).append(block)
+        target = free_path(archive_path(document.path, block.item.since), closed)
+        archives.setdefault(target, []).append(Block(archived(block.item), block.notes))
     for target, blocks in archives.items():
         _move(documents, blocks, document.path, target, moved)
 

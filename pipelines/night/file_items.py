@@ -59,8 +59,8 @@ class Promoted:
     path and item of those that there were, and `homes` the path of each new one. `confirmed` are the items that gained
     evidence, `superseded` the id of each replaced item → its successor's, and `closed` the items that ended otherwise.
     `questions` are new items for Review.md to ask about, contradictions first; they are in none of the others. `claims`
-    are log lines about items on which a person decides. `meant` is temporary id → id, `over` the ids of items that
-    became history, in order, and `back` archived items that were said again → the document they return to.
+    are log lines about items on which a person decides. `meant` is temporary id → id, and `back` archived items that
+    were said again → the document they return to.
     """
 
     documents: dict[str, Document]
@@ -76,7 +76,6 @@ class Promoted:
     claims: list[DoubtfulClaim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
-    over: dict[str, None] = field(default_factory=dict)
     back: dict[str, str] = field(default_factory=dict)
 
     def take(self, ruling: Ruling) -> None:
@@ -125,7 +124,6 @@ class Promoted:
 
     def put(self, item: Item) -> None:
         """Replace an item, in its place."""
-        self.over |= {item.id: None} if item.status in CLOSED else {}
         self.items[item.id] = item
 
     def saw(self, seen: Mapping[str, str]) -> None:
@@ -141,7 +139,7 @@ class Promoted:
             for kind, target in links:
                 source, named = self.item(ident), self.item(target)
                 if source and named:
-                    self.put(with_link(source, kind, named.id))
+                    self.items[source.id] = with_link(source, kind, named.id)
 
     def _create(self, candidate: Candidate, path: str) -> Item:
         extra = ((SOURCE, candidate.source), (PERSON, candidate.name), (ON, candidate.on))
@@ -253,9 +251,8 @@ def _as_now(question: Question, work: Promoted) -> Question:
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
-    """Write items to the documents, creating missing ones; history is in the order in which items ended."""
+    """Write items to the documents, creating missing ones."""
     documents, added, titles = work.documents, work.added, work.titles
-    order = {ident: number for number, ident in enumerate(work.over)}
     histories: dict[str, list[Block]] = {}
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
         new = [Block(item) for place, item in added.values() if place == path]
@@ -272,7 +269,7 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
             histories.setdefault(history_of(path), []).extend(gone)
     for path, blocks in histories.items():
         document = documents.get(path) or new_document(path, titles.get(path, ""))
-        documents[path] = edited(document, add=sorted(blocks, key=lambda block: order[block.item.id]))
+        documents[path] = edited(document, add=blocks)
 
 
 def new_document(path: str, title: str) -> Document:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
@@ -26,34 +25,18 @@ if TYPE_CHECKING:
 _DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedLogs:
-    """The logs after capture.
-
-    Args:
-        logs: every log by path, in order of days.
-        folded: the partial logs that were folded in, and are deleted.
-        odd: partial logs whose names hold no day; they stay where they are.
-    """
-
-    logs: Mapping[str, bytes]
-    folded: tuple[str, ...] = ()
-    odd: tuple[str, ...] = ()
-
-
 def take_logs(run: Run) -> None:
     """Take the logs without secrets and private text, the partial ones folded into their days."""
     snapshot, report, redactor = run.snapshot, run.report, load_redactor(run.night.root)
     cleaned = {} if rules_changed(run.night.root) else snapshot.progress
     logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
-    folded = capture(logs, partials, run.today, snapshot.unreadable())
-    run.logs = folded.logs
+    run.logs, folded, odd = with_partial_logs(logs, partials, run.today, snapshot.unreadable())
     if snapshot.layout.in_place:  # the logs are a person's own files, and keep what they hold
         why = "holds text marked as private. The file was neither changed nor committed, and that text was not read"
         report.warnings += [f"{snapshot.shown(path)} {why}." for path in private]
         redacted = {}
     else:
-        run.files |= {**folded.logs, **partials, **dict.fromkeys(folded.folded)}
+        run.files |= {**run.logs, **partials, **dict.fromkeys(folded)}
         purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
         held = _with_secret_in_git(run, redacted)
         report.warnings += [
@@ -62,8 +45,8 @@ def take_logs(run: Run) -> None:
         ]
         report.warnings += [f"{path}: the text marked as private was removed." for path in private]
     why = "was not folded, because its name has no date. Rename it to DAY-NAME.md"
-    report.warnings += [f"{path} {why}." for path in folded.odd]
-    report.logs["folded"] = folded.folded
+    report.warnings += [f"{path} {why}." for path in odd]
+    report.logs["folded"] = folded
     report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
 
 
@@ -77,13 +60,16 @@ def _with_secret_in_git(run: Run, redacted: Mapping[str, Sequence[FoundSecret]])
     return found
 
 
-def capture(
+def with_partial_logs(
     logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str, closed: frozenset[str] = frozenset()
-) -> FoldedLogs:
-    """Fold the partial logs of days up to `today` into the logs of their days.
+) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
+    """Return the logs, in order of days, with the partial ones of days up to `today` appended to theirs.
 
-    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Each is appended to its day's log, under its own
-    heading. If that log is in `closed` (it exists but cannot be read), it stays.
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Each stands under its own heading. If its day's log
+    is in `closed` (it exists but cannot be read), it stays.
+
+    Returns:
+        The logs; the partial logs that are in them now, and go; those whose names hold no day, which stay.
     """
     out, folded, odd = dict(logs), [], []
     for path in sorted(partials):
@@ -97,7 +83,7 @@ def capture(
             end = b"" if text.endswith(b"\n") else b"\n"
             out[log_path(day)] = text + end + f"\n## {name.removesuffix('.md')}\n\n{said}\n".encode()
             folded.append(path)
-    return FoldedLogs(dict(sorted(out.items())), tuple(folded), tuple(odd))
+    return dict(sorted(out.items())), tuple(folded), tuple(odd)
 
 
 _MARK = b"\xff\xfe"

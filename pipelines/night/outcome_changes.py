@@ -24,7 +24,6 @@ from pipelines.review.outcomes import (
     claimed,
     replaced,
     with_end,
-    with_outcome,
     with_reopened,
     without_questions,
 )
@@ -33,6 +32,7 @@ from pipelines.review.verification import UNSETTLED_DAYS
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import (
+    CLOSED_BY,
     MAY_CONFLICT,
     OUTCOMES,
     PERSON,
@@ -43,6 +43,7 @@ from pipelines.store.item import (
     Status,
     Trust,
     new_id,
+    with_extra,
     with_metadata,
 )
 from pipelines.store.layout import REVIEW, document_id
@@ -86,10 +87,6 @@ class Authority:
         """The source to show in a question of Review.md."""
         return Sources(lambda evidence: self.quote if evidence == self.place else "", self.shown)
 
-    def may_change(self, item: Item) -> bool:
-        """Whether this word may change an item."""
-        return not self.why_not(item)
-
     def why_not(self, item: Item) -> str:
         """Return why this word may not change an item, as a clause; empty if it may."""
         return self.asks or ("" if self.trust.reaches(item.trust) else _AGENT_ONLY)
@@ -131,7 +128,7 @@ def close_items(
     Raises:
         UsageFault: an item cannot end so, or is no longer active.
     """
-    after, outcomes, claims = dict(documents), [], list[DoubtfulClaim]()
+    after, outcomes, claims = dict(documents), list[Outcome](), list[DoubtfulClaim]()
     for ident in idents:
         path, placed = placed_item(after, ident)
         item, how = placed.item, how_of(placed.item.type)
@@ -140,15 +137,21 @@ def close_items(
             outcomes.append(Outcome(ident, item))
             continue
         _must_hold(item, path, voice)
-        if not voice.may_change(item):
-            kind = DOUBT if how is Status.NEVER_HELD else how.value
-            claims.append(DoubtfulClaim(with_end(item, how, voice.today, voice.place), kind, voice.why_not(item)))
-        elif voice.trust is Trust.OWNER:
-            after = with_outcome(after, ident, how, voice.today)
+        ended, why = with_end(item, how, voice.today, voice.place), voice.why_not(item)
+        if why:
+            claims.append(DoubtfulClaim(ended, DOUBT if how is Status.NEVER_HELD else how.value, why))
         else:
-            after = replaced(after, path, with_end(item, how, voice.today, voice.place))
-        outcomes.append(Outcome(ident, item, asked=not voice.may_change(item)))
-    after = without_questions(after, [one.id for one in outcomes if not one.asked])
+            by_owner = voice.trust is Trust.OWNER
+            after = replaced(after, path, with_extra(ended, CLOSED_BY, "owner") if by_owner else ended)
+        outcomes.append(Outcome(ident, item, asked=bool(why)))
+    return _with_claims(after, outcomes, claims, voice)
+
+
+def _with_claims(
+    documents: Mapping[str, Document], outcomes: list[Outcome], claims: Sequence[DoubtfulClaim], voice: Authority
+) -> Changed:
+    """Return the documents without questions that are settled now, and with those about what a person must decide."""
+    after = without_questions(documents, [one.id for one in outcomes if not one.asked])
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
 
 
@@ -192,12 +195,12 @@ def correct_item(
     if words_key(text) == words_key(old.text):
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
-    if same and not voice.may_change(old):
-        claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
-        return dict(claimed(documents, [claim], voice.sources, voice.today)[0]), [Outcome(ident, old, asked=True)]
+    if same and (why := voice.why_not(old)):
+        claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
+        return _with_claims(documents, [Outcome(ident, old, asked=True)], [claim], voice)
     new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
-    if not voice.may_change(old):
-        question = Question(new, path, voice.why_not(old), old)
+    if why := voice.why_not(old):
+        question = Question(new, path, why, old)
         return dict(asked(documents, [question], voice.sources, voice.today)), [Outcome(ident, old, asked=True)]
     after = dict(documents)
     if not same:
@@ -251,7 +254,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
     Raises:
         UsageFault: an item waits for review, is archived, or cannot be reopened.
     """
-    after, outcomes, claims = dict(documents), [], list[DoubtfulClaim]()
+    after, outcomes, claims = dict(documents), list[Outcome](), list[DoubtfulClaim]()
     known = items_by_id(documents)
     for ident in idents:
         path, placed = placed_item(after, ident)
@@ -262,19 +265,17 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         if item.status not in REOPENABLE:
             _must_hold(item, path, voice)
         successor = known.get(item.superseded_by or item.merged_into)
-        by_owner = voice.trust is not Trust.OWNER and item.closed_by_person
-        may = not by_owner and all(map(voice.may_change, (item, successor[1]) if successor else (item,)))
-        if may:
-            after = with_reopened(after, ident)
+        changed = [item, successor[1]] if successor else [item]
+        why = next(filter(None, map(voice.why_not, changed)), "")
+        if voice.trust is not Trust.OWNER and item.closed_by_person:
+            why = "a person ended it"
+        if why:
+            said = replace(item, evidence=(*item.evidence, voice.place) if voice.place else item.evidence)
+            claims.append(DoubtfulClaim(said, REOPEN, why, "An agent says that it is true again"))
         else:
-            evidence = (*item.evidence, voice.place) if voice.place else item.evidence
-            why = "a person ended it" if by_owner else _AGENT_ONLY
-            claims.append(
-                DoubtfulClaim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it is true again")
-            )
-        outcomes.append(Outcome(ident, item, asked=not may, new=successor[1].id if successor else ""))
-    after = without_questions(after, [one.id for one in outcomes if not one.asked])
-    return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
+            after = with_reopened(after, ident)
+        outcomes.append(Outcome(ident, item, asked=bool(why), new=successor[1].id if successor else ""))
+    return _with_claims(after, outcomes, claims, voice)
 
 
 def _must_hold(item: Item, path: str, voice: Authority) -> None:
@@ -332,7 +333,7 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
         return {**after, path: edited(after[path], replace={ident: linked})}, [Outcome(other, old.item)]
     if (source := placed.item.source) and source != old.item.source:
         voice = replace(voice, asks=f"{source} says otherwise")
-    if not voice.may_change(old.item):
+    if voice.why_not(old.item):
         return close_items(after, [other], ending_of, voice)
     day = placed.item.since if placed.item.since > old.item.since else voice.today
     after = with_superseded(after, other, placed.item, day)

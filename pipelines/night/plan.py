@@ -41,6 +41,7 @@ from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git_history import run_id
@@ -173,8 +174,8 @@ def _read(run: Run) -> None:
     if night.verifier:
         run.days, run.later = first_days(run.days, night.rules_before)
     is_old = any(one.asked and one.day < night.rules_before for one in run.days)
-    newest = max((day for _, one in catalog.items for day in (one.since, one.confirmed)), default="")
-    nearby = Nearby([(document_id(path), item) for path, item in linkable(catalog.items)], newest)
+    shown = [(document_id(path), item) for path, item in linkable(catalog.items)]
+    nearby = Nearby(shown, newest_day(run.documents.values()))
     extracted = run.extracted = extract(
         run.days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
         lambda done: run.watch.advance(done, len(run.days)), nearby, load_seals(),
@@ -219,8 +220,7 @@ def _rule(run: Run) -> None:
         rulings = [one for one in rulings if one.told < first]
         forms = [form for form in forms if form.place.entry.day < first]
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-    skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=night.rereads)
-    run.report.skipped = [one.to_json() for one in skipped]
+    run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=night.rereads)
     # Reading a line again confirms nothing.
     run.rulings = [
         one for one in rulings

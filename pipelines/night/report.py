@@ -256,15 +256,11 @@ def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
     whole: dict[str, Any] = report.to_json()
     shared = {key: value for key, value in whole.items() if key not in _HERE}
     shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
-    yield Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
+    path = f"{TRAVELLING}/{report.run}.json"
+    yield Change(path, None, without_secrets(json.dumps(shared, indent=1)).encode())
     for name in _names(root, TRAVELLING)[: -SHARED + 1]:
         with contextlib.suppress(BadFile):
             yield Change(path := f"{TRAVELLING}/{name}", read_bytes(root, path), None)
-
-
-def shared_report_path(run: str) -> str:
-    """Return the path of the report in a run's commit."""
-    return f"{TRAVELLING}/{run}.json"
 
 
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:

@@ -12,12 +12,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FINE, CurateError
-from pipelines.night.report import TRAVELLING, left_pending, read_reports, save_report, shared_report_path
+from pipelines.night.report import TRAVELLING, left_pending, read_reports, save_report
 from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
-from pipelines.store.state import record_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,20 +179,14 @@ def note_undone(root: Path) -> None:
 
 
 def find_run(root: Path, git: Git, prefix: str) -> PastRun:
-    """Return the run whose id or commit starts with a prefix; an old one has the report that its commit holds.
+    """Return the run whose id or commit starts with a prefix.
 
     Raises:
         UnknownRun: none or more than one matches.
     """
     runs = all_runs(root, git)
     ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))
-    run = next(run for run in runs if run.id == ident)
-    if run.report or not run.commit:
-        return run
-    if not (report := record_in(git.show(run.commit.commit, shared_report_path(run.id)))):
-        return run
-    ended, why = _ending(report) if run.ended is RunEnd.COMMITTED else (run.ended, run.why)
-    return replace(run, report=report, ended=ended, why=why)
+    return next(run for run in runs if run.id == ident)
 
 
 def items_changed(run: PastRun, git: Git) -> list[ItemChange]:

@@ -1,11 +1,21 @@
-"""The daemon: APScheduler runs nights, captures and index refreshes at their times, in the memory's time zone."""
+"""The daemon: APScheduler runs each night at its time, in the memory's time zone, as a process of its own.
+
+A night in the daemon's own process could bring it down: a crash in a library, leaked memory, a hanging client. A child
+process can be stopped, and killed if it does not stop; the next one starts fresh. A night looks for new sessions, and
+every search brings the index up to date, so that the daemon needs no other jobs.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import signal
+import subprocess
+import sys
+import threading
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_SCHEDULER_STARTED
@@ -13,13 +23,12 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.combining import OrTrigger
 from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.interval import IntervalTrigger
 
-from pipelines.errors import CurateError
+from pipelines.errors import INTERRUPTED, CurateError
 from pipelines.night.report import read_reports, was_cut_short
-from pipelines.night.schedule_jobs import NEXT, commands_of, log
 from pipelines.store.days import moment_of
 from pipelines.store.state import write_record
+from pipelines.text import key_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,40 +39,52 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
+NEXT: Final = "schedule.json"
+"""The record of when the next night is due, in which process, and since when."""
+_PRIORITIES = {"error": 3, "warning": 4, "info": 6}
+
+
+def log(event: str, *, level: str = "info", **values: object) -> None:
+    """Write one line without text of the memory; under systemd, with the priority for the journal first."""
+    mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
+    print(mark + key_values(event=event, level=level, **values), file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
+
+
 class Daemon:
-    """Runs nights, captures and index refreshes of one memory until stopped.
+    """Runs the nights of one memory until stopped.
 
     Args:
         root: the memory.
         settings: its settings.
-        work: does the commands of a job and returns its exit code.
+        work: runs a night and returns its exit code.
         now: the clock.
         log: writes one line: an event and its values, without text of the memory.
-        executor: APScheduler's executor for the jobs.
+        executor: APScheduler's executor for the nights.
     """
 
     def __init__(
         self,
         root: Path,
         settings: Settings,
-        work: Callable[[Sequence[Sequence[str]]], int],
+        work: Callable[[], int],
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         log: Callable[..., None] = log,
         executor: object = None,
     ) -> None:
-        self._root, self._settings = root, settings
+        self._root, self._zone = root, ZoneInfo(settings.timezone)
         self._work, self._now, self._log = work, now, log
         self._written: datetime | None = None
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # we log ourselves
-        # One thread for each job, so that a long night delays no capture.
-        self._pool: Any = executor or ThreadPoolExecutor(3)
+        self._pool: Any = executor or ThreadPoolExecutor(1)
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": self._pool}, job_defaults=defaults)
         self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
-        self._plan_jobs(night_at=now() if self._missed_a_night() else None)
+        night = night_trigger(settings.schedule.night, self._zone)
+        due = now() if self._has_missed(night) else night.get_next_fire_time(None, now())
+        self._scheduler.add_job(self._do, night, id="night", next_run_time=due)
 
     def run(self, begun: Callable[[], None]) -> None:
-        """Run jobs when they are due, until `stop` is called.
+        """Run nights when they are due, until `stop` is called.
 
         Args:
             begun: called once, as soon as the daemon can be stopped.
@@ -72,46 +93,32 @@ class Daemon:
         self._scheduler.start()
 
     def look(self) -> None:
-        """Check the time: after a machine's sleep, other jobs are due."""
+        """Check the time: after a machine's sleep, another night is due."""
         if self._scheduler.running:
             self._scheduler.wakeup()
         if (due := self.next_night()) != self._written:
             at, then = (one.isoformat(timespec="seconds") if one else "" for one in (self._now(), due))
-            self._note(NEXT, {"process": os.getpid(), "next": then, "at": at})
+            try:
+                write_record(self._root, NEXT, {"process": os.getpid(), "next": then, "at": at})
+            except CurateError as fault:  # a full disk does not stop the daemon: the night itself reports the problem
+                self._log("not-noted", level="warning", why=type(fault).__name__)
             self._written = due
 
     def next_night(self) -> datetime | None:
         """Return when the next night is due."""
-        job = self._scheduler.get_job("night")
-        due: datetime | None = getattr(job, "next_run_time", None)
+        due: datetime | None = getattr(self._scheduler.get_job("night"), "next_run_time", None)
         # Via UTC, so that a time skipped by the clocks becomes the one they show then.
-        return due.astimezone(UTC).astimezone(ZoneInfo(self._settings.timezone)) if due else None
+        return due.astimezone(UTC).astimezone(self._zone) if due else None
 
     def stop(self) -> None:
-        """Start nothing more, and let `run` return without waiting for running jobs."""
+        """Start nothing more, and let `run` return without waiting for a running night."""
         self._scheduler.shutdown(wait=False)
 
     def wait(self) -> None:
-        """Wait until each job has said how it ended. After `run`, when all that jobs started has ended."""
+        """Wait until the night has said how it ended. After `run`, when all that it started has ended."""
         self._pool.shutdown(wait=True)
 
-    @property
-    def _night(self) -> BaseTrigger:
-        return night_trigger(self._settings.schedule.night, ZoneInfo(self._settings.timezone))
-
-    def _plan_jobs(self, night_at: datetime | None) -> None:
-        """Plan each job from now on, with the first night at a given time, if any."""
-        now, times = self._now(), self._settings.schedule
-        pauses = {"capture": timedelta(hours=times.capture_hours), "index": timedelta(minutes=times.index_minutes)}
-        triggers = {"night": (self._night, night_at or self._night.get_next_fire_time(None, now))}
-        for name, pause in pauses.items():
-            if pause:
-                seconds = int(pause.total_seconds())
-                triggers[name] = (IntervalTrigger(seconds=seconds, start_date=now + pause, timezone=UTC), now + pause)
-        for name, (trigger, due) in triggers.items():
-            self._scheduler.add_job(self._do, trigger, id=name, args=[name], next_run_time=due)
-
-    def _missed_a_night(self) -> bool:
+    def _has_missed(self, night: BaseTrigger) -> bool:
         """Whether no run has completed since a night was due; a failed run is not repeated.
 
         A night that was cut short, by a restart or a crash of the machine, is started again. What a model answered is
@@ -120,34 +127,22 @@ class Daemon:
         reports = [one for one in read_reports(self._root).values() if moment_of(one)]
         ended = [when for one in reports if (when := moment_of(one)) and not was_cut_short(one)]
         last = max(ended, default=None)
-        due = self._night.get_next_fire_time(None, last + timedelta(seconds=1)) if last else None
+        due = night.get_next_fire_time(None, last + timedelta(seconds=1)) if last else None
         is_missed = bool(reports) if last is None else due is not None and due <= self._now()
         if is_missed:
             self._log("night-missed", since=last.isoformat(timespec="seconds") if last else "")
         return is_missed
 
-    def _do(self, name: str) -> None:
-        if not (commands := commands_of(name, os.environ)):
-            return
-        begun = self._now()
-        code = self._work(commands)
+    def _do(self) -> None:
+        begun, code = self._now(), self._work()
         seconds = round((self._now() - begun).total_seconds(), 1)
-        level = "info" if code == 0 else "warning"
-        self._log("job-ended", level=level, job=name, exit=code, seconds=seconds)
-
-    def _note(self, name: str, row: dict[str, object]) -> None:
-        """Write a record. A full disk does not stop the daemon: the night itself reports the problem."""
-        try:
-            write_record(self._root, name, row)
-        except CurateError as fault:
-            self._log("not-noted", level="warning", why=type(fault).__name__)
+        self._log("job-ended", level="warning" if code else "info", job="night", exit=code, seconds=seconds)
 
     def _on_event(self, event: object) -> None:
-        job = getattr(event, "job_id", "")
         if isinstance(fault := getattr(event, "exception", None), BaseException):
-            self._log("job-broke", level="error", job=job, error=type(fault).__name__)
+            self._log("job-broke", level="error", job="night", error=type(fault).__name__)
         else:
-            self._log("job-skipped", level="warning", job=job, why="still-running")
+            self._log("job-skipped", level="warning", job="night", why="still-running")
 
 
 def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
@@ -168,3 +163,55 @@ def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
         return CronTrigger.from_crontab(night, timezone=zone)
     clocks = [clock.split(":") for clock in ([night] if isinstance(night, str) else night)]
     return OrTrigger([CronTrigger(hour=hour, minute=minute, timezone=zone) for hour, minute in clocks])
+
+
+class NightProcess:
+    """A night as a child process of the daemon.
+
+    Args:
+        root: the memory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._child: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def run(self) -> int:
+        """Run a night; return its exit code."""
+        with self._lock:
+            if self._closing:
+                return INTERRUPTED
+            # A run's output may quote the memory; operators find what they need in its report (`curate runs`).
+            self._child = child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "pipelines.cli", "run", "--memory", str(self._root)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # only the daemon gets its terminal's Ctrl-C
+            )
+        code = child.wait()
+        return code if code >= 0 else 128 - code
+
+    def stop(self, seconds: float) -> bool:
+        """Stop the night: ask, wait up to `seconds`, then kill. Return whether it was killed.
+
+        The next run recovers from a killed one, wherever it was killed.
+        """
+        with self._lock:
+            self._closing = True
+        if (child := self._child) is None or child.poll() is not None:
+            return False
+        try:
+            _kill(child, signal.SIGTERM)
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            _kill(child, signal.SIGKILL)
+            return True
+        return False
+
+
+def _kill(child: subprocess.Popen[bytes], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import evidence_of
@@ -31,23 +30,6 @@ NOT_KEPT: Final = "the model kept nothing of it"
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class NotUnderstood:
-    """One line, or the first line of an entry, that was not understood.
-
-    Args:
-        place: where it is. The report keeps no text of the logs.
-        why: why nothing came of it, as a clause.
-    """
-
-    place: Evidence
-    why: str
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as the report keeps it."""
-        return {**self.place._asdict(), "why": self.why}
-
-
 def skipped_lines(
     extracted: Extracted,
     forms: Sequence[ClosingForm],
@@ -56,10 +38,12 @@ def skipped_lines(
     context: ReviewContext,
     *,
     by_model: bool,
-) -> tuple[NotUnderstood, ...]:
+) -> list[dict[str, object]]:
     """Return what was not understood of the entries that were read for the first time, in order of the logs.
 
-    Text of external origin, code, and an answer or approval that decides nothing are not meant to be kept.
+    Each row is a line, or an entry that was not understood as a whole: where it is, and why nothing came of it, as a
+    clause. The report keeps no text of the logs. Text of external origin, code, and an answer or approval that decides
+    nothing are not meant to be kept.
 
     Args:
         extracted: what was read.
@@ -76,9 +60,7 @@ def skipped_lines(
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
     heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | extracted.used
     found = [
-        NotUnderstood(evidence_of(place), why)
-        for place, why in dropped.items()
-        if _is_own(place.entry, place.lines[0], context)
+        (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
     ]
     for day in extracted.read:
         why = NOT_KEPT if by_model and day.day not in extracted.fallback else NO_FORM
@@ -86,8 +68,8 @@ def skipped_lines(
             first = entry.text.partition("\n")[0]
             if entry not in heard and _says_something(entry) and _is_own(entry, first, context):
                 ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
-                found.append(NotUnderstood(ends, why))
-    return tuple(sorted(found, key=lambda one: one.place[:3]))
+                found.append((ends, why))
+    return [{**place._asdict(), "why": why} for place, why in sorted(found, key=lambda one: one[0][:3])]
 
 
 def _is_over(form: ClosingForm, context: ReviewContext) -> bool:

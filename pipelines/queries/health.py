@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.timers_cron import found_nights
 from pipelines.extract.extract_days import days_to_read
-from pipelines.night.fold_logs import capture
+from pipelines.night.fold_logs import with_partial_logs
 from pipelines.night.run_history import PastRun, RunEnd, nights
 from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.journal import is_unfinished
@@ -166,7 +166,7 @@ def minutes(when: datetime) -> str:
 
 def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
     """Return the days with entries that no run has read."""
-    logs = capture(snapshot.logs, snapshot.partials, today).logs
+    logs, *_ = with_partial_logs(snapshot.logs, snapshot.partials, today)
     days = days_to_read(logs, snapshot.progress, today, lambda *_: None)
     return list(dict.fromkeys(day.day for day in days if day.fresh))
 

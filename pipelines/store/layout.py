@@ -105,10 +105,9 @@ def document_path(ident: str) -> str:
     return f"{ident}.md"
 
 
-def archive_path(page: str, day: str, number: int = 1) -> str:
-    """Return the path of a part of the archive for a page's items that were learnt in the year of a day."""
-    part = f"-{number}" if number > 1 else ""
-    return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}{part}.md"
+def archive_path(page: str, day: str) -> str:
+    """Return the path of the archive for a page's items that were learnt in the year of a day."""
+    return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}.md"
 
 
 _PART = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")

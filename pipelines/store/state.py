@@ -185,16 +185,8 @@ NIGHTS = 30
 def read_record(root: Path, name: str, folder: str = PRIVATE) -> dict[str, object]:
     """Return a record of the derived folder, or of another; empty if it is missing or unreadable."""
     try:
-        return record_in(read_bytes(root, f"{folder}/{name}"))
-    except BadFile:
-        return {}
-
-
-def record_in(data: bytes | None) -> dict[str, object]:
-    """Return the record that a file's bytes are; empty if there is no file, or no record in it."""
-    try:
-        found = json.loads(data or b"")
-    except (ValueError, RecursionError):
+        found = json.loads(read_bytes(root, f"{folder}/{name}") or b"")
+    except (BadFile, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.night.fold_logs import capture
+from pipelines.night.fold_logs import with_partial_logs
 
 LOG = "Logs/2026-03-12.md"
 
@@ -13,9 +13,9 @@ LOG = "Logs/2026-03-12.md"
 def folded(log: str | None, **partials: str) -> str:
     named = {f"Logs/partial/2026-03-12-{name}.md": text.encode() for name, text in partials.items()}
     logs = {} if log is None else {LOG: log.encode()}
-    captured = capture(logs, named, "2026-03-12")
-    assert captured.folded == tuple(sorted(named))
-    return captured.logs[LOG].decode()
+    after, gone, _ = with_partial_logs(logs, named, "2026-03-12")
+    assert gone == tuple(sorted(named))
+    return after[LOG].decode()
 
 
 def test_partial_logs_are_appended_under_their_names() -> None:
@@ -24,13 +24,13 @@ def test_partial_logs_are_appended_under_their_names() -> None:
 
 
 def test_a_partial_log_of_a_day_to_come_waits() -> None:
-    captured = capture({}, {"Logs/partial/2026-03-13-x.md": b"- 09:00 a\n"}, "2026-03-12")
-    assert (captured.logs, captured.folded, captured.odd) == ({}, (), ())
+    assert with_partial_logs({}, {"Logs/partial/2026-03-13-x.md": b"- 09:00 a\n"}, "2026-03-12") == ({}, (), ())
 
 
 def test_a_partial_log_without_a_day_stays_and_is_named() -> None:
-    captured = capture({}, {"Logs/partial/notes.md": b"x", "Logs/partial/2026-02-30.md": b"y"}, "2026-03-12")
-    assert captured.odd == ("Logs/partial/2026-02-30.md", "Logs/partial/notes.md")
+    partials = {"Logs/partial/notes.md": b"x", "Logs/partial/2026-02-30.md": b"y"}
+    *_, odd = with_partial_logs({}, partials, "2026-03-12")
+    assert odd == ("Logs/partial/2026-02-30.md", "Logs/partial/notes.md")
 
 
 LINES = st.lists(

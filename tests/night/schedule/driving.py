@@ -18,7 +18,6 @@ from pipelines.night.schedule import Daemon
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import tzinfo
     from pathlib import Path
 
@@ -31,17 +30,15 @@ class Life:
     now: datetime
     exits: int = 0
     takes: timedelta = timedelta(seconds=20)
-    done: list[tuple[str, datetime]] = field(default_factory=list)
+    done: list[datetime] = field(default_factory=list)
     lines: list[dict[str, object]] = field(default_factory=list)
 
-    def work(self, commands: Sequence[Sequence[str]]) -> int:
-        name = {"run": "night"}.get(commands[0][0], commands[0][0])
-        self.done.append((name, self.now))
-        if name == "night":
-            row = {"run": f"{len(self.done):08d}", "now": self.now.isoformat(), "exit_code": self.exits}
-            runs = self.root / ".curate" / "runs"
-            runs.mkdir(parents=True, exist_ok=True)
-            (runs / f"{len(self.done):08d}.json").write_text(json.dumps(row))
+    def work(self) -> int:
+        self.done.append(self.now)
+        row = {"run": f"{len(self.done):08d}", "now": self.now.isoformat(), "exit_code": self.exits}
+        runs = self.root / ".curate" / "runs"
+        runs.mkdir(parents=True, exist_ok=True)
+        (runs / f"{len(self.done):08d}.json").write_text(json.dumps(row))
         self.now += self.takes
         return self.exits
 
@@ -85,7 +82,7 @@ class Life:
             daemon.run(daemon.look)
 
     def nights(self) -> list[datetime]:
-        return [moment for name, moment in self.done if name == "night"]
+        return self.done
 
 
 class _Until(Exception):

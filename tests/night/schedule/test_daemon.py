@@ -16,11 +16,10 @@ from pipelines.settings import load_settings
 from tests.night.schedule.driving import life_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 ZURICH = ZoneInfo("Europe/Zurich")
-SETTINGS = 'timezone = "Europe/Zurich"\n[schedule]\nnight = "02:30"\ncapture_hours = 0\nindex_minutes = 0\n'
+SETTINGS = 'timezone = "Europe/Zurich"\n[schedule]\nnight = "02:30"\n'
 
 
 @pytest.fixture
@@ -75,18 +74,6 @@ def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, roo
     assert {line["why"] for line in life.lines if line["event"] == "not-noted"} == {"NotWritable"}
 
 
-def test_the_index_and_capture_have_their_hours(monkeypatch: pytest.MonkeyPatch, root: Path, tmp_path: Path) -> None:
-    text = SETTINGS.replace("capture_hours = 0", "capture_hours = 3").replace("index_minutes = 0", "index_minutes = 10")
-    (root / "curate.toml").write_text(text)
-    (tmp_path / "claude" / "projects").mkdir(parents=True)
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    life = life_at(monkeypatch, root, "2026-05-01T06:00+00:00")
-    daemon = life.daemon()
-    life.live(daemon, datetime(2026, 5, 1, 12, 35, tzinfo=UTC))
-    names = [name for name, _ in life.done]
-    assert (names.count("index"), names.count("capture"), names.count("night")) == (39, 2, 0)
-
-
 def test_when_the_next_night_is_due_stands_where_others_read_it(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
     life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
     life.daemon().look()
@@ -117,7 +104,7 @@ def test_the_last_job_says_how_it_ended_before_the_daemon_has_ended(
             waited.set()
         ends(wait)
 
-    def work(_: Sequence[Sequence[str]]) -> int:
+    def work() -> int:
         begun.set()
         return 0 if waited.wait(30) else 1
 
@@ -128,7 +115,7 @@ def test_the_last_job_says_how_it_ended_before_the_daemon_has_ended(
     daemon = Daemon(root, load_settings(root), work, lambda: datetime.now(UTC), log, pool)
 
     def end() -> None:
-        daemon._scheduler.add_job(daemon._do, "interval", args=["index"], hours=1, next_run_time=datetime.now(UTC))
+        daemon._scheduler.modify_job("night", next_run_time=datetime.now(UTC))
         assert begun.wait(30)
         daemon.stop()
 

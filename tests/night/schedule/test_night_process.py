@@ -1,4 +1,4 @@
-"""Children are asked to end, waited for so long and no longer, and then killed."""
+"""A night is asked to end, waited for so long and no longer, and then killed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.schedule_jobs import Children, commands_of
+from pipelines.night.schedule import NightProcess
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,17 +23,11 @@ def test_what_runs_is_told_to_end_and_then_killed(
     program.write_text(f"#!/bin/sh\ntrap '{trap}' TERM\necho > {ready}\nwhile :; do sleep 1; done\n")
     program.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(program))
-    children, codes = Children(tmp_path), []
-    thread = threading.Thread(target=lambda: codes.append(children.run([["run"]])))
+    night, codes = NightProcess(tmp_path), []
+    thread = threading.Thread(target=lambda: codes.append(night.run()))
     thread.start()
     ready.read_text()
-    assert children.stop(seconds) == killed
+    assert night.stop(seconds) is bool(killed)
     thread.join(30)
     assert codes == [code]
-    assert children.run([["run"]]) == 130, "nothing more is started"
-
-
-def test_capture_is_of_the_agents_that_are_here(tmp_path: Path) -> None:
-    assert commands_of("capture", {"HOME": str(tmp_path)}) == []
-    (tmp_path / ".codex" / "sessions").mkdir(parents=True)
-    assert commands_of("capture", {"HOME": str(tmp_path)}) == [["capture", "--from", "codex"]]
+    assert night.run() == 130, "nothing more is started"
