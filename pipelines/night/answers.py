@@ -43,8 +43,8 @@ from pipelines.review.outcomes import (
     with_reopened,
 )
 from pipelines.review.questions import CORRECTION, REPLACES
-from pipelines.store.change_set import Change, placed_item, with_item_changed
-from pipelines.store.document import Block, Document, Placed, edited, numbered
+from pipelines.store.change_set import Change
+from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
@@ -182,8 +182,9 @@ class Answered:
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
         """Change an item's row, in whichever document it is."""
-        if self.placed(ident):
-            self.documents = with_item_changed(self.documents, ident, change)
+        if found := self.placed(ident):
+            path, placed = found
+            self.documents[path] = with_marks(self.documents[path], {placed.line: change(placed.item)})
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
         """Return the place of an item outside Review.md, or None."""
@@ -196,9 +197,10 @@ class Answered:
         Raises:
             KeyError: none does.
         """
-        if not (item := placed_item(self.documents, ident)[1].item).active:
+        found = self.placed(ident)
+        if found is None or not found[1].item.active:
             raise KeyError(ident)
-        return item
+        return found[1].item
 
     def opponent(self, item: Item) -> Item | None:
         """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""

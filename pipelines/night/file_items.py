@@ -6,6 +6,7 @@ An item that replaces another takes its place in the document; the old one moves
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,8 @@ from pipelines.review.item_links import (
 )
 from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, replaced, with_end
 from pipelines.review.questions import Question
-from pipelines.store.change_set import items_by_id, moved, with_item_changed
-from pipelines.store.document import Block, Document, document_at, edited
+from pipelines.store.change_set import items_by_id, moved
+from pipelines.store.document import Block, Document, document_at, edited, with_marks
 from pipelines.store.item import (
     CLOSED,
     ON,
@@ -251,25 +252,19 @@ def _as_now(question: Question, work: Promoted) -> Question:
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
-    """Write items to the documents, creating missing ones."""
-    documents, added, titles = work.documents, work.added, work.titles
-    histories: dict[str, list[Block]] = {}
-    for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
-        new = [Block(item) for place, item in added.values() if place == path]
-        kept = [block for block in new if block.item.status not in CLOSED]
-        gone = [block for block in new if block.item.status in CLOSED]
+    """Write items to the documents, creating missing ones; what is over goes to the History."""
+    documents, blocks = work.documents, defaultdict[str, list[Block]](list)
+    for path in sorted({path for path, _ in changed.values()}):
         here = {ident: item for ident, (place, item) in changed.items() if place == path}
         over = {ident: item for ident, item in here.items() if item.status in CLOSED}
-        document = documents.get(path) or new_document(path, titles.get(path, ""))
-        if over:
-            document, left = leaving(document, over)
-            gone = [*left, *gone]
-        documents[path] = edited(document, add=kept, replace={i: item for i, item in here.items() if i not in over})
-        if gone:
-            histories.setdefault(history_of(path), []).extend(gone)
-    for path, blocks in histories.items():
-        document = documents.get(path) or new_document(path, titles.get(path, ""))
-        documents[path] = edited(document, add=blocks)
+        document, left = leaving(documents[path], over)
+        documents[path] = edited(document, replace={i: item for i, item in here.items() if i not in over})
+        if left:
+            blocks[history_of(path)] += left
+    for path, item in work.added.values():
+        blocks[history_of(path) if item.status in CLOSED else path].append(Block(item))
+    for path, new in sorted(blocks.items()):
+        documents[path] = edited(documents.get(path) or new_document(path, work.titles.get(path, "")), add=new)
 
 
 def new_document(path: str, title: str) -> Document:
@@ -337,4 +332,7 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
     if old.status not in SUPERSEDABLE or path == REVIEW:
         return dict(documents)
     after = replaced(documents, path, with_successor(old, new_item, day))
-    return with_item_changed(after, new_item.id, lambda new: with_link(new, "supersedes", old_id))
+    path, _ = places[new_item.id]
+    row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
+    after[path] = with_marks(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
+    return after

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, with_marks
+from pipelines.store.document import HISTORY, Document, block_of, edited, with_marks
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
@@ -41,7 +41,7 @@ from pipelines.store.trees import words_on_page
 from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator, Mapping
+    from collections.abc import Callable, Collection, Container, Mapping
     from pathlib import Path
 
     from pipelines.store.git import Git
@@ -66,7 +66,7 @@ CHOICES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reconciled:
     """The documents after people's edits were understood.
 
@@ -83,12 +83,12 @@ class Reconciled:
     """
 
     documents: dict[str, Document]
-    edited: tuple[str, ...] = ()
-    numbered: tuple[str, ...] = ()
-    retracted: tuple[Tombstone, ...] = ()
-    corrected: tuple[Tombstone, ...] = ()
-    asked: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
+    edited: list[str] = field(default_factory=list)
+    numbered: list[str] = field(default_factory=list)
+    retracted: list[Tombstone] = field(default_factory=list)
+    corrected: list[Tombstone] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
     last: Mapping[str, Document] = field(default_factory=dict)
 
     @property
@@ -108,19 +108,20 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     commit = git.read_commit(git.last_run() or "")
     wrote = written_by_agents(snapshot.root, commit.seconds if commit else 0)
     found = reconcile(documents, baseline, today, snapshot.shown, wrote)
-    return replace(_with_missing_pages(found, snapshot, today), foreign=tuple(sorted(foreign)), last=last)
+    _ask_about_missing_pages(found, snapshot, today)
+    found.foreign, found.last = sorted(foreign), last
+    return found
 
 
-def _with_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> Reconciled:
+def _ask_about_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> None:
     """Ask about the pages that are gone with many items. Another machine, which has them, may answer, too."""
     pages, after = left_out(snapshot.root, MISSING).keys() & found.documents.keys(), found.documents
-    items: list[str] = []
     for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
         here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
-        items += here
+        found.asked += here
         title = f"{len(here)} items are gone from {snapshot.shown(path)}"
         after = with_entry(after, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
-    return replace(found, documents=after, asked=(*found.asked, *sorted(items)))
+    found.documents = after
 
 
 def _no_longer_told(
@@ -178,55 +179,49 @@ def reconcile(
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
     changed, same = baseline
-    before = items_by_id(changed)
-    after = dict(documents)
-    edited, numbered, corrected = [], [], []
-    present = items_by_id(documents)
-    taken = {*before, *present}
+    before, present = items_by_id(changed), items_by_id(documents)
+    found, taken = Reconciled(dict(documents)), {*before, *present}
     for path, document in sorted((path, one) for path, one in documents.items() if path not in same):
         new: dict[int, Item] = {}
-        for placed in _lines(document):
-            item = placed.item
-            if not item.id or (item.id, item.text) in document.reworded:
+        for placed in document.placed if document.reworded else document.items:
+            item, key = placed.item, (placed.item.id, placed.item.text)
+            if key in document.copied:
+                continue
+            if not item.id or key in document.reworded:
                 item = _as_new(item, present | before, today)
                 item = _by_agent(item) if wrote(words_on_page(document, placed)) else item
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
-                numbered.append(item.id)
+                found.numbered.append(item.id)
             elif item.id in before and _is_edited(old := before[item.id][1], placed, document, changed):
                 if _wording(old) != _wording(item):
-                    corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
+                    found.corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
                 is_agents = wrote(words_on_page(document, placed))
                 item = _by_agent(item) if is_agents else _by_person(item, _brackets_on(document, placed))
-                edited += [item.id] if item != placed.item else []
+                found.edited += [item.id] if item != placed.item else []
             if item != placed.item or _holds_again(item, before) or placed.is_wrapped:
                 new[placed.line] = item
         if new:
-            after[path] = with_marks(document, new)
+            found.documents[path] = with_marks(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in present}
-    asked = _too_many(_unsettled(gone, changed, documents), changed) if gone else frozenset[str]()
-    stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
-    for path in sorted({gone[ident][0] for ident in asked}):
+    asked = _too_many(_unsettled(gone, changed, documents), changed)
+    found.asked = sorted(asked)
+    found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
+    pages = {gone[ident][0] for ident in asked}
+    for path in sorted(pages):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
-        after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
-    kept_pages = changed.keys() & documents.keys() - {gone[ident][0] for ident in asked}
-    corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in _no_longer_told(kept_pages, changed, documents)]
-    after = _put_in_place(after, before)
+        found.documents = with_entry(found.documents, "gone", today, title, _WHY_ASKED, CHOICES, items)
+    told = _no_longer_told(changed.keys() & documents.keys() - pages, changed, documents)
+    found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in told]
+    found.documents = after = _put_in_place(found.documents, before)
     # Deleting the question whether to archive a project means no.
     was, now = (
         {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"} for side in (changed, after)
     )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
-    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
-
-
-def _lines(document: Document) -> Iterator[Placed]:
-    """Yield the items of a document, and its lines that become items."""
-    for placed in document.placed if document.reworded else document.items:
-        if (placed.item.id, placed.item.text) not in document.copied:
-            yield placed
+    return found
 
 
 def _by_agent(item: Item) -> Item:

@@ -1,7 +1,7 @@
 """`curate check --fix`: repair what a careless edit broke, where there is one right answer, in one commit.
 
-Lines with the id of another item get their own, dead links are removed, Review.md asks about vanished items, and State
-files get their committed lines back. The rest is left to the person.
+Lines with the id of another item get their own, as before any command. Dead links are removed, Review.md asks about
+vanished items, and State files get their committed lines back. The rest is left to the person.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.night.manual import ManualChange, direct_change
-from pipelines.night.reconcile import CHOICES, understand_edits
+from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.reconcile import CHOICES
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.conservation import buried_ids, committed_stones, hidden_ids, lost_items
 from pipelines.store.document import Document, with_marks
@@ -38,15 +38,12 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         GitFault: the repository is too broken for a commit.
     """
     committed = committed_stones(Git(root))  # before people's edits are committed
-    with direct_change(root, settings, when, "curate check --fix") as held:
-        snapshot, git = held.snapshot, held.git
-        people = understand_edits(git, snapshot, snapshot.documents, held.today)
+    with change_by_hand(root, settings, when, "curate check --fix") as held:
+        snapshot, git, documents = held.snapshot, held.git, dict(held.documents)
         broken = {path: lines for path, data in snapshot.state.items() if (lines := unreadable_lines(data))}
         lost = committed - read_tombstones(snapshot.state.get(TOMBSTONES))
-        gone = {stone.id for stone in (*people.retracted, *lost)}
-        left = lost_items(replace(snapshot, documents=people.documents), git)
-        vanished = [(item, path) for item, path, _ in left if item.id not in gone]
-        documents = people.documents
+        gone = {stone.id for stone in lost}
+        vanished = [(item, path) for item, path, _ in lost_items(snapshot, git) if item.id not in gone]
         if vanished:
             items = [waiting(item, path) for item, path in vanished]
             title = f"{len(items)} vanished {'item' if len(items) == 1 else 'items'}"
@@ -54,20 +51,16 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         known = {*items_by_id(documents), *buried_ids(snapshot), *hidden_ids(snapshot, git), *gone}
         documents, unlinked = _unlinked(documents, known)
         done = {
-            "id{s} given": len(people.numbered),
-            "rewording{s} noted": len(people.edited),
-            "deletion{s} noted": len(people.retracted),
             "dead link{s} removed": unlinked,
-            "vanished item{s} listed in Review.md": len(vanished) + len(people.asked),
+            "vanished item{s} listed in Review.md": len(vanished),
             "tombstone{s} restored": len(lost),
             "unreadable line{s} removed from State": sum(map(len, broken.values())),
         }
-        stones = [*people.stones, *lost]
-        if stones:
+        if lost:
             broken.pop(TOMBSTONES, None)  # rewriting the file drops such lines
         further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]
         mended = ManualChange(
-            documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further
+            documents, "Mend what a check found", changed=sum(done.values()), stones=[*lost], further=further
         )
         if not held.write(mended)[1]:
             return ""
