@@ -125,7 +125,7 @@ def prune(
     for path in [one for one in sorted(after) if one != general and one not in closed]:
         _overflow(after, path, caps.document, newest, closed, moved, vetoed)
     if BRIEFING in after:
-        after[BRIEFING] = without_pointers(after[BRIEFING])
+        after[BRIEFING] = with_briefing(without_pointers(after[BRIEFING]), (), caps.briefing)  # without their headings
         # What leaves may need one more row, so repeat until nothing leaves.
         leaves = BRIEFING not in closed
         while leaves:

@@ -52,7 +52,7 @@ def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[Item
 
 @settings(max_examples=60)
 @given(
-    st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.booleans()), max_size=60),
+    st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.booleans()), min_size=9, max_size=60),
     st.integers(1024, 1300),
     st.integers(4096, 4300),
 )
