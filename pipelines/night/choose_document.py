@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-SHARED_WORDS: Final = 2
 _NAMED_KINDS = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
 
 _OF_THE_PERSON = re.compile(
@@ -39,7 +38,7 @@ _OF_THE_PERSON = re.compile(
 
 @dataclass(frozen=True)
 class Catalog:
-    """The documents that an item can be filed in, with their names and distinctive words.
+    """The documents that an item can be filed in, with their names.
 
     Args:
         documents: every document by path.
@@ -70,17 +69,6 @@ class Catalog:
                     for name in aliases_of(document):
                         former.setdefault(slug(name), path)
         return {name: path for name, path in {**former, **found}.items() if not log_day(f"{name}.md")}
-
-    @cached_property
-    def distinctive_words(self) -> dict[str, str]:
-        """Content word → path, for words in the items and title of exactly one project or area."""
-        homes: dict[str, set[str]] = {}
-        for path, document in self.documents.items():
-            if document.kind in {Kind.PROJECT, Kind.AREA} and path != GENERAL:
-                texts = [document.title, *(placed.item.text for placed in document.items if placed.item.active)]
-                for word in content_words(" ".join(texts)):
-                    homes.setdefault(word, set()).add(path)
-        return {word: next(iter(paths)) for word, paths in homes.items() if len(paths) == 1}
 
     @cached_property
     def title_words(self) -> dict[str, frozenset[str]]:
@@ -219,15 +207,10 @@ def has_subject(candidate: Candidate, catalog: Catalog) -> bool:
 
 
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:
-    """Return the path of the document for an item that names none: by its words, then by its subject."""
+    """Return the path of the document for an item that names none: the project whose title it has, else by its kind."""
     words = content_words(text)
     if titled := [path for path, title in catalog.title_words.items() if title <= words]:
         return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
-    votes = Counter(catalog.distinctive_words[word] for word in words if word in catalog.distinctive_words)
-    most = max(votes.values(), default=0)
-    first = [path for path, count in votes.items() if count == most]
-    if len(first) == 1 and most >= SHARED_WORDS and most * 3 >= len(words):  # a clear winner
-        return first[0]
     if kind in {ItemType.FACT, ItemType.RULE} and _describes_person(text, catalog) and USER not in catalog.closed:
         return USER
     is_sure = confidence in {Confidence.HIGH, Confidence.MEDIUM}

@@ -90,7 +90,6 @@ def test_a_title_keeps_the_signs_of_its_words(name: str, title: str) -> None:
     ("kind", "text", "path"),
     [
         (ItemType.DECISION, "The Alpha site goes live in May", "Projects/alpha-site.md"),
-        (ItemType.FACT, "The tomatoes on the trellis are red", "Areas/garden.md"),
         (ItemType.FACT, "Mara works from Bern", "USER.md"),
         (ItemType.FACT, "Prefers short mails", "USER.md"),
         (ItemType.RULE, "Never push on Fridays", "MEMORY.md"),
