@@ -56,9 +56,9 @@ _MOST_SAID = 160
 class Promoted:
     """The items and documents while rulings are applied, one after the other.
 
-    `documents` holds every document by path, `made` the paths of new ones; `items` every item as it is now, `places`
-    path and item of those that there were, and `homes` the path of each new one. `confirmed` are the items that gained
-    evidence, `superseded` the id of each replaced item → its successor's, and `closed` the items that ended otherwise.
+    `documents` holds every document by path, `items` every item as it is now, `places` path and item of those that
+    there were, and `homes` the path of each new one. `confirmed` are the items that gained evidence, `superseded` the
+    id of each replaced item → its successor's, and `closed` the items that ended otherwise.
     `questions` are new items for Review.md to ask about, contradictions first; they are in none of the others. `claims`
     are log lines about items on which a person decides. `meant` is temporary id → id, and `back` archived items that
     were said again → the document they return to.
@@ -76,7 +76,6 @@ class Promoted:
     superseded: dict[str, str] = field(default_factory=dict)
     claims: list[DoubtfulClaim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    made: list[str] = field(default_factory=list)
     back: dict[str, str] = field(default_factory=dict)
 
     def take(self, ruling: Ruling) -> None:
@@ -235,7 +234,6 @@ def promote(
         if path not in work.documents:
             work.documents[path] = new_document(path, work.titles.get(path, ""))
         work.documents = moved(work.documents, ident, path)
-    work.made = [path for path in work.documents if path not in documents]
     work.questions = sorted((_as_now(one, work) for one in work.questions), key=lambda one: one.rival is None)
     return work
 

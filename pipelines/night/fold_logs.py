@@ -16,9 +16,10 @@ from pipelines.store.secrets.redact import format_found, is_private, load_redact
 from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.night.run import Run
+    from pipelines.store.git import Git
     from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
@@ -38,7 +39,7 @@ def take_logs(run: Run) -> None:
     else:
         run.files |= {**run.logs, **partials, **dict.fromkeys(folded)}
         purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
-        held = _with_secret_in_git(run, redacted)
+        held = _with_secret_in_git(run.git, redacted, redactor)
         report.warnings += [
             f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
             for path, found in sorted(redacted.items())
@@ -50,12 +51,12 @@ def take_logs(run: Run) -> None:
     report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
 
 
-def _with_secret_in_git(run: Run, redacted: Mapping[str, Sequence[FoundSecret]]) -> set[str]:
+def _with_secret_in_git(git: Git, paths: Iterable[str], redactor: Redactor) -> set[str]:
     """Return the logs whose version in the last commit holds a secret."""
-    head, redactor, found = run.git.head(), load_redactor(run.night.root), set[str]()
-    for path in redacted if head else ():
+    head, found = git.head(), set[str]()
+    for path in paths if head else ():
         with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` has no size limit
-            if path in run.git.tree(head) and redactor.find(run.git.show(head or "", path) or b""):
+            if path in git.tree(head) and redactor.find(git.show(head or "", path) or b""):
                 found.add(path)
     return found
 

@@ -303,7 +303,6 @@ def _file(run: Run) -> Promoted:
     promoted, shown, report = _promoted(run), run.snapshot.shown, run.report
     run.documents = promoted.documents
     run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
-    report.candidates = len(run.extracted.candidates)
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
     report.items = {
         "added": len(promoted.added),
@@ -313,7 +312,6 @@ def _file(run: Run) -> Promoted:
         "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
         "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
     }
-    report.documents_made = tuple(map(shown, promoted.made))
     return promoted
 
 

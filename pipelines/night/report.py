@@ -34,7 +34,7 @@ SHARED: Final = 100
 """How many are kept among the committed files, all of which each night lists. Older ones are in their commits."""
 _RUNS = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
-_HERE = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds", "skipped"})
+_HERE = frozenset({"commit", "index", "model", "seconds", "skipped"})
 """Fields that stay on this machine: commits, time and money, and what only says where to look."""
 _OF_READERS = ("extractor", "failure", "over_budget", "fallback_days", "reread_days")
 _OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "pending"})
@@ -56,7 +56,6 @@ class RunReport:
         pending_days: the days that stay pending.
         entries: how many new ones were `read`, how many lines of them were not understood (`left`), and how many stay
             `pending` because a model failed.
-        candidates: items proposed, each with a quote that was found in the log.
         ungrounded: items dropped because the log does not support them.
         verdicts: verdict → count.
         review: the models' verdicts on candidates, if models were asked.
@@ -64,7 +63,6 @@ class RunReport:
             images it described.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says they are over; item type and document → items added (`by_type`, `by_document`).
-        documents_made: new documents.
         people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
             rejected (`retracted`), what their answers in Review.md `restored`, and how many questions were `asked`.
         briefing: the size of MEMORY.md after the run in `bytes`, and its `cap`.
@@ -81,10 +79,6 @@ class RunReport:
         index: what reindexing did.
         seconds: stage → wall seconds.
         warnings: a sentence for each problem; what leaves something pending comes first.
-        recovered: whether an earlier, interrupted run was finished first.
-        merged: files whose edits during the run were merged.
-        edits_commit: the commit of people's edits before the run, or None.
-        base: the commit that the run started from, people's edits included, or None.
         commit: the run's commit, or None if nothing changed.
     """
 
@@ -96,13 +90,11 @@ class RunReport:
     read_days: Sequence[str] = ()
     pending_days: Sequence[str] = ()
     entries: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(("read", "pending", "left"), 0))
-    candidates: int = 0
     ungrounded: int = 0
     verdicts: Mapping[str, int] = field(default_factory=dict)
     review: Mapping[str, int] = field(default_factory=dict)
     brief: dict[str, int] = field(default_factory=dict)
     items: Mapping[str, Any] = field(default_factory=dict)
-    documents_made: Sequence[str] = ()
     people: dict[str, int] = field(default_factory=dict)
     briefing: Mapping[str, int] = field(default_factory=dict)
     evicted: Sequence[Mapping[str, str]] = ()
@@ -117,10 +109,6 @@ class RunReport:
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    recovered: bool = False
-    merged: Sequence[str] = ()
-    edits_commit: str | None = None
-    base: str | None = None
     commit: str | None = None
 
     @property
@@ -207,7 +195,6 @@ def joined(reports: Sequence[RunReport]) -> RunReport:
         return reports[0]
     names = [one.name for one in fields(RunReport) if one.name not in _OF_LAST]
     whole = replace(reports[-1], **{name: _joined([getattr(one, name) for one in reports]) for name in names})
-    whole.base = reports[0].base
     whole.failure = " ".join(dict.fromkeys(one.failure for one in reports if one.failure))
     whole.over_budget = " ".join(dict.fromkeys(one.over_budget for one in reports if one.over_budget))
     return whole

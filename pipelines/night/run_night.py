@@ -54,9 +54,9 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         try:
             git.check()
             held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
-            recovered = recover(night.root, git) is not None
+            recover(night.root, git)
             run = run_id(night.now, git.head())
-            reports = _curate(night, git, watch, recovered=recovered)
+            reports = _curate(night, git, watch)
             git.settle()  # the person's index, where only edits were committed
         except LockHeld:
             raise
@@ -81,7 +81,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     return joined(reports)
 
 
-def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[RunReport]:
+def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
     """Return a report for each day that was a run of its own; all are saved."""
     make_missing_folders(night.root)
     redactor = load_redactor(night.root)
@@ -91,7 +91,7 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
     # anything is pulled, so that a join sees them beside the other machine's.
     message = "Edits since the last run\n\nCommitted as they stood before the run.\n"
     commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now), follow=False)
-    edits = commit(found)
+    commit(found)
     if night.sharing:
         night.sharing.pull(git)
     reports, run = list[RunReport](), None
@@ -103,7 +103,6 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
         if run.later:
             save_report(night.root, run.report.to_json())
             watch.next_day(len({one.day for one in run.later}))
-    reports[0].recovered, reports[0].edits_commit = recovered, edits
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
     remember_rules(night.root)
@@ -129,11 +128,10 @@ def _write(
     """Plan and apply; if a file changed meanwhile, plan again on its new content, and report what every plan paid."""
     tally = Tally()
     for attempt in range(1, ATTEMPTS + 1):
-        base = git.head()
         run = plan_night(night, git, watch, earlier)
         report = run.report
         tally.add(report.tally)
-        report.run, report.base, report.tally = ident, base, tally
+        report.run, report.tally = ident, tally
         if not run.changes:
             return run
         try:
@@ -145,9 +143,8 @@ def _write(
                 raise
             commit_anew()
         else:
-            report.merged = tuple(map(git.layout.real, changed))
             why = "changed while the run was writing; both changes were merged"
-            report.warnings += [f"{path} {why}." for path in report.merged]
+            report.warnings += [f"{git.layout.real(path)} {why}." for path in changed]
             return run
     raise AssertionError  # the loop returns or raises
 
