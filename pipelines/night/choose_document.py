@@ -15,6 +15,7 @@ from pipelines.store.aliases import aliases_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, log_day, slug
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def filed_candidates(
         if not has_subject(one, catalog):
             unplaced.append(one)
             continue
-        looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}"))
+        looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text)))
         home = file_candidate(looked.candidate, catalog)
         looked = replace(looked, document=home.document, home=home.home)
         if _may_make_page(looked.candidate):

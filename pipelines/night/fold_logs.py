@@ -39,7 +39,7 @@ def take_logs(run: Run) -> None:
     else:
         run.files |= {**run.logs, **partials, **dict.fromkeys(folded)}
         purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
-        held = _with_secret_in_git(run.git, redacted, redactor)
+        held = _with_secret_in_git(run.git, redacted, redactor) if redacted else set[str]()
         report.warnings += [
             f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
             for path, found in sorted(redacted.items())

@@ -171,10 +171,7 @@ def propose_archives(
         idle_days: for how many days nothing may mention it.
         shown: turns a path into the file name that people know, which contains the path.
     """
-    try:
-        since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
-    except (ValueError, OverflowError):
-        since = ""
+    since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
     asked = "\n".join(entry.title for entry in read_queue(documents.get(REVIEW)) if entry.kind == ARCHIVE)
     found, after = [], documents
     for path, document in sorted(documents.items()):
