@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
     from pathlib import Path
 
+    from pipelines.store.document import Placed
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
 
@@ -194,8 +195,8 @@ def reconcile(
                 taken.add(item.id)
                 found.numbered.append(item.id)
             elif item.id in before and _is_edited(old := before[item.id][1], placed, document, changed):
-                if _wording(old) != _wording(item):
-                    found.corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
+                former = [old] if _wording(old) != _wording(item) else []
+                found.corrected += [tombstone(replace(one, id=""), today, Reason.CORRECTED) for one in former]
                 is_agents = wrote(words_on_page(document, placed))
                 item = _by_agent(item) if is_agents else _by_person(item, _brackets_on(document, placed))
                 found.edited += [item.id] if item != placed.item else []
