@@ -76,8 +76,8 @@ def answer_in(form: ClosingForm, document: str, item: Item) -> str:
     if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
         answer = form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
     else:
-        alike = [(likeness(head, document, item), rest) for head, rest, _ in _heads(form.target)]
-        answer = max(alike, key=lambda one: one[0])[1]
+        heads = _heads(form.target)
+        answer = next((rest for head, rest, least in heads if likeness(head, document, item) >= least), "")
     return f"{item.text}{ARROW}{answer}" if answer else ""
 
 

@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
-from pipelines.extract.rules.due_days import due_after
+from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.store.evidence import act_in

@@ -296,13 +296,3 @@ def test_a_due_day_at_a_todos_end(end: str, due: str) -> None:
     (one,) = extract(f"- Todo: Send Bea the contract {end}.\n")
     assert one.due == due
     assert one.text.rstrip(".") == ("Send Bea the contract" if "(" in end else f"Send Bea the contract {end}")
-
-
-def test_next_steps_are_believed_less_and_left_where_they_hedge() -> None:
-    text = "## Next steps\n\n- Mend the gate\n- Maybe paint it\n- Some day: a new lock\n"
-    text += "\n## Action items\n\n- Maybe call Ben\n"
-    assert [(one.text, one.confidence) for one in extract(text)] == [
-        ("Mend the gate", "medium"),
-        ("Maybe call Ben", "high"),
-    ]
-    assert [one.confidence for one in extract("Next step: mend the gate\n")] == ["medium"]

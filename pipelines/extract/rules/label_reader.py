@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.due_days import due_of
 from pipelines.extract.rules.labels import (
     CONTENTS,
     ClosingForm,
@@ -28,10 +29,10 @@ from pipelines.extract.rules.labels import (
 )
 from pipelines.extract.rules.owner_acts import NAME, without_pasted
 from pipelines.store.evidence import act_in, voice_in, without_pointer
-from pipelines.store.item import Confidence, ItemType
+from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
 from pipelines.store.transcripts.acts import Act
-from pipelines.text import fold
+from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +43,15 @@ if TYPE_CHECKING:
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
+_DUE = re.compile(
+    r"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{4}-\d\d-\d\d|tomorrow"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:\d{1,2}(?:st|nd|rd|th)? [a-z]{3,9}|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?:,? \d{4})?)(?(inside)\))[.!]?$",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+")
+_DAY_FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
+_MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼🔽⏬]\ufe0f?(?=[ ]|$)|(?<=[ ])\^[\w-]+$)")
 _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
 _OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
@@ -256,6 +266,64 @@ class LabelReader:
 
 def _with_box(label: Label, box: str) -> Label:
     return replace(label, closed=label.closed or box in _TICKED, dropped=box == _CANCELLED) if box else label
+
+
+def due_of(text: str, log_day: str) -> tuple[str, str]:
+    """Return a todo's text, and the due day that it ends with (`by Friday`, `by 12 May`), or an empty string.
+
+    A day without a year is the next one from the log's day on. A due day in brackets, or in a field of the Tasks
+    plugin, leaves the text, as do that plugin's other marks and a block's id.
+    """
+    text, stated = stated_due(_MARKS.sub("", text))
+    if stated:
+        return text.strip(), stated
+    found = _DUE.search(text)
+    day = _day_after(found["day"].lower(), log_day) if found else ""
+    if not found or not day:
+        return text, ""
+    return text[: found.start()].rstrip() if found["inside"] else text, day
+
+
+def due_after(old: Item, text: str, log_day: str) -> str:
+    """Return the due day of an updated item: the one that its new text ends with, or the old one.
+
+    If the new text lacks the old one's number, only another number in its place tells the new day.
+
+    Args:
+        old: the item; only a todo is due.
+        text: its new sentence.
+        log_day: the day of the log that says so.
+    """
+    told = due_of(text, log_day)[1] if old.type is ItemType.TODO else ""
+    if told or not old.due:
+        return told
+    day, (was, now) = date.fromisoformat(old.due), (_NUMBER.findall(one) for one in (old.text, text))
+    if (number := str(day.day)) not in was or number in now:
+        return old.due
+    with suppress(ValueError):
+        if len(now) == len(was) and _NUMBER.sub("", old.text) == _NUMBER.sub("", text):
+            return day.replace(day=int(now[was.index(number)])).isoformat()
+    return ""
+
+
+def _day_after(words: str, log_day: str) -> str:
+    """Return the day that words mean on a day, `YYYY-MM-DD`, or an empty string.
+
+    On a Friday, "Friday" may be either of two days.
+    """
+    today = date.fromisoformat(log_day)
+    near = {f"{one:%A}".lower(): one for one in (today + timedelta(ahead) for ahead in range(1, 7))}
+    near["tomorrow"] = today + timedelta(1)
+    if words in near:
+        return near[words].isoformat()
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|,", "", words)
+    for form in _DAY_FORMS:
+        for year in ("", f" {today.year}", f" {today.year + 1}"):
+            with suppress(ValueError):
+                day = datetime.strptime(f"{plain}{year}", form).date()  # noqa: DTZ007  a day, of the memory's own time
+                if not year or day >= today:
+                    return day.isoformat()
+    return ""
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:

@@ -12,7 +12,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.due_days import due_of
 from pipelines.extract.rules.labels import read_form, read_label
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
@@ -23,7 +22,7 @@ from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
@@ -65,32 +64,7 @@ _OF_ME = re.compile(
     r"(?:please )?remember(?: that|:) (?:i|my)\b|(?:i|my)\b.*,(?: and)?(?: please)? remember (?:that|this)\W*$)",
     re.IGNORECASE,
 )
-_VERBS = "|".join(  # `always visible` and `never confident` lay nothing down
-    """accept access add allow alert answer approve archive ask assume attach avoid back backup base block book branch
-    bring build bump buy cache call cancel catch change charge check checkpoint choose clean clear close comment commit
-    compare confirm connect contact copy create debug define delegate delete deploy describe design disable discuss do
-    document double-check download draft drop edit email enable encrypt end ensure escape estimate execute explain
-    export expose fail fetch fill filter fix follow force forget format forward generate get give go guess handle
-    hard-code hardcode hide ignore implement import include inform install invent keep label launch leave let limit
-    link lint list load lock log look make mark measure mention merge message mock modify monitor move name notify
-    open order overwrite pass paste pay perform pin plan post prefer prepare present print profile promise proxy
-    publish pull push put quote read rebase record refer release rely remove rename repeat replace reply report
-    request require respond restart restore retry return reuse reveal reverse review rotate round run sandbox save
-    say schedule search send set share ship show sign skip spawn speak specify stage start state stay stop store
-    submit suggest switch sync tag take talk tell test touch track treat trust try turn update upload use validate
-    verify version wait wash wear work wrap write""".split()
-)
-_ALWAYS = re.compile(
-    rf"(?:please )?(?:(?:always|never) (?:{_VERBS})|from now on)\b(?! (?:it|this|that|them|both|so)\b)", re.IGNORECASE
-)
-_REMINDS = re.compile(r"(?:please )?(?:remind me|remember|don['’]t forget|do not forget) to\b", re.IGNORECASE)
-_DECIDED = re.compile(
-    r"(?:(?!if\b|unless\b|when\b|maybe\b|perhaps\b|why\b|how\b)[^\s,]{1,12},? )?(?:"
-    r"(?:we|i)(?:['’]ve| have)?(?: (?:just|all|finally|now|also|both|then))? "
-    r"(?:decided|agreed|chose) (?:to|on|that|not|against)\b(?! (?:whether|how|what|if|it|this|them)\b)|"
-    r"(?:(?:we|i)(?:['’]re|['’]m| are| am) (?:now )?)going with\b(?! (?:it|this|that)\b))(?=.*\w)",
-    re.IGNORECASE,
-)
+_REMINDS = re.compile(r"(?:please )?remind me to\b", re.IGNORECASE)
 _REMEMBER_THIS = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE)
 _NO_WORDS = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
@@ -133,13 +107,16 @@ def _is_header(line: Spoken | None) -> bool:
     return line is not None and not is_labelled and bool(_HEADER.match(line.line.strip()))
 
 
-def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Candidate]:
+def read_acts(
+    entry: Entry, lines: Sequence[Line], seals: Seals, lays_down: Callable[[str], ItemType | None]
+) -> Iterator[Candidate]:
     """Yield the candidates of an entry that capture sealed as the owner's act; none for other entries.
 
     Args:
         entry: the entry.
         lines: its lines.
         seals: prove that the entry is the owner's.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
     """
     found = act_in(entry.text)
     if found is None or seals.trust_of(entry.path, entry.text.split("\n")) is not Trust.OWNER:
@@ -153,7 +130,7 @@ def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Can
             text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
             yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
         for line in lines[1:]:
-            yield from _typed(entry, line)
+            yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:
         title, named = _NAMED.subn("", _PLAN.sub("", clean(words), count=1).removesuffix(":"))
         quote, end = "", 0
@@ -166,7 +143,7 @@ def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Can
     else:
         lasts = _ANY if act is Act.REMEMBERED else _LASTS if tool or act is Act.REFUSED else None
         for line in lines:
-            yield from _typed(entry, line, lasts)
+            yield from _typed(entry, line, lays_down, lasts)
 
 
 def _aim(lines: Sequence[Line]) -> tuple[str, int]:
@@ -189,12 +166,15 @@ def _aim(lines: Sequence[Line]) -> tuple[str, int]:
     return first
 
 
-def _typed(entry: Entry, line: Line, lasts: re.Pattern[str] | None = None) -> Iterator[Candidate]:
-    """Yield what a line that the owner typed lays down, ignoring code and quotes.
+def _typed(
+    entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], lasts: re.Pattern[str] | None = None
+) -> Iterator[Candidate]:
+    """Yield the rules in a line that the owner typed, ignoring code and quotes.
 
     Args:
         entry: the entry.
         line: the line.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
         lasts: makes a rule of any sentence that it finds, because of the act that the words belong to.
     """
     spoken = line.spoken
@@ -207,19 +187,14 @@ def _typed(entry: Entry, line: Line, lasts: re.Pattern[str] | None = None) -> It
             continue
         if is_within_quotes(spoken.said, start) or any(mark in text for mark in "{}<>"):
             continue
-        if kind := _kind_of(text, lasts):
-            text, due = due_of(text, entry.day) if kind is ItemType.TODO else (text, "")
-            one = replace(_item(kind, text, entry, quote, "laid down", line.number), due=due)
+        if kind := lays_down(text) or _kind_of(text, lasts):
+            one = _item(kind, text, entry, quote, "laid down", line.number)
             yield replace(one, document=USER.removesuffix(".md")) if _OF_ME.match(text) else one
 
 
 def _kind_of(text: str, lasts: re.Pattern[str] | None) -> ItemType | None:
     if _REMINDS.match(text):
         return ItemType.TODO
-    if _DECIDED.match(text):
-        return ItemType.DECISION
-    if _ALWAYS.match(text):
-        return ItemType.RULE
     if _OF_ME.match(text):
         return ItemType.FACT
     rules = (_REMEMBERS.match(text), _REMEMBER_THIS.search(text), _FORBIDS.match(text), lasts and lasts.search(text))
