@@ -8,13 +8,15 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.extraction import is_pending
+from pipelines.review.match_forms import parts_at
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, words_key
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.extraction import Candidate
 
@@ -28,6 +30,8 @@ _STEM = 5
 """The letters of a word that count: `deliver` and `delivery` are one."""
 _SHARED = 2
 """The fewest words in common of sentences that are alike."""
+_TWINS, _MOST_TWINS = 0.5, 2
+"""How alike sentences are that say the same, and how many of them count."""
 _SHARED_PAGES = frozenset({BRIEFING, USER, GENERAL})
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
@@ -204,6 +208,20 @@ class KnownItems:
         there = islice(reversed(self._there[document]), _MOST_COMPARED)
         others = [belief for belief in there if belief.item.id != one.id and speaks_as(belief.item, one.trust)]
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]
+
+    def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
+        """Return the items that say of old what others on their pages do which end on a day, most alike first.
+
+        Of a row of like sentences, each has another value: they are no twins.
+        """
+        found = {
+            other: alike(one.item.text, other.item.text)
+            for one in ending
+            for other in self._there[one.document]
+            if other.learnt < day and other not in ending and is_pending(one.item) == is_pending(other.item)
+            if parts_at(one.item.text, other.item.text) is None
+        }
+        return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
 
 
 def alike(one: str, other: str) -> float:

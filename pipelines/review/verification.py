@@ -114,12 +114,15 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
 def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
     """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike.
 
-    Those of earlier days come first: whoever says two things on one day mostly means both.
+    Those of earlier days come first: whoever says two things on one day mostly means both. Before them comes what says
+    the same as an item that the new one replaces.
     """
     one = ruling.candidate
     if one is None or one.by.startswith(RULES):
         return
-    near = [(share - (belief.learnt == one.entry.day), belief) for share, belief in _near_ones(ruling, named, known)]
+    ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
+    near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.item.id not in named]
+    near += [(share - (belief.learnt == one.entry.day), belief) for share, belief in _near_ones(ruling, named, known)]
     for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
