@@ -115,7 +115,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
     if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
-    say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
+    say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.kept.items())))
 
 
 def _what_changed(run: PastRun) -> str:

@@ -7,7 +7,6 @@ caps and quality fields, checks everything, and writes through the journal.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
-from pipelines.night.sync_merge import join
 from pipelines.review.existing_items import speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
@@ -33,6 +31,7 @@ from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
+from pipelines.store.merge import merge_trees
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, conflict_in, read_snapshot
 from pipelines.store.state import Tombstone, read_tombstones, render_tombstones
@@ -293,18 +292,12 @@ def text_to_edit(root: Path, path: str) -> str:
 
 
 def _joined(path: str, base: str, text: str, current: str) -> str:
-    """Return a text with two changes of another one, line by line; where they clash, both stand between marks.
-
-    Neighbouring lines are no clash if joining item by item loses none, and no line was changed on both sides.
-    """
-    merged, _ = merge_texts(base, text, current, resolve=_marked)
-    if not conflict_in(merged):
-        return merged
-    joined = join(*({path: one.encode()} for one in (base, text, current)))[1][path].text
-    was, mine, theirs, both = (Counter(one.splitlines()) for one in (base, text, current, joined))
-    gone, new = ((was - mine), (was - theirs)), (mine - was) + (theirs - was)
-    is_whole = not gone[0] & gone[1] and both == was - gone[0] - gone[1] + new
-    return joined if is_whole else merged
+    """Return a text with two changes of another one; where they clash, both stand between marks."""
+    sides = ({path: one.encode()} for one in (base, text, current))
+    merged = merge_trees(*sides, ours_first=True, ledger={})
+    if merged.disputed or path not in merged.pages:
+        return merge_texts(base, text, current, resolve=_marked)[0]
+    return merged.pages[path].text
 
 
 def _marked(clash: Clash) -> list[str]:

@@ -6,40 +6,32 @@ import contextlib
 import shlex
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, CurateError, GitFault
-from pipelines.night.caps import prune
+from pipelines.errors import CurateError
 from pipelines.night.fold_logs import clean_logs
+from pipelines.night.join import join_fetched
 from pipelines.night.run_history import note_undone
-from pipelines.night.secret_lines import without_secret_lines
-from pipelines.night.sync_merge import join, vetoes, with_edits_recorded, with_questions
-from pipelines.store.change_set import Change, check_documents
+from pipelines.store.change_set import Change
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author, Git
-from pipelines.store.git_remote import OWN_BRANCH, OtherMemory, Refused, Remote, address_of
+from pipelines.store.git_remote import OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
-from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
-from pipelines.store.ledger import ledger_after, ledger_in
-from pipelines.store.left_out import MISSING, SPARSE, left_out
+from pipelines.store.layout import PARTIAL, REVIEW
+from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.lock import log_lock, run_lock
-from pipelines.store.merge import merge
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.git_objects import Entry
     from pipelines.user_settings import PushTable
-
-    Tree = Mapping[str, tuple[str, str]]
 
 
 # ---------------------------------------- sharing
@@ -263,140 +255,3 @@ def _cleaned_logs(root: Path, git: Git, paths: Iterable[str]) -> tuple[Change, .
         after = clean_logs(before, {}, {}, load_redactor(root))[0]
         return tuple(Change(path, before[path], after[path]) for path in before if before[path] != after[path])
     return ()
-
-
-# ---------------------------------------- joining another machine's commit
-# The branch moves to it, or to a join of both, through the journal like a run.
-
-
-def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[str, ...]:
-    """Join a fetched commit, and return the files that Review.md asks about: both machines changed the same there.
-
-    A person's uncommitted edits stay, merged with the new content.
-
-    Raises:
-        GitFault: the commit shares no history with ours, or changes files that are not the memory's.
-        CurateError: the journal refused; nothing was written.
-    """
-    head, author = git.head() or "", Author(*settings.author, now)
-    try:
-        base = git.run("merge-base", head, theirs).decode().strip()
-    except GitFault:
-        base = ""
-    if not base:
-        raise GitFault(
-            "The remote's memory shares no history with this one.",
-            "To use that one, clone it into another folder. To keep both there, give this one a branch of its own: "
-            f"`git switch -c NAME && git config {OWN_BRANCH} NAME`.",
-        )
-    if base == theirs:
-        return ()
-    trees = [git.tree(commit) for commit in (base, head, theirs)]
-    _check_theirs(git, trees[0], trees[2])
-    was, here, other = contents(git, trees)
-    if base == head:
-        _apply(git, here, other, theirs, "Follow another machine\n", author)
-        return ()
-    today = _later_day(git, head, theirs, settings)
-    incoming = with_edits_recorded(git, base, theirs, other, today)
-    ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
-    others, joined, disputed = join(was, ours, incoming)
-    documents = prune(joined, settings, frozenset(), vetoed=vetoes(was, ours, incoming)).documents
-    same = {path: one for path, one in documents.items() if ours.get(path) == one.text.encode()}
-    documents, _ = without_secret_lines(documents, same, git.root)
-    documents = with_questions(documents, disputed, (head, theirs), today, git.layout.real)
-    if faults := check_documents(joined, documents, settings.caps.briefing):
-        raise BrokenChangeSet(faults)
-    files: dict[str, bytes | None] = {**ours, **others}
-    after = {path: data for path, data in files.items() if data is not None and path not in documents}
-    after = {path: data for path, data in after.items() if path in other or path not in was or path in others}
-    after |= {path: document.text.encode() for path, document in documents.items()}
-    known = {key for one in documents.values() for key in (*one.held, *one.told)}
-    after |= ledger_after(after, documents.values(), ledger_in(after).keys() - known)
-    message = f"Join what another machine did\n\nJoins: {theirs}\n"
-    made = _commit(git, (head, theirs), after, message, author)
-    _apply(git, here, after, made, message, author)
-    return tuple(sorted({one.path for one in disputed}))
-
-
-def _later_day(git: Git, one: str, other: str, settings: Settings) -> str:
-    """Return the day of the later of two commits, which is the same on either machine."""
-    times = [found.seconds for commit in (one, other) if (found := git.read_commit(commit))]
-    return day_of(datetime.fromtimestamp(max(times), UTC), settings)
-
-
-def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
-    """Store the commit of a join; no branch points to it yet."""
-    tree = git.tree(parents[0])
-    entries: dict[str, Entry | None] = dict.fromkeys(set(filter(git.layout.is_tracked, tree)) - set(after))
-    for path, data in after.items():
-        mode = tree[path][0] if path in tree else git.tree(parents[1]).get(path, ("100644", ""))[0]
-        entries[path] = (mode, data)
-    return git.store_commit(parents, entries, message, author)
-
-
-def _apply(
-    git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, message: str, author: Author
-) -> None:
-    changes = []
-    left = left_out(git.root, SPARSE)  # git keeps them out of the disk
-    for path in sorted({*here, *after}):
-        was, new = here.get(path), after.get(path)
-        if was == new or path in left:
-            continue
-        current = read_bytes(git.root, path)
-        changes.append(Change(path, current, merge(path, was, new, current)))
-    apply_changes(git.root, git, changes, message, author, onto)
-
-
-# ---------------------------------------- the files of a commit that may enter a memory
-
-
-_BY_HAND = "Merge it by hand."
-_FILES = frozenset({"100644", "100755"})
-MOST_BYTES: Final = 1024 * 1024 * 1024
-"""The most bytes to join: the files of both machines and of their common ancestor."""
-
-
-def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
-    """Check that another machine's changes may be written here.
-
-    Raises:
-        GitFault: the commit holds no memory, or changes files that are not the memory's own.
-    """
-    if SETTINGS not in theirs:
-        raise GitFault("The remote is not a memory: it has no curate.toml.")
-    for path in sorted({*before, *theirs}):
-        if before.get(path) == theirs.get(path):
-            continue
-        is_odd = any(
-            part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
-        )
-        if is_odd or not git.layout.is_tracked(path):
-            raise GitFault(f"The remote changes {path}, which is not one of the memory's files.", _BY_HAND)
-        if path in theirs and theirs[path][0] not in _FILES:
-            raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
-
-
-def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
-    """Return path → bytes of each tree. Identical files are read once, links are left out.
-
-    Raises:
-        GitFault: the files are too large.
-    """
-    known: dict[str, bytes] = {}
-    left = MOST_BYTES
-
-    def read(blob: str) -> bytes:
-        nonlocal left
-        if blob not in known:
-            known[blob] = git.run("cat-file", "blob", blob)
-            left -= len(known[blob])
-        if left < 0:
-            raise GitFault(f"The files to join exceed the limit of {MOST_BYTES:,} bytes.", _BY_HAND)
-        return known[blob]
-
-    return [
-        {path: read(blob) for path, (mode, blob) in tree.items() if mode in _FILES and git.layout.is_tracked(path)}
-        for tree in trees
-    ]

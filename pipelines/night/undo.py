@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
 from pipelines.night.caps import Pruned, prune
+from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.run_history import note_undone
@@ -18,11 +19,11 @@ from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
-from pipelines.store.generated import vetoed_by, without_pointers
+from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, run_id, undone_by
 from pipelines.store.journal import apply_changes, recover
-from pipelines.store.layout import BRIEFING, REVIEW, TOMBSTONES
+from pipelines.store.layout import REVIEW, TOMBSTONES
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import Reason, Tombstone, read_tombstones, render_tombstones, tombstone
@@ -30,12 +31,13 @@ from pipelines.store.template import named_item
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.settings import Settings
     from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 
 ATTEMPTS: Final = 3
@@ -67,17 +69,29 @@ class Wish:
 
 @dataclass(frozen=True)
 class UndoPlan:
-    """What an undo would do: the run, the item if only that is undone, and the change set."""
+    """What an undo would do.
+
+    Args:
+        run: the run.
+        item: the item, if only that is undone; else empty.
+        changes: the change set.
+        removed: the items that the run had added and that are removed.
+        restored: the ids of items that the run had removed and that are back.
+        returned: the ids of items whose wording, status or place is restored.
+        kept: id → why an item stays as it is, as the end of a sentence that begins with the id.
+    """
 
     run: RunCommit
     item: str
-    undone: Undone
     changes: tuple[Change, ...]
+    removed: tuple[Item, ...] = ()
+    restored: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> str:
         """Return the undo in one line: the command prints it, and the commit starts with it."""
-        undone = self.undone
-        counts = {"removed": undone.removed, "brought back": undone.restored, "as before": undone.returned}
+        counts = {"removed": self.removed, "brought back": self.restored, "as before": self.returned}
         parts = [f"{len(n)} {'item' if len(n) == 1 else 'items'} {what}" for what, n in counts.items() if n]
         what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
         if parts:
@@ -96,34 +110,48 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    base = understand_edits(git, snapshot, snapshot.documents, wish.today)
+    people = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
     if wish.item:  # an existing one, else one that an undo removed
-        item = named_item(
-            wish.item, items_by_id(base.documents), {stone.id for stone in stones if stone.reason is Reason.UNDONE}
-        )
-    run, sides = _run_of_item(git, item, base.documents) if item else _run(git, wish.run)
-    undone = None
+        undone_before = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
+        item = named_item(wish.item, items_by_id(people.documents), undone_before)
+    run, sides = _run_of_item(git, item, people.documents) if item else _run(git, wish.run)
     if run.by_hand and not item:
-        before = read_tombstones(git.show(run.parent, TOMBSTONES) if run.parent else None)
-        after = read_tombstones(git.show(run.commit, TOMBSTONES))
-        left = after - before
-        if fault := why_not(sides, snapshot, left):
-            raise NotUndoable(f"Run {run.run} {fault}.", f"Its changes are in git: `git show {run.commit[:10]}`.")
-        stones = (stones - left) | (before - after)
-        undone = restored_documents(sides, snapshot.documents, base.documents)
-    if undone is None:
-        reasons: dict[str, set[Reason]] = {}
-        for stone in (*stones, *base.retracted):
-            reasons.setdefault(stone.id, set()).add(stone.reason)
-        deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-        undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
-    vetoed = vetoed_by({*stones, *base.stones}, snapshot.documents)
+        stones = _stones_without(git, run, stones)
+    reasons: dict[str, set[Reason]] = {}
+    for stone in (*stones, *people.retracted):
+        reasons.setdefault(stone.id, set()).add(stone.reason)
+    deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
+    undone = undo(sides, people.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
+    vetoed = vetoed_by({*stones, *people.stones}, snapshot.documents)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link, vetoed)
-    _keep_crowded(undone, pruned, snapshot.shown)
-    is_other = undone.changed or run.by_hand or dict(undone.documents) != dict(base.documents)
-    changes = _changes(wish, snapshot, base, undone, pruned, stones) if is_other else ()
-    return UndoPlan(run, item, undone, changes)
+    present, final = item_places(people.documents.values()), item_places(pruned.documents.values())
+    removed = tuple(present[ident].item for ident in sorted(undone.items & present.keys() - final.keys()))
+    restored = tuple(sorted(undone.items & final.keys() - present.keys()))
+    both = sorted(undone.items & final.keys() & present.keys())
+    returned = tuple(i for i in both if (final[i].place, final[i].said) != (present[i].place, present[i].said))
+    crowded = {
+        moved.id: f"is in {snapshot.shown(moved.target)}: {snapshot.shown(moved.source)} has no room for it"
+        for moved in pruned.moved
+        if moved.id in undone.items
+    }
+    plan = UndoPlan(run, item, (), removed, restored, returned, {**undone.kept, **crowded})
+    is_other = removed or restored or returned or run.by_hand or undone.documents != dict(people.documents)
+    return replace(plan, changes=_changes(wish, snapshot, people, plan, undone, pruned, stones)) if is_other else plan
+
+
+def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> frozenset[Tombstone]:
+    """Return the tombstones without those that a command left, and with those that it took away.
+
+    Raises:
+        NotUndoable: it made the memory forget something.
+    """
+    before = read_tombstones(git.show(run.parent, TOMBSTONES) if run.parent else None)
+    after = read_tombstones(git.show(run.commit, TOMBSTONES))
+    if any(stone.reason is Reason.FORGOTTEN for stone in after - before):
+        why = f"Run {run.run} made the memory forget something, which cannot be undone."
+        raise NotUndoable(why, f"Its changes are in git: `git show {run.commit[:10]}`.")
+    return (stones - (after - before)) | (before - after)
 
 
 def _sides(git: Git, run: RunCommit) -> RunSides:
@@ -206,105 +234,40 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
     )
 
 
-def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -> None:
-    """Note the items that a cap moves away again at once; they count as undone only if their lines change."""
-    then, present, ours = item_places(pruned.documents.values()), undone.present, set(undone.wanted)
-    for moved in pruned.moved:
-        if moved.id in ours:
-            undone.kept[moved.id] = f"is in {shown(moved.target)}: {shown(moved.source)} has no room for it"
-            if moved.id in present and then[moved.id].said == present[moved.id].said:
-                undone.wanted.pop(moved.id, None)
-
-
-def _changes(
+def _changes(  # noqa: PLR0913, PLR0917  the parts of a plan
     wish: Wish,
     snapshot: Snapshot,
-    base: Reconciled,
+    people: Reconciled,
+    plan: UndoPlan,
     undone: Undone,
     pruned: Pruned,
     stones: frozenset[Tombstone],
 ) -> tuple[Change, ...]:
     after, _ = without_secret_lines(pruned.documents, snapshot.documents, wish.root)
-    gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
+    if plan.run.parent:
+        why, commits = f"was changed since run {plan.run.run}", [plan.run.parent[:10]]
+        after = with_questions(after, undone.disputed, why, commits, wish.today, snapshot.shown)
+    gone = {*(item.id for item in plan.removed), *(stone.id for stone in people.retracted)}
     cap = wish.settings.caps.briefing
-    if faults := check_documents(snapshot.documents, after, cap, added=undone.restored, gone=gone):
+    if faults := check_documents(snapshot.documents, after, cap, added=plan.restored, gone=gone):
         raise BrokenChangeSet(faults)
-    new = {tombstone(item, wish.today, Reason.UNDONE) for item in undone.removed}
-    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in undone.restored}
-    rows = render_tombstones((stones | new | set(base.stones)) - back)
+    new = {tombstone(item, wish.today, Reason.UNDONE) for item in plan.removed}
+    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in plan.restored}
+    rows = render_tombstones((stones | new | set(people.stones)) - back)
     was = snapshot.state.get(TOMBSTONES)
     state = (Change(TOMBSTONES, was, rows),) if rows != (was or b"") else ()
     return (*document_changes(snapshot.documents, after, snapshot.state), *state)
 
 
 def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
-    undone = plan.undone
     message = render(
         "undo.txt",
         summary=plan.summary(),
-        lines=[f"{ident} {why}" for ident, why in sorted(undone.kept.items())],
+        lines=[f"{ident} {why}" for ident, why in sorted(plan.kept.items())],
         run_id=run_id(wish.now, head),
         undoes=f"{plan.run.run} {plan.item}".strip(),
-        added=len(undone.restored),
-        changed=len(undone.removed) + len(undone.returned),
+        added=len(plan.restored),
+        changed=len(plan.removed) + len(plan.returned),
         extractor=BY_HAND if plan.run.by_hand else "",
     )
     return message, Author(*wish.settings.author, wish.now)
-
-
-# ---------------------------------------- undo of a command
-# Everything in its commit is its doing, entries of Review.md included.
-#
-# If its documents did not change since, they get their old bytes back. Otherwise the items are restored one by one, as
-# for a night, if items are all that the command changed.
-
-
-def restored_documents(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
-    """Return the memory with the command's documents as they were, or None if one of them changed since.
-
-    Args:
-        sides: the documents that the command changed.
-        found: every document as it is.
-        now: the same, with what people edited since understood.
-    """
-    if changed_since(sides, found):
-        return None
-    undone, made = Undone(sides, now), sides.after.keys() - sides.before.keys()
-    present = undone.present
-    undone.documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
-    then = item_places(undone.documents.values())
-    undone.gone = [ident for ident in present if ident not in then]
-    undone.wanted = {
-        i: one
-        for i, one in then.items()
-        if i not in present or (present[i].place, present[i].said) != (one.place, one.said)
-    }
-    return undone
-
-
-def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
-    """Return the documents that are no longer as the command left them."""
-    paths = sorted(sides.before.keys() | sides.after.keys())
-    return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
-
-
-def why_not(sides: RunSides, snapshot: Snapshot, stones: frozenset[Tombstone]) -> str:
-    """Return why a command cannot be undone item by item, as the end of a sentence, or an empty string.
-
-    Args:
-        sides: the documents that the command changed.
-        snapshot: the memory as it is.
-        stones: the tombstones that the command left.
-    """
-    if any(stone.reason is Reason.FORGOTTEN for stone in stones):
-        return "made the memory forget something, which cannot be undone"
-    changed = changed_since(sides, snapshot.documents)
-    whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
-    return f"cannot be undone: {' and '.join(map(snapshot.shown, changed))} changed since" if changed and whole else ""
-
-
-def _bare(document: Document | None) -> str | None:
-    """Return a document's text, the briefing's without its generated rows, which every night rewrites."""
-    if document is None:
-        return None
-    return (without_pointers(document) if document.path == BRIEFING else document).text

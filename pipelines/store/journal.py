@@ -23,7 +23,7 @@ from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.layout import PRIVATE
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
-from pipelines.store.merge import without_void_moves
+from pipelines.store.merge import merge_changes
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside, layout_of, real_path
 
@@ -178,8 +178,9 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
     meanwhile; otherwise the join is left to a later run.
     """
     with log_lock(root):
-        changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
-        merged = settle(root, folder, changes)
+        changes = merge_changes(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
+        merged = [new.path for new, change in zip(changes, journal.changes, strict=True) if new.after != change.after]
+        merged += settle(root, folder, changes)
         merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
     head = git.head()
     if journal.onto:
@@ -190,7 +191,7 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
         tree = git.tree(head)
         entries = {
             change.path: (tree.get(change.path, ("100644", ""))[0], change.after) if change.after is not None else None
-            for change in changes
+            for change in journal.changes
             if head == journal.head or _at_base(change, tree)
         }
         commit = git.commit(entries, journal.message, journal.author)

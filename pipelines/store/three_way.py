@@ -6,6 +6,7 @@ in its own way, clash; whoever asks for the merge decides what stands then.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,7 +40,7 @@ class _Edit(NamedTuple):
 def both(clash: Clash) -> list[str]:
     """Return the lines of both sides, one after the other; what they begin with in common stands once."""
     one, other = clash.one, clash.other
-    same = _common(one, other)
+    same = common(one, other)
     return [*one, *other[same if any(line.strip() for line in one[:same]) else 0 :]]
 
 
@@ -82,16 +83,27 @@ def merge_texts(
     if one == before:
         return other, []
     was, mine, theirs = (split_lines(text) for text in (before, one, other))
+    if holds(mine, was, theirs):
+        return one, []
+    if holds(theirs, was, mine):
+        return other, []
     end = line_end(theirs) if line_end(mine) == line_end(was) else line_end(mine)
     sides = ([line.rstrip("\r\n") for line in side] for side in (was, mine, theirs))
     lines, clashes = merge_lines(*sides, resolve=resolve)
     return "".join(line + end for line in lines), clashes
 
 
+def holds(side: Lines, before: Lines, other: Lines) -> bool:
+    """Whether a side has what the other one added, and nothing that it removed: merging twice changes nothing."""
+    was, here, there = (Counter(line for line in lines if line.strip()) for lines in (before, side, other))
+    added, removed = there - was, was - there
+    return bool(added) and added <= here - was and removed <= was - here
+
+
 def _edits(before: Lines, after: Lines, side: int) -> Iterator[_Edit]:
     """Yield what changed. Lines replaced by as many count one by one, so that neighbours do not clash."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = common(before, after)
+    tail = common(before[head:][::-1], after[head:][::-1])
     old, new = before[head : len(before) - tail], after[head : len(after) - tail]
     for what, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
         if what == "replace" and j - i == m - k:
@@ -101,7 +113,7 @@ def _edits(before: Lines, after: Lines, side: int) -> Iterator[_Edit]:
             yield _Edit(head + i, head + j, side, tuple(new[k:m]))
 
 
-def _common(one: Lines, other: Lines) -> int:
+def common(one: Lines, other: Lines) -> int:
     """Return how many lines two texts begin with in common."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))

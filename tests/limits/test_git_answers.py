@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.night import sync as trees
+from pipelines.night import join as trees
 from pipelines.store import git as git_module
 from pipelines.store import git_remote
 from pipelines.store.git import Git

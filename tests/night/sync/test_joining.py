@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.night.sync_merge import join, with_edits_recorded
+from pipelines.night.join import with_edits_recorded
 from pipelines.store.git import Git
+from pipelines.store.merge import merge_trees
 from tests.making import split_rows
 from tests.night.sync.machines import append_log, git, shared
 
@@ -32,8 +33,8 @@ def joined(before: str, ours: str, theirs: str) -> Document:
     for text, rows in map(split_rows, (before, ours, theirs)):
         ledger = "".join(f"{row}\n" for row in rows.values())
         trees.append({"Projects/kestrel.md": text.encode(), "State/items/2025-01.jsonl": ledger.encode()})
-    there = join(trees[0], trees[2], trees[1])[1]["Projects/kestrel.md"]
-    here = join(*trees)[1]["Projects/kestrel.md"]
+    there = merge_trees(trees[0], trees[2], trees[1]).pages["Projects/kestrel.md"]
+    here = merge_trees(*trees).pages["Projects/kestrel.md"]
     assert here == there
     return here
 

@@ -1,0 +1,442 @@
+"""Merge the pages of three versions of a memory, item by item, and their other lines as text.
+
+An item is merged by its id, wherever it stands; in the text of a page it is one token, put back in its place. What only
+one side changed wins. What both changed in different ways is disputed, so that one question can show both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from pipelines.store.change_set import ItemPlace, item_places
+from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
+from pipelines.store.generated import without_differing, without_pointers, without_sentences
+from pipelines.store.item import Item, Status, render_item, row_of
+from pipelines.store.layout import REVIEW, Kind
+from pipelines.store.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.review_queue import read_queue
+from pipelines.store.three_way import Clash, both, merge_texts
+from pipelines.store.wording import words_key
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    Pages = Mapping[str, Document]
+    Places = Mapping[str, ItemPlace]
+    Sides = tuple[Document | None, Document | None, Document | None]
+    """A page as it was, on our side and on theirs; None where it is missing."""
+
+
+_T = TypeVar("_T")
+
+BOTH = "Both versions stand there, one after the other."
+ONE = "The first version stands there."
+STAYS = "It was deleted on one machine and changed on the other, so it stays."
+_CORRECTED = "One item was replaced by another on each machine; both stand there."
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """What two sides changed in different ways, and no rule decides.
+
+    Args:
+        path: the file.
+        what: what stands there now, a sentence.
+        versions: the lines of either side; empty if the file as a whole is disputed.
+        item: the id of the item; empty for other lines.
+    """
+
+    path: str
+    what: str
+    versions: tuple[tuple[str, ...], ...] = ()
+    item: str = ""
+
+
+def merge_pages(
+    base: Pages, ours: Pages, theirs: Pages, *, ours_first: bool = False, there: Places | None = None
+) -> tuple[dict[str, Document], list[Disputed]]:
+    """Return the pages merged, and what is disputed.
+
+    Args:
+        base: the pages that both sides began with, by path.
+        ours: the pages on our side.
+        theirs: the pages on the other side.
+        ours_first: whether our side stands where both changed an item, or a key of the front matter. Otherwise the
+            result is the same from either side: closed beats open, and a person's words beat a run's.
+        there: the items of the other side, if its pages do not say: an undo may take back a few of them only.
+    """
+    base, ours, theirs = _renamed_alike(base, ours, theirs)
+    disputed = [] if ours_first else [Disputed(path, STAYS) for path in _only_rewritten(base, ours, theirs)]
+    back = [base[one.path] for one in disputed]
+    ours, theirs = _put_back(ours, back), _put_back(theirs, back)
+    old = _places(base, {})
+    mine, other = _places(ours, old), _places(theirs, old)
+    copies = _copies((ours, theirs), (old, mine, other))
+    other = other if there is None else dict(there)
+    items: dict[str, ItemPlace] = {}
+    for ident in sorted({*mine, *other}):
+        was, here, there_now = old.get(ident), mine.get(ident), other.get(ident)
+        one, is_disputed = _merged_item(was, here, there_now, ours_first=ours_first)
+        if one:
+            items[ident] = one
+        if is_disputed and (left := one or there_now):
+            versions = {_told(side) for side in (here, there_now)} - {_told(one)}
+            disputed.append(Disputed(left.path, ONE, (_told(one), *sorted(versions)), ident))
+    if not ours_first:
+        items = _without_twins(items, mine, other)
+        disputed += _corrected_twice(items, mine, other)
+    homes: dict[str, dict[str, ItemPlace]] = {}
+    for ident, one in items.items():
+        homes.setdefault(one.path, {})[ident] = one
+    merged = {}
+    for path in sorted({*ours, *theirs, *homes}):
+        pages, held = (base.get(path), ours.get(path), theirs.get(path)), homes.get(path, {})
+        if held or not _is_gone(*pages):
+            page = _as_it_is(pages, held)
+            merged[path] = page or _merged_page(path, pages, held, disputed, copies=copies, ours_first=ours_first)
+    return merged, disputed
+
+
+# ---------------------------------------- items
+
+
+_RANK = {
+    status: rank
+    for rank, status in enumerate((
+        Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.DROPPED, Status.RESOLVED,
+        Status.OCCURRED, Status.ANSWERED, Status.ENDED, Status.MERGED, Status.SUPERSEDED, Status.NEVER_HELD,
+        Status.RETRACTED, Status.FORGOTTEN,
+    ))
+}  # fmt: skip
+"""Closing an item wins over leaving it open: a person, or a newer item, closed it."""
+_WORDS = ("type", "text", "by", "trust", "confidence")
+_END = ("status", "until", "superseded_by", "merged_into")
+_PARTS = ("evidence", "links", "pinned", "page_section", "due", "doubted", "reason")
+
+
+def _merged_item(
+    was: ItemPlace | None, here: ItemPlace | None, there: ItemPlace | None, *, ours_first: bool
+) -> tuple[ItemPlace | None, bool]:
+    """Return one item merged, None if it goes, and whether it is disputed.
+
+    If one side removed it and the other changed it, it goes, unless its words or notes were changed: a person wrote
+    those.
+    """
+    if here is None or there is None:
+        left = here or there
+        if left is None or was is None:
+            return left, False
+        is_same = (_said(left), left.notes) == (_said(was), was.notes)
+        is_own = (left.item.text, left.notes) != (was.item.text, was.notes)
+        if ours_first:
+            return None if is_same else here, not is_same
+        return (left, True) if is_own else (None, False)
+    first, second = (here, there) if ours_first else sorted((here, there), key=_weight, reverse=True)
+    old = was or ItemPlace("", "", "", "", (), Item(first.item.type, ""))
+    one, is_disputed = first, False
+    if _said(first) == _said(old):
+        one = replace(second, line=first.line) if _said(second) == _said(old) and second.line == old.line else second
+    elif _said(second) not in (_said(first), _said(old)):
+        is_disputed = ours_first or _is_reworded_twice(old.item, first.item, second.item)
+        item = first.item if ours_first else _joined(old.item, second.item, first.item)
+        same = next((side for side in (first, second) if side.item == item), None)
+        one = same or replace(first, line=render_item(item), row=row_of(item), item=item)
+    path = second.path if first.path == old.path else first.path
+    section = second.section if first.section == old.section else first.section
+    was_noted, *noted = ("".join(side) for side in (old.notes, *sorted((first.notes, second.notes))))
+    notes = tuple(split_lines(merge_texts(was_noted, *noted)[0]))
+    return replace(one, path=path, section=section, notes=notes), is_disputed
+
+
+def _said(one: ItemPlace) -> tuple[Item, str]:
+    """Return what one version says of an item, however its line is formatted."""
+    return one.item, one.row
+
+
+def _told(one: ItemPlace | None) -> tuple[str, ...]:
+    """Return an item as people read it, without its mark; nothing if it is gone."""
+    return (render_item(replace(one.item, id="")),) if one else ()
+
+
+def _weight(side: ItemPlace) -> tuple[object, ...]:
+    """Order two sides of one item: the heavier one wins. A line without `by` is a person's."""
+    item = side.item
+    return _RANK[item.status], not item.by, item.confirmed, item.text, side.path, side.row, side.line
+
+
+def _is_reworded_twice(was: Item, one: Item, other: Item) -> bool:
+    """Whether a person reworded an item on each side, in different words."""
+    return was.text not in {one.text, other.text} and one.text != other.text and not (one.by or other.by)
+
+
+def _joined(was: Item, less: Item, more: Item) -> Item:
+    """Return two changes of one item joined: of each part what only one side changed, else the heavier one's.
+
+    A person's words stand above a run's.
+    """
+    is_told = more.text == was.text if was.text in {less.text, more.text} else bool(more.by and not less.by)
+    words, end = less if is_told else more, less if more.status is was.status else more
+    parts = {name: _picked(*(getattr(one, name) for one in (was, less, more))) for name in _PARTS}
+    parts |= {name: getattr(words, name) for name in _WORDS} | {name: getattr(end, name) for name in _END}
+    old, light, heavy = (dict(one.extra) for one in (was, less, more))
+    extra = {key: _picked(old.get(key), light.get(key), heavy.get(key)) for key in {**heavy, **light}}
+    return replace(
+        more,
+        **parts,
+        since=min(filter(None, (less.since, more.since)), default=""),
+        confirmed=max(less.confirmed, more.confirmed),
+        seen=max(less.seen, more.seen),
+        extra=tuple((key, value) for key, value in extra.items() if value),
+    )
+
+
+def _picked(was: _T, less: _T, more: _T) -> _T:
+    return less if more == was else more
+
+
+def _without_twins(items: Places, ours: Places, theirs: Places) -> dict[str, ItemPlace]:
+    """Return the items, merging those that both sides learnt on the same page and in the same words."""
+    out = dict(items)
+    first: dict[tuple[str, str, str], str] = {}
+    for ident, one in sorted(items.items(), key=lambda pair: (pair[1].item.since, pair[0])):
+        if not one.item.active:
+            continue
+        twin = first.setdefault((one.path, one.item.type, words_key(one.item.text)), ident)
+        if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
+            item = replace(one.item, status=Status.MERGED, merged_into=twin)
+            out[ident] = replace(one, line=render_item(item), row=row_of(item), item=item)
+    return out
+
+
+def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Disputed]:
+    """Yield a dispute for each item that either side replaced by a new one of its own."""
+    for ident, one in items.items():
+        both_new = {side[ident].item.superseded_by for side in (ours, theirs) if ident in side}
+        new = [items[named] for named in both_new if named in items and (named in ours) != (named in theirs)]
+        if len(new) == len((ours, theirs)) and all(place.item.active for place in new):
+            yield Disputed(one.path, _CORRECTED, tuple(sorted(map(_told, new))), ident)
+
+
+# ---------------------------------------- pages
+
+
+_TOKEN = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
+
+
+def own_words(document: Document) -> list[object]:
+    """Return what no run writes: no items, questions, generated lines, or their sections."""
+    document = _without_generated(document)
+    rows = {number for placed in document.items if placed.item.id for number in range(placed.line, placed.end)}
+    is_made = document.kind is Kind.EPISODE  # runs write all of its headings
+    if document.path == REVIEW:
+        rows |= {number for entry in read_queue(document) for number in range(entry.first, entry.end)}
+    rows |= {one.line for one in document.headings if is_made or (one.level > 1 and one.title in ORDER)}
+    body = [
+        line.strip()
+        for number, line in enumerate(document.lines)
+        if number >= document.front.lines and number not in rows and line.strip()
+    ]
+    return [*body, *document.front.values]
+
+
+def _without_generated(document: Document) -> Document:
+    return without_sentences(without_pointers(document), lambda *_: True)
+
+
+def _renamed_alike(*sides: Pages) -> list[dict[str, Document]]:
+    """Return the pages as they were and on both sides; those that one side renamed have the new name on all."""
+    base, *pair = found = [dict(side) for side in sides]
+    for one, other in (pair, pair[::-1]):
+        for old, new in _renames(base, one):
+            if new not in base and (new in other) != (old in other):
+                for side in (base, other):
+                    side.update({new: replace(side.pop(old), path=new)} if old in side else {})
+    return found
+
+
+def _renames(before: Pages, after: Pages) -> list[tuple[str, str]]:
+    """Return the old and the new name of each page with at least half of its lines in a new one."""
+    gone, made = (
+        {path: Counter(line for row in side[path].lines if (line := row.strip())) for path in sorted(only)}
+        for side, only in ((before, before.keys() - after.keys()), (after, after.keys() - before.keys()))
+    )
+    found = []
+    for old, lines in gone.items():
+        shared = {new: (lines & more).total() for new, more in made.items()}
+        best = max(shared, key=lambda new: (shared[new], new), default="")
+        if best and shared[best] * 2 >= max(lines.total(), 1):
+            found.append((old, best))
+            del made[best]
+    return found
+
+
+def _only_rewritten(base: Pages, ours: Pages, theirs: Pages) -> list[str]:
+    """Return the pages that one side deleted, and on which the other changed a person's own lines."""
+    left = {**ours, **theirs}
+    apart = (path for path in sorted(base) if (path in ours) != (path in theirs))
+    return [path for path in apart if own_words(left[path]) != own_words(base[path])]
+
+
+def _put_back(side: Pages, pages: Iterable[Document]) -> Pages:
+    """Return one side with the pages that it deleted, without the items that it moved elsewhere."""
+    lost = [page for page in pages if page.path not in side]
+    here = _places(side, {}).keys() if lost else ()
+    return {**side, **{page.path: edited(page, remove=page.held.keys() & here) for page in lost}}
+
+
+def _is_gone(was: Document | None, here: Document | None, there: Document | None) -> bool:
+    """Whether one side deleted a page on which the other changed nothing of its own."""
+    left = here or there
+    if was is None or (here and there):
+        return False
+    if left and left.kind is Kind.EPISODE:
+        return left.content == was.content
+    return left is None or own_words(left) == own_words(was)
+
+
+def _as_it_is(sides: Sides, held: Places) -> Document | None:
+    """Return the only side that changed a page, if its items are the merged ones: its lines keep their bytes."""
+    was, here, there = (side.text if side else None for side in sides)
+    one = sides[1] if there in {was, here} else sides[2] if here == was else None
+    return one if one and item_places([one]) == held else None
+
+
+def _places(pages: Pages, before: Places) -> dict[str, ItemPlace]:
+    """Return id → place; of an id that stands twice, the page on which it stood before."""
+    found: dict[str, ItemPlace] = {}
+    for path in sorted(pages):
+        for ident, one in item_places([pages[path]]).items():
+            if ident not in found or (ident in before and before[ident].path == path):
+                found[ident] = one
+    return found
+
+
+def _copies(sides: Iterable[Pages], places: Sequence[Places]) -> frozenset[tuple[str, str]]:
+    """Return id and text of the lines that say something else under the id of another place: they stay text."""
+    items = (placed.item for side in sides for page in side.values() for placed in page.items if placed.item.id)
+    known = {(ident, one.item.text) for side in places for ident, one in side.items()}
+    return frozenset((item.id, item.text) for item in items).difference(known)
+
+
+def _merged_page(
+    path: str,
+    sides: Sides,
+    held: Places,
+    disputed: list[Disputed],
+    *,
+    copies: frozenset[tuple[str, str]],
+    ours_first: bool,
+) -> Document:
+    """Return a page with the lines of both sides, and with these items.
+
+    Args:
+        path: its path.
+        sides: its versions.
+        held: the items that it will hold.
+        disputed: receives the lines that both sides changed.
+        copies: id and text of the lines that are no items.
+        ours_first: as for `merge_pages`.
+    """
+    was, here, there = sides
+    if here is None or there is None:
+        was = here = there = here or there or document_at(path, "")
+    elif not ours_first:  # generated sentences that differ are rewritten later
+        here, there = sorted(without_differing(here, there), key=lambda one: one.text, reverse=True)
+    versions = (was or document_at(path, ""), here, there)
+    front, keys = _merged_front(versions)
+    body, clashes = _merged_body(versions, held, copies)
+    if path != REVIEW:  # there, both questions stand
+        told = [*((BOTH, clash) for clash in clashes), *((ONE, clash) for clash in keys)]
+        disputed += [Disputed(path, what, (clash.one, clash.other)) for what, clash in told]
+    end, left, lines = line_end(split_lines(front + body)), dict(held), [front]
+    for line in split_lines(body):
+        if (token := _TOKEN.fullmatch(line)) is None:
+            lines.append(line)
+        elif one := left.pop(token[1], None):
+            lines += [one.line + end, *one.notes]
+    page = _with_items_in_place(here.with_text("".join(lines)), held, left, (here, there))
+    rows = {**page.rows, **{ident: one.row for ident, one in held.items() if one.row}}
+    return page if page.is_still else replace(page, rows=rows)
+
+
+def _with_items_in_place(page: Document, held: Places, missing: Places, sides: Sequence[Document]) -> Document:
+    """Return a page with its missing items, and with those in their sections that came below another heading.
+
+    That happens where their own heading is gone. Sections that are empty on no side go.
+    """
+    titles = [(side.held, {one.title for one in side.headings}) for side in sides]
+    astray = [
+        one
+        for one in page.items
+        if (ident := one.item.id) in held
+        and one.section != held[ident].section
+        and any(ident in items and one.section in known for items, known in titles)
+    ]
+    again = [*missing.values(), *(held[one.item.id] for one in astray)]
+    lines, end = list(page.lines), line_end(page.lines)
+    for placed in reversed(astray):
+        del lines[placed.line : placed.end]
+    there = {one.title.casefold() for one in page.headings if one.level > 1}
+    for one in sorted(again, key=lambda one: (one.item.since, one.item.id)):
+        title = one.section if one.section.casefold() in there else section_of(one.item)
+        lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
+    for title in ORDER:
+        if all(without_empty(side.lines, title) is side.lines for side in sides):
+            lines = without_empty(lines, title)
+    return page.with_text("".join(lines))
+
+
+def _merged_body(
+    versions: tuple[Document, Document, Document], held: Places, copies: Container[tuple[str, str]]
+) -> tuple[str, list[Clash]]:
+    """Return the text below the front matter, with a token for each item, and where people's own lines clash."""
+    clashes = list[Clash]()
+    generated = (line for one in versions for line in {*one.lines}.difference(_without_generated(one).lines))
+    made = frozenset(line.rstrip("\r\n") for line in generated)
+
+    def is_own(line: str) -> bool:
+        is_section = line.startswith("## ") and line[3:].strip() in ORDER
+        return bool(line.strip()) and line not in made and not is_section and not _TOKEN.fullmatch(line)
+
+    def resolved(clash: Clash) -> list[str]:
+        was, mine, theirs = own = [tuple(filter(is_own, side)) for side in (clash.before, clash.one, clash.other)]
+        if was in (mine, theirs):
+            taken, other = (clash.one, clash.other) if was == theirs else (clash.other, clash.one)
+            return [*taken, *(line for line in other if _TOKEN.fullmatch(line) and line not in taken)]
+        clashes.extend([Clash(*own)] if mine != theirs else [])
+        kept = (tuple(line for line in side if line not in made) for side in (clash.one, clash.other))
+        return both(Clash((), *kept))
+
+    stand = [one.held.keys() for one in versions]
+    # An item that one side removed, and that stays all the same, keeps its place.
+    stays = {ident for ident in held if (ident in stand[1]) != (ident in stand[2])}
+    was, *pair = versions
+    return merge_texts(_skeleton(was, copies, stays), *(_skeleton(one, copies) for one in pair), resolve=resolved)[
+        0
+    ], clashes
+
+
+def _skeleton(page: Document, copies: Container[tuple[str, str]], without: Container[str] = ()) -> str:
+    """Return the text below the front matter, with a token in place of each item and its notes."""
+    lines = list(page.lines)
+    for placed in reversed(page.items):
+        ident = placed.item.id
+        if ident and (ident, placed.item.text) not in copies:
+            lines[placed.line : placed.end] = [f"\0{ident}\n"] * (ident not in without)
+    return "".join(lines[page.front.lines :])
+
+
+def _merged_front(versions: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:
+    """Return the front matter, merged, and the keys that both changed: there, the first side's line stands."""
+    was, mine, theirs = ("".join(one.lines[: one.front.lines]) for one in versions)
+    if not (mine and theirs):
+        return mine or theirs, []
+    merged, clashes = merge_texts(was, mine, theirs, resolve=lambda clash: list(clash.one))
+    read = read_front_matter(split_lines(merged))
+    keys = [key for key, _ in read.values]
+    if read.faults or len(set(keys)) < len(keys) or not read.lines:  # each added the same key
+        return mine, [Clash((), *(tuple(text.splitlines()) for text in (mine, theirs)))]
+    return merged, clashes
