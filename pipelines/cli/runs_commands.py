@@ -98,21 +98,17 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run that you can
     undo.
     """
-    from pipelines.night.undo import Wish, carry_out_undo, plan_undo  # noqa: PLC0415  only who takes back needs it
+    from pipelines.night.undo import carry_out_undo  # noqa: PLC0415  only who takes back needs it
 
     if run and item:
         raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
-    root, *_ = opened
-    git, wish = Git(root), Wish(*opened, run, item)
+    plan, commit = carry_out_undo(*opened, run, item, is_dry=dry_run)
     if dry_run:
-        git.check()
-        plan = plan_undo(wish, git)
-        if diff := diff_of(root, plan.changes).rstrip("\n"):
+        if diff := diff_of(opened[0], plan.changes).rstrip("\n"):
             say_verbatim(f"{diff}\n")
-        say(f"{plan.summary()} (dry run: nothing was written)")
+        say(f"{plan.change.summary} (dry run: nothing was written)")
     else:
-        plan, commit = carry_out_undo(wish, git)
-        say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
+        say(f"{plan.change.summary}{f' (commit {commit[:10]})' if commit else ''}.")
     if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.kept.items())))

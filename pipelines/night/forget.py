@@ -236,30 +236,27 @@ def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
 def _carried_progress(
     records: Iterable[LogProgress], path: str, before: bytes, after: bytes
 ) -> tuple[LogProgress, ...]:
-    """Return a log's progress after lines of it were blotted out: what was read stays read."""
+    """Return a log's progress after lines of it were blotted out: what was read stays read.
+
+    Blotting keeps the lines and what separates the entries, so each entry keeps its place.
+    """
     day = log_day(path.removeprefix(f"{LOGS}/"))
-    old, new = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
-    all_keys, new_digest = entries_digest(entry.key for entry in old), entries_digest(entry.key for entry in new)
+    parsed = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
+    old, new = ([entry.key for entry in entries] for entries in parsed)
+    now = dict(zip(old, new, strict=False))
+
+    def carried(keys: frozenset[str]) -> frozenset[str]:
+        return keys | {now[key] for key in keys & now.keys()}
+
     return tuple(
         record._replace(
             file=file_hash(after) if record.file == file_hash(before) else record.file,
-            digest=new_digest if record.digest and record.digest == all_keys else record.digest,
-            entries=record.entries | _keys(record.entries, old, new),
-            by_rules=record.by_rules | _keys(record.by_rules, old, new) if record.by_rules else record.by_rules,
+            digest=entries_digest(new) if record.digest == entries_digest(old) else record.digest,
+            entries=carried(record.entries),
+            by_rules=carried(record.by_rules),
         )
         for record in records
     )
-
-
-def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> frozenset[str]:
-    """Return the hashes of the entries that replace only known ones."""
-    is_known = {number: entry.key in known for entry in old for number in range(entry.start_line, entry.end_line + 1)}
-    found = set()
-    for entry in new:
-        here = [is_known[number] for number in range(entry.start_line, entry.end_line + 1) if number in is_known]
-        if here and all(here):
-            found.add(entry.key)
-    return frozenset(found)
 
 
 def _drop_derived(root: Path, words: Words) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault
@@ -26,7 +26,7 @@ from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pipelines.settings import Settings
     from pipelines.store.git_objects import Entry
@@ -59,7 +59,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
         return ()
     trees = [git.tree(commit) for commit in (base, head, theirs)]
     _check_theirs(git, trees[0], trees[2])
-    was, here, other = contents(git, trees)
+    was, here, other = (_contents(git, tree) for tree in trees)
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
@@ -115,8 +115,6 @@ def _apply(
 
 _BY_HAND = "Merge it by hand."
 _FILES = frozenset({"100644", "100755"})
-MOST_BYTES: Final = 1024 * 1024 * 1024
-"""The most bytes to join: the files of both machines and of their common ancestor."""
 
 
 def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
@@ -139,28 +137,11 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
 
 
-def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
-    """Return path → bytes of each tree. Identical files are read once, links are left out.
-
-    Raises:
-        GitFault: the files are too large.
-    """
-    known: dict[str, bytes] = {}
-    left = MOST_BYTES
-
-    def read(blob: str) -> bytes:
-        nonlocal left
-        if blob not in known:
-            known[blob] = git.run("cat-file", "blob", blob)
-            left -= len(known[blob])
-        if left < 0:
-            raise GitFault(f"The files to join exceed the limit of {MOST_BYTES:,} bytes.", _BY_HAND)
-        return known[blob]
-
-    return [
-        {path: read(blob) for path, (mode, blob) in tree.items() if mode in _FILES and git.layout.is_tracked(path)}
-        for tree in trees
-    ]
+def _contents(git: Git, tree: Tree) -> dict[str, bytes]:
+    """Return path → bytes of a tree's files, without links."""
+    paths = [path for path, (mode, _) in tree.items() if mode in _FILES and git.layout.is_tracked(path)]
+    # A partial clone fetches what it lacks.
+    return {path: git.blob(tree[path][1]) or git.run("cat-file", "blob", tree[path][1]) for path in paths}
 
 
 def _vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:

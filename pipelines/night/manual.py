@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import LockHeld, UsageFault
-from pipelines.night.caps import with_caps_applied
+from pipelines.night.caps import Pruned, with_caps_applied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
@@ -40,7 +40,7 @@ from pipelines.store.wording import words_key
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -70,6 +70,30 @@ class HeldMemory:
         """The memory's day."""
         return day_of(self.when, self.settings)
 
+    def planned(self, deed: ManualChange) -> tuple[Pruned, list[Change]]:
+        """Apply the caps to a decision and check it; return what becomes of the documents, and all changes of files.
+
+        Raises:
+            BrokenChangeSet: the change would break a promise.
+            BadFile: it would change a document with marks of a conflict.
+        """
+        snapshot, settings = self.snapshot, self.settings
+        buried = snapshot.state.get(TOMBSTONES)
+        stones = (read_tombstones(buried) - {*deed.lifted}) | {*deed.stones}
+        vetoed = vetoed_by(stones, snapshot.documents)
+        still = {path: one for path, one in snapshot.documents.items() if one.is_still}
+        if still.keys() - deed.documents.keys():
+            raise snapshot.refusal(())
+        pruned = with_caps_applied({**deed.documents, **still}, snapshot, settings, vetoed)
+        after = pruned.documents
+        gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
+        if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
+            raise snapshot.refusal(faults)
+        changes = [*document_changes(snapshot.documents, after, snapshot.state), *deed.further]
+        if (deed.stones or deed.lifted) and (rows := render_tombstones(stones)) != (buried or b""):
+            changes.append(Change(TOMBSTONES, buried, rows))
+        return pruned, changes
+
     def write(self, deed: ManualChange, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
         """Apply the caps to a decision, check, write and commit it, and update the index.
 
@@ -86,34 +110,22 @@ class HeldMemory:
             BadFile: it would change a document with marks of a conflict; nothing was written.
             ChangedUnderRun: a file changed since it was read; nothing was written.
         """
-        snapshot, settings = self.snapshot, self.settings
-        buried = snapshot.state.get(TOMBSTONES)
-        stones = {*read_tombstones(buried), *deed.stones}
-        vetoed = vetoed_by(stones, snapshot.documents)
-        still = {path: one for path, one in snapshot.documents.items() if one.is_still}
-        if still.keys() - deed.documents.keys():
-            raise snapshot.refusal(())
-        after = with_caps_applied({**deed.documents, **still}, snapshot, settings, vetoed).documents
-        gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
-        if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
-            raise snapshot.refusal(faults)
-        changes = [*document_changes(snapshot.documents, after, snapshot.state), *deed.further]
-        if deed.stones:
-            changes.append(Change(TOMBSTONES, buried, render_tombstones(stones)))
+        pruned, changes = self.planned(deed)
         if changes:
             message = render(
                 "commit.txt",
                 summary=deed.summary,
-                lines=[],
+                lines=deed.remarks,
                 run_id=run_id(self.when, self.git.head()),
                 added=len(deed.added),
                 changed=deed.changed,
                 extractor=by,
+                **({"undoes": deed.undoes} if deed.undoes else {}),
             )
-            author = self.git.identity() or settings.author
-            apply_changes(snapshot.root, self.git, changes, message, Author(*author, self.when))
-            reindex(snapshot.root)
-        return after, bool(changes)
+            author = self.git.identity() or self.settings.author
+            apply_changes(self.snapshot.root, self.git, changes, message, Author(*author, self.when))
+            reindex(self.snapshot.root)
+        return pruned.documents, bool(changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,9 @@ class ManualChange:
         stones: tombstones of items that go for good.
         further: changes of files that are not documents.
         absent: ids that others may name though no item has them.
+        lifted: tombstones that go: their items may come back.
+        undoes: the run that it undoes, and the item if only that; else empty.
+        remarks: further lines of the commit's message.
     """
 
     documents: Mapping[str, Document]
@@ -137,6 +152,9 @@ class ManualChange:
     stones: Sequence[Tombstone] = ()
     further: Sequence[Change] = ()
     absent: Sequence[str] = ()
+    lifted: Collection[Tombstone] = ()
+    undoes: str = ""
+    remarks: Sequence[str] = ()
 
 
 @contextlib.contextmanager
@@ -176,17 +194,14 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         ChangedUnderRun: a file changed since it was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
-        held, edits = found, 1
-        while edits:
-            snapshot = without_secret_files(held.snapshot)
-            people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
-            held = replace(held, snapshot=snapshot, documents=people.documents)
-            edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked, people.foreign)))
-            if edits:
-                after = ManualChange(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
-                # Repeat only if bytes changed.
-                edits *= held.write(after, by=BY_PEOPLE)[1]
-                held = replace(held, snapshot=read_snapshot(root))
+        snapshot = without_secret_files(found.snapshot)
+        people = understand_edits(found.git, snapshot, snapshot.documents, found.today)
+        held = replace(found, snapshot=snapshot, documents=people.documents)
+        if edits := sum(map(len, (people.edited, people.numbered, people.stones, people.asked, people.foreign))):
+            after = ManualChange(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
+            if held.write(after, by=BY_PEOPLE)[1]:
+                snapshot = without_secret_files(read_snapshot(root))
+                held = replace(found, snapshot=snapshot, documents=snapshot.documents)
         why = {warned.path: warned.why for warned in held.snapshot.warnings}
         still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
         yield replace(held, documents={**held.documents, **still})

@@ -1,70 +1,34 @@
 """Undo a run, or its change of one item, as one change set and one commit.
 
-`plan_undo` reads and decides but writes nothing; `carry_out_undo` holds the lock, applies the plan and reindexes.
+`plan_undo` decides and writes nothing; `carry_out_undo` holds the lock and applies the plan.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.caps import Pruned, prune
+from pipelines.errors import NotUndoable
 from pipelines.night.disputes import with_questions
-from pipelines.night.reconcile import Reconciled, understand_edits
-from pipelines.night.reindex import reindex
+from pipelines.night.manual import HeldMemory, ManualChange, direct_change
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.run_history import note_undone
-from pipelines.night.secret_lines import without_secret_lines
-from pipelines.night.undo_items import RunSides, Undone, undo
-from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
-from pipelines.store.edits import commit_edits
-from pipelines.store.generated import vetoed_by
-from pipelines.store.git import Author, Git
-from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, run_id, undone_by
-from pipelines.store.journal import apply_changes, recover
+from pipelines.night.undo_items import RunSides, undo
+from pipelines.store.change_set import Change, item_places, items_by_id
+from pipelines.store.git import Git
+from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, undone_by
 from pipelines.store.layout import REVIEW, TOMBSTONES
-from pipelines.store.lock import run_lock
-from pipelines.store.snapshot import Snapshot, read_snapshot
-from pipelines.store.state import Reason, Tombstone, read_tombstones, render_tombstones, tombstone
+from pipelines.store.snapshot import read_snapshot
+from pipelines.store.state import Reason, Tombstone, read_tombstones, tombstone
 from pipelines.store.template import named_item
-from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.settings import Settings
     from pipelines.store.document import Document
-    from pipelines.store.item import Item
-
-
-ATTEMPTS: Final = 3
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What to undo.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        now: the time the undo acts at.
-        run: the start of a run's id or commit; empty for the newest run that changed something and was not undone.
-        item: the start of an item's id, to undo only what the last run did to it; else empty.
-    """
-
-    root: Path
-    settings: Settings
-    now: datetime
-    run: str = ""
-    item: str = ""
-
-    @property
-    def today(self) -> str:
-        """The memory's day."""
-        return day_of(self.now, self.settings)
 
 
 @dataclass(frozen=True)
@@ -74,33 +38,20 @@ class UndoPlan:
     Args:
         run: the run.
         item: the item, if only that is undone; else empty.
-        changes: the change set.
-        removed: the items that the run had added and that are removed.
-        restored: the ids of items that the run had removed and that are back.
-        returned: the ids of items whose wording, status or place is restored.
+        change: what is decided; its summary is what the command prints.
+        changes: the changes of files; none if nothing can be undone.
         kept: id → why an item stays as it is, as the end of a sentence that begins with the id.
     """
 
     run: RunCommit
     item: str
-    changes: tuple[Change, ...]
-    removed: tuple[Item, ...] = ()
-    restored: tuple[str, ...] = ()
-    returned: tuple[str, ...] = ()
-    kept: Mapping[str, str] = field(default_factory=dict)
-
-    def summary(self) -> str:
-        """Return the undo in one line: the command prints it, and the commit starts with it."""
-        counts = {"removed": self.removed, "brought back": self.restored, "as before": self.returned}
-        parts = [f"{len(n)} {'item' if len(n) == 1 else 'items'} {what}" for what, n in counts.items() if n]
-        what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
-        if parts:
-            return f"{what} undone: {', '.join(parts)}"
-        return f"{what} undone" if self.changes else f"{what}: nothing could be undone"
+    change: ManualChange
+    changes: Sequence[Change]
+    kept: Mapping[str, str]
 
 
-def plan_undo(wish: Wish, git: Git) -> UndoPlan:
-    """Read the memory and decide everything; write nothing.
+def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> UndoPlan:
+    """Decide everything; write nothing. The arguments are those of `carry_out_undo`.
 
     Raises:
         UnknownRun: none or more than one matches.
@@ -108,36 +59,58 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         NotUndoable: there is nothing to undo, or it was undone already.
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = read_snapshot(wish.root)
-    stones = read_tombstones(snapshot.state.get(TOMBSTONES))
-    people = understand_edits(git, snapshot, snapshot.documents, wish.today)
+    snapshot, git, today = held.snapshot, held.git, held.today
+    buried = read_tombstones(snapshot.state.get(TOMBSTONES))
+    people = understand_edits(git, snapshot, snapshot.documents, today)
     item = ""
-    if wish.item:  # an existing one, else one that an undo removed
-        undone_before = {stone.id for stone in stones if stone.reason is Reason.UNDONE}
-        item = named_item(wish.item, items_by_id(people.documents), undone_before)
-    run, sides = _run_of_item(git, item, people.documents) if item else _run(git, wish.run)
-    if run.by_hand and not item:
-        stones = _stones_without(git, run, stones)
+    if item_named:  # an existing one, else one that an undo removed
+        undone_before = {stone.id for stone in buried if stone.reason is Reason.UNDONE}
+        item = named_item(item_named, items_by_id(people.documents), undone_before)
+    run, sides = _run_of_item(git, item, people.documents) if item else _run(git, run_named)
+    stones = _stones_without(git, run, buried) if run.by_hand and not item else buried
     reasons: dict[str, set[Reason]] = {}
     for stone in (*stones, *people.retracted):
         reasons.setdefault(stone.id, set()).add(stone.reason)
     deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
     undone = undo(sides, people.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
-    vetoed = vetoed_by({*stones, *people.stones}, snapshot.documents)
-    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link, vetoed)
-    present, final = item_places(people.documents.values()), item_places(pruned.documents.values())
-    removed = tuple(present[ident].item for ident in sorted(undone.items & present.keys() - final.keys()))
-    restored = tuple(sorted(undone.items & final.keys() - present.keys()))
+    present, then = item_places(people.documents.values()), item_places(undone.documents.values())
+    removed = [present[ident].item for ident in sorted(undone.items & present.keys() - then.keys())]
+    restored = sorted(undone.items & then.keys() - present.keys())
+    asked = with_questions(
+        undone.documents,
+        undone.disputed,
+        f"was changed since run {run.run}",
+        [(run.parent or run.commit)[:10]],
+        today,
+        snapshot.shown,
+    )
+    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in restored}
+    change = ManualChange(
+        asked,
+        "",
+        added=restored,
+        stones=[*(tombstone(one, today, Reason.UNDONE) for one in removed), *people.stones, *stones - buried],
+        lifted=(buried - stones) | back,
+        undoes=f"{run.run} {item}".strip(),
+    )
+    pruned, changes = held.planned(change)
+    final = item_places(pruned.documents.values())
     both = sorted(undone.items & final.keys() & present.keys())
-    returned = tuple(i for i in both if (final[i].place, final[i].said) != (present[i].place, present[i].said))
-    crowded = {
+    returned = [i for i in both if (final[i].place, final[i].said) != (present[i].place, present[i].said)]
+    kept = undone.kept | {
         moved.id: f"is in {snapshot.shown(moved.target)}: {snapshot.shown(moved.source)} has no room for it"
         for moved in pruned.moved
         if moved.id in undone.items
     }
-    plan = UndoPlan(run, item, (), removed, restored, returned, {**undone.kept, **crowded})
-    is_other = removed or restored or returned or run.by_hand or undone.documents != dict(people.documents)
-    return replace(plan, changes=_changes(wish, snapshot, people, plan, undone, pruned, stones)) if is_other else plan
+    if not (removed or restored or returned or run.by_hand or undone.documents != dict(people.documents)):
+        changes = []
+    counts = {"removed": len(removed), "brought back": len(restored), "as before": len(returned)}
+    told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {what}" for what, count in counts.items() if count)
+    what = f"{item} of run {run.run}" if item else f"Run {run.run}"
+    summary = f"{what} undone{f': {told}' if told else ''}" if changes or told else f"{what}: nothing could be undone"
+    remarks = [f"{ident} {why}" for ident, why in sorted(kept.items())]
+    change = replace(change, summary=summary, changed=len(removed) + len(returned), remarks=remarks)
+    return UndoPlan(run, item, change, changes, kept)
 
 
 def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> frozenset[Tombstone]:
@@ -159,33 +132,38 @@ def _sides(git: Git, run: RunCommit) -> RunSides:
     return RunSides(before, after, whole=True) if run.by_hand or run.undoes else RunSides.of(before, after)
 
 
-def carry_out_undo(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
-    """Undo what is wished in a commit of its own; return the plan, and the commit or an empty string.
+def carry_out_undo(
+    root: Path, settings: Settings, now: datetime, run: str = "", item: str = "", *, is_dry: bool = False
+) -> tuple[UndoPlan, str]:
+    """Undo a run, or what the last run did to an item, in a commit of its own.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        now: the time the undo acts at.
+        run: the start of a run's id or commit; empty for the newest run that changed something and was not undone.
+        item: the start of an item's id, to undo only what the last run did to it; else empty.
+        is_dry: whether to plan it only.
+
+    Returns:
+        The plan, and the commit or an empty string.
 
     Raises:
         LockHeld: a run is working on the memory.
-        ChangedUnderRun: files kept changing while the undo tried to write; nothing was written.
+        ChangedUnderRun: files changed while the undo tried to write; nothing was written.
         CurateError: any error of `plan_undo`.
     """
-    git.check()
-    with run_lock(wish.root, f"curate undo, since {wish.now.isoformat(timespec='seconds')}"):
-        recover(wish.root, git)
-        for attempt in range(1, ATTEMPTS + 1):
-            editor = Author(*wish.settings.author, wish.now)
-            commit_edits(wish.root, git, "Edits by hand\n", editor)
-            plan = plan_undo(wish, git)
-            if not plan.changes:
-                return plan, ""
-            try:
-                commit, _ = apply_changes(wish.root, git, plan.changes, *_signed(wish, plan, git.head()))
-            except ChangedUnderRun:
-                if attempt == ATTEMPTS:
-                    raise
-            else:
-                note_undone(wish.root)
-                reindex(wish.root)
-                return plan, commit or ""
-    raise AssertionError  # the loop returns or raises
+    if is_dry:
+        git, snapshot = Git(root), read_snapshot(root)
+        git.check()
+        return plan_undo(HeldMemory(git, snapshot, settings, now, snapshot.documents), run, item), ""
+    with direct_change(root, settings, now, "curate undo") as held:
+        plan = plan_undo(held, run, item)
+        if not plan.changes:
+            return plan, ""
+        held.write(plan.change, by=BY_HAND if plan.run.by_hand else "")
+        note_undone(root)
+        return plan, held.git.head() or ""
 
 
 def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
@@ -232,42 +210,3 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
     raise NotUndoable(
         f"No run that still applies has changed {item}.", "Edit its line by hand; the next run picks it up."
     )
-
-
-def _changes(  # noqa: PLR0913, PLR0917  the parts of a plan
-    wish: Wish,
-    snapshot: Snapshot,
-    people: Reconciled,
-    plan: UndoPlan,
-    undone: Undone,
-    pruned: Pruned,
-    stones: frozenset[Tombstone],
-) -> tuple[Change, ...]:
-    after, _ = without_secret_lines(pruned.documents, snapshot.documents, wish.root)
-    if plan.run.parent:
-        why, commits = f"was changed since run {plan.run.run}", [plan.run.parent[:10]]
-        after = with_questions(after, undone.disputed, why, commits, wish.today, snapshot.shown)
-    gone = {*(item.id for item in plan.removed), *(stone.id for stone in people.retracted)}
-    cap = wish.settings.caps.briefing
-    if faults := check_documents(snapshot.documents, after, cap, added=plan.restored, gone=gone):
-        raise BrokenChangeSet(faults)
-    new = {tombstone(item, wish.today, Reason.UNDONE) for item in plan.removed}
-    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in plan.restored}
-    rows = render_tombstones((stones | new | set(people.stones)) - back)
-    was = snapshot.state.get(TOMBSTONES)
-    state = (Change(TOMBSTONES, was, rows),) if rows != (was or b"") else ()
-    return (*document_changes(snapshot.documents, after, snapshot.state), *state)
-
-
-def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
-    message = render(
-        "undo.txt",
-        summary=plan.summary(),
-        lines=[f"{ident} {why}" for ident, why in sorted(plan.kept.items())],
-        run_id=run_id(wish.now, head),
-        undoes=f"{plan.run.run} {plan.item}".strip(),
-        added=len(plan.restored),
-        changed=len(plan.removed) + len(plan.returned),
-        extractor=BY_HAND if plan.run.by_hand else "",
-    )
-    return message, Author(*wish.settings.author, wish.now)

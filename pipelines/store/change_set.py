@@ -193,11 +193,6 @@ def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
     return found
 
 
-def duplicate_ids(documents: Iterable[Document]) -> frozenset[str]:
-    """Return the ids that occur in more than one place."""
-    return frozenset(ident for ident, paths in _places(documents).items() if len(paths) > 1)
-
-
 def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
     """Return the change of each item between two sets of documents, ordered by id; unchanged items are left out.
 

@@ -69,9 +69,9 @@ def merge_pages(
         there: the items of the other side, if its pages do not say: an undo may take back a few of them only.
     """
     base, ours, theirs = _renamed_alike(base, ours, theirs)
-    disputed = [] if ours_first else [Disputed(path, STAYS) for path in _only_rewritten(base, ours, theirs)]
-    back = [base[one.path] for one in disputed]
-    ours, theirs = _put_back(ours, back), _put_back(theirs, back)
+    back = ({}, {}) if ours_first else (_put_back(base, ours, theirs), _put_back(base, theirs, ours))
+    disputed = [Disputed(path, STAYS) for path in sorted({**back[0], **back[1]})]
+    ours, theirs = {**ours, **back[0]}, {**theirs, **back[1]}
     old = _places(base, {})
     mine, other = _places(ours, old), _places(theirs, old)
     copies = _copies((ours, theirs), (old, mine, other))
@@ -273,18 +273,15 @@ def _renames(before: Pages, after: Pages) -> list[tuple[str, str]]:
     return found
 
 
-def _only_rewritten(base: Pages, ours: Pages, theirs: Pages) -> list[str]:
-    """Return the pages that one side deleted, and on which the other changed a person's own lines."""
-    left = {**ours, **theirs}
-    apart = (path for path in sorted(base) if (path in ours) != (path in theirs))
-    return [path for path in apart if own_words(left[path]) != own_words(base[path])]
+def _put_back(base: Pages, side: Pages, other: Pages) -> dict[str, Document]:
+    """Return the pages that one side deleted, and on which the other changed a person's own lines.
 
-
-def _put_back(side: Pages, pages: Iterable[Document]) -> Pages:
-    """Return one side with the pages that it deleted, without the items that it moved elsewhere."""
-    lost = [page for page in pages if page.path not in side]
+    They have no items that it moved elsewhere.
+    """
+    lost = [base[path] for path in sorted(base.keys() & other.keys() - side.keys())]
+    lost = [page for page in lost if own_words(other[page.path]) != own_words(page)]
     here = _places(side, {}).keys() if lost else ()
-    return {**side, **{page.path: edited(page, remove=page.held.keys() & here) for page in lost}}
+    return {page.path: edited(page, remove=page.held.keys() & here) for page in lost}
 
 
 def _is_gone(was: Document | None, here: Document | None, there: Document | None) -> bool:

@@ -45,13 +45,9 @@ if TYPE_CHECKING:
 CONFLICT, COPIED, REPEATS = "conflict", "copy", "repeat"
 _MARKED = "has marks of a conflict"
 _PENDING = "its entries stay pending"
-_HELD = "The logs and the state of the memory"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held parsed, all at once; nobody reads a larger page."""
-MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
-MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
-"""The limits of all logs, and of all documents: a run holds all of them at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ def read_snapshot(root: Path) -> Snapshot:
 
     Raises:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
-            unknown; or there is too much to hold.
+            unknown.
     """
     layout = layout_of(root)
     warnings: list[FileWarning] = []
@@ -155,8 +151,6 @@ def read_snapshot(root: Path) -> Snapshot:
         state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
         partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
         logs |= {path: data for path, data in left.items() if layout.day_of_log(path)}
-    if sum(len(data) for some in (logs, partials, state) for data in some.values()) > MOST_BYTES:
-        raise _too_much(_HELD, MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
         why = f"is not read since {real} is opted in; move its items there by hand and remove it"
@@ -170,27 +164,18 @@ def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes
     layout, links = layout_of(root), list[str]()
     files = list_files(root, LOGS, "", links)
     warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
-    logs, partials, total = dict[str, bytes](), dict[str, bytes](), 0
+    logs, partials = dict[str, bytes](), dict[str, bytes]()
     for path in files:
         is_partial = path.startswith(f"{PARTIAL}/")
         if not is_partial and not layout.day_of_log(path):
             why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
             warnings.append(FileWarning(path, why, pending=False))
         elif (data := _read_text(root, path, MAX_LOG_BYTES, warnings, _PENDING)) is not None:
-            total += len(data)
             if at := conflict_in(data.decode()):
                 why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
-            if total > MOST_BYTES:
-                raise _too_much(_HELD, MOST_BYTES)
             (partials if is_partial else logs)[path] = data
     return logs, partials
-
-
-def _too_much(what: str, most: int) -> BadFile:
-    """Return the error for more data than can be held; a run cannot decide on a part of it."""
-    why = f"have more than {most:,} bytes together, the limit for one run"
-    return BadFile(what, why, "Move old files out of the memory, then run again.")
 
 
 def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
@@ -216,13 +201,10 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
     """Return the documents that are on the disk by path; `warnings` as for `read_documents`."""
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
-    total, ledger = 0, ledger_on_disk(root)
+    ledger = ledger_on_disk(root)
     for path in document_paths(root):
         data = _read_text(root, path, MAX_DOCUMENT_BYTES, warnings, "it was left alone")
         if data is not None:
-            total += len(data)
-            if total > MOST_DOCUMENTS_BYTES:
-                raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
             documents |= read_documents_in({path: data}, ledger)
             document = documents[path]
             faults = document.front.faults

@@ -44,53 +44,44 @@ def both(clash: Clash) -> list[str]:
     return [*one, *other[same if any(line.strip() for line in one[:same]) else 0 :]]
 
 
-def merge_lines(
-    before: Lines, one: Lines, other: Lines, *, resolve: Callable[[Clash], list[str]] = both
-) -> tuple[list[str], list[Clash]]:
-    """Return the merged lines, and what clashed.
-
-    Args:
-        before: the lines that both sides began with, without line ends.
-        one: the lines of one side.
-        other: the lines of the other side.
-        resolve: what stands where both sides changed the same lines.
-    """
-    out: list[str] = []
-    clashes, at = [], 0
-    for edits in _groups(sorted([*_edits(before, one, 0), *_edits(before, other, 1)])):
-        start, end = edits[0].start, max(edit.end for edit in edits)
-        was = tuple(before[start:end])
-        mine, theirs = (_applied(was, start, [edit for edit in edits if edit.side == side]) for side in (0, 1))
-        out += before[at:start]
-        at = end
-        if was in (mine, theirs) or mine == theirs:
-            out += theirs if was == mine else mine
-        elif start == end:  # both added something at the same place
-            out += both(Clash(was, mine, theirs))
-        else:
-            clash = Clash(was, mine, theirs)
-            clashes.append(clash)
-            out += resolve(clash)
-    return [*out, *before[at:]], clashes
-
-
 def merge_texts(
     before: str, one: str, other: str, *, resolve: Callable[[Clash], list[str]] = both
 ) -> tuple[str, list[Clash]]:
-    """Return the merged text, and what clashed. Line ends alone are no change, and the side that changed them wins."""
+    """Return the merged text, and what clashed. Line ends alone are no change, and the side that changed them wins.
+
+    Args:
+        before: the text that both sides began with.
+        one: the text of one side.
+        other: the text of the other side.
+        resolve: what stands where both sides changed the same lines.
+    """
     if other in (one, before):
         return one, []
     if one == before:
         return other, []
-    was, mine, theirs = (split_lines(text) for text in (before, one, other))
+    ended = [split_lines(text) for text in (before, one, other)]
+    end = line_end(ended[2]) if line_end(ended[1]) == line_end(ended[0]) else line_end(ended[1])
+    was, mine, theirs = ([line.rstrip("\r\n") for line in side] for side in ended)
     if holds(mine, was, theirs):
         return one, []
     if holds(theirs, was, mine):
         return other, []
-    end = line_end(theirs) if line_end(mine) == line_end(was) else line_end(mine)
-    sides = ([line.rstrip("\r\n") for line in side] for side in (was, mine, theirs))
-    lines, clashes = merge_lines(*sides, resolve=resolve)
-    return "".join(line + end for line in lines), clashes
+    out: list[str] = []
+    clashes, at = [], 0
+    for edits in _groups(sorted([*_edits(was, mine, 0), *_edits(was, theirs, 1)])):
+        start, stop = edits[0].start, max(edit.end for edit in edits)
+        old = tuple(was[start:stop])
+        new, newer = (_applied(old, start, [edit for edit in edits if edit.side == side]) for side in (0, 1))
+        out += was[at:start]
+        at = stop
+        if old in (new, newer) or new == newer:
+            out += newer if old == new else new
+        elif start == stop:  # both added something at the same place
+            out += both(Clash(old, new, newer))
+        else:
+            clashes.append(Clash(old, new, newer))
+            out += resolve(clashes[-1])
+    return "".join(line + end for line in [*out, *was[at:]]), clashes
 
 
 def holds(side: Lines, before: Lines, other: Lines) -> bool:

@@ -11,7 +11,7 @@ from pipelines.agents.adopt_source import read_source
 from pipelines.agents.session_places import transcripts_below
 from pipelines.errors import BadFile
 from pipelines.search.indexed_files import Skipped, scan
-from pipelines.store import files, snapshot
+from pipelines.store import files
 from pipelines.store.files import list_files
 
 if TYPE_CHECKING:
@@ -93,25 +93,6 @@ def test_a_folder_that_is_adopted_has_the_same_bound(tmp_path: Path, monkeypatch
     (tmp_path / "notes/more").mkdir()
     with pytest.raises(BadFile, match="has more than 5 files"):
         read_source(tmp_path / "notes")
-
-
-@pytest.mark.parametrize(("bound", "path", "what"), [
-    ("MOST_BYTES", "Logs/2026-03-18.md", "The logs and the state"),
-    ("MOST_DOCUMENTS_BYTES", "Areas/a.md", "The documents"),
-])  # fmt: skip
-def test_what_is_held_together_has_a_bound(
-    memory: Memory, bound: str, path: str, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.curate(*NIGHT)
-    memory.write(path, "- Fact: The printer stands in hall 4\n" + "x" * 20_000)
-    before = memory.files()
-    with monkeypatch.context() as patch:
-        patch.setattr(snapshot, bound, 20_000)
-        said = memory.curate("run", "--now", "2026-03-20T02:00", exits=1)
-    assert f"{what} of the memory have more than 20,000 bytes together, the limit for one run. Move old files" in said
-    assert memory.files() == before
-    memory.curate("run", "--now", "2026-03-20T02:00")
-    assert "hall 4 ^k" in "".join(data.decode() for name, data in memory.files().items() if name.endswith(".md"))
 
 
 def test_folders_without_end_are_named(memory: Memory) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.night import join as trees
 from pipelines.store import git as git_module
 from pipelines.store import git_remote
 from pipelines.store.git import Git
@@ -107,14 +106,3 @@ def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkey
     monkeypatch.setattr(git_remote, "MOST_ANSWERED", 10)
     with pytest.raises(GitFault, match="remote's answer is larger than 10 bytes"):
         remote.fetch()
-
-
-def test_what_is_joined_is_bounded_as_a_whole(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    git = Git(memory.root)
-    tree = git.tree(git.head())
-    (read,) = trees.contents(git, [tree])
-    monkeypatch.setattr(trees, "MOST_BYTES", sum(map(len, {*read.values()})))
-    assert trees.contents(git, [tree, tree]) == [read, read]
-    monkeypatch.setattr(trees, "MOST_BYTES", sum(map(len, {*read.values()})) - 1)
-    with pytest.raises(GitFault, match=r"The files to join exceed the limit of .* bytes\."):
-        trees.contents(git, [tree])

@@ -15,7 +15,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
-from pipelines.night.undo import Wish, carry_out_undo
+from pipelines.night.undo import carry_out_undo
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -68,14 +68,14 @@ class Nights:
     def undo(self, run: str = "") -> str:
         self.now += timedelta(hours=1)
         before = self.state()
-        plan, commit = carry_out_undo(Wish(self.root, self.settings, self.now, run), self.git)
+        plan, commit = carry_out_undo(self.root, self.settings, self.now, run)
         if commit:
             self.account()  # else what was deleted by hand is seen by the next night
         # Where its items are gone or reworded by hand, what the night told of the day goes with the undo, the edits are
         # recorded, and no item changes.
         assert (
             commit
-            if (plan.removed or plan.restored or plan.returned)
+            if (plan.change.added or plan.change.changed)
             else _bare(before).items() <= _bare(self.state()).items()
         )
         return commit
