@@ -233,3 +233,14 @@ def test_what_one_closed_and_the_other_pinned_is_closed(pair: tuple[Memory, Memo
     other.curate("pin", FRIDAY, *EVENING)
     meet(one, other)
     assert (status(one, FRIDAY), status(other, FRIDAY)) == ("ended", "ended")
+
+
+def test_corrections_of_one_item_on_two_machines_are_one_question(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    for machine, port in ((one, "9090"), (other, "7070")):
+        machine.curate("correct", ident(machine, PORT), f"The gateway listens on port {port}.", *EVENING)
+    meet(one, other)
+    (question,) = waiting(one)
+    assert "9090" in str(question)
+    assert "7070" in str(question)
+    check_alike(one, other)

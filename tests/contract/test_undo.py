@@ -136,3 +136,38 @@ def test_what_a_person_deleted_stays_deleted_when_the_run_that_saw_it_is_undone(
     twice.curate("undo", *AT)
     night(twice, "2026-03-13", f"Fact: {KETTLE}")
     assert not {KETTLE, "It rains."} & held(twice)
+
+
+def test_a_decision_in_the_inbox_is_taken_back_after_later_nights(memory: Memory) -> None:
+    night(memory, DAY, "Decision: Tests run on Jest.")
+    night(memory, NEXT, "Correction: the deploy takes 12 minutes, not 40")
+    (one,) = waiting(memory)
+    memory.curate("review", one["id"], "--reject", *AT)
+    decided = asked(memory, "runs")[0]["run"]
+    night(memory, "2026-03-13", f"Fact: {KETTLE}", "Correction: the build takes 3 minutes, not 9")
+    (other,) = waiting(memory)
+    memory.curate("undo", decided, "--now", "2026-03-14T09:00")
+    assert {one["id"] for one in waiting(memory)} == {one["id"], other["id"]}
+    assert KETTLE in held(memory)
+    assert asked(memory, "check") == []
+
+
+def test_a_rename_is_taken_back_with_what_came_since(told: Memory) -> None:
+    told.curate("project", "rename", "alpha", "Orion", *AT)
+    night(told, "2026-03-12", f"Fact: {KETTLE}", project="Orion")
+    renamed = next(one["run"] for one in asked(told, "runs") if "rename" in one["why"].lower())
+    told.curate("undo", renamed, "--now", "2026-03-14T09:00")
+    assert {one["document"] for one in items(told).values()} == {"Projects/alpha.md"}
+    assert {KETTLE, PORT} <= held(told)
+    assert asked(told, "check") == []
+
+
+def test_what_was_changed_since_is_asked_about_once(twice: Memory) -> None:
+    run = next(one["run"] for one in asked(twice, "runs") if one["added"] == 2)
+    reword(twice, KETTLE, "The kettle is new and blue.")
+    night(twice, THIRD)
+    twice.curate("undo", run, "--now", "2026-03-14T09:00")
+    (one,) = waiting(twice)
+    assert "The kettle is new and blue." in str(one)
+    twice.curate("review", one["id"], "--choose", "done", "--now", "2026-03-14T10:00")
+    assert waiting(twice) == []
