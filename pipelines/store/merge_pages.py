@@ -68,14 +68,15 @@ def merge_pages(
             result is the same from either side: closed beats open, and a person's words beat a run's.
         there: the items of the other side, if its pages do not say: an undo may take back a few of them only.
     """
-    base, ours, theirs = _renamed_alike(base, ours, theirs)
+    (base, ours, theirs), names = _renamed_alike(base, ours, theirs)
     back = ({}, {}) if ours_first else (_put_back(base, ours, theirs), _put_back(base, theirs, ours))
     disputed = [Disputed(path, STAYS) for path in sorted({**back[0], **back[1]})]
     ours, theirs = {**ours, **back[0]}, {**theirs, **back[1]}
     old = _places(base, {})
     mine, other = _places(ours, old), _places(theirs, old)
     copies = _copies((ours, theirs), (old, mine, other))
-    other = other if there is None else dict(there)
+    if there is not None:
+        other = {ident: replace(one, path=names.get(one.path, one.path)) for ident, one in there.items()}
     items: dict[str, ItemPlace] = {}
     for ident in sorted({*mine, *other}):
         was, here, there_now = old.get(ident), mine.get(ident), other.get(ident)
@@ -246,15 +247,20 @@ def _without_generated(document: Document) -> Document:
     return without_sentences(without_pointers(document), lambda *_: True)
 
 
-def _renamed_alike(*sides: Pages) -> list[dict[str, Document]]:
-    """Return the pages as they were and on both sides; those that one side renamed have the new name on all."""
+def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, str]]:
+    """Return the pages as they were and on both sides, and the old and new names of those that one side renamed.
+
+    These have the new name on all sides.
+    """
     base, *pair = found = [dict(side) for side in sides]
+    names: dict[str, str] = {}
     for one, other in (pair, pair[::-1]):
         for old, new in _renames(base, one):
             if new not in base and (new in other) != (old in other):
+                names[old] = new
                 for side in (base, other):
                     side.update({new: replace(side.pop(old), path=new)} if old in side else {})
-    return found
+    return found, names
 
 
 def _renames(before: Pages, after: Pages) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.contract.story import (
+    ALPHA,
     CACHE,
     DAY,
     FRIDAY,
@@ -171,3 +172,11 @@ def test_what_was_changed_since_is_asked_about_once(twice: Memory) -> None:
     assert "The kettle is new and blue." in str(one)
     twice.curate("review", one["id"], "--choose", "done", "--now", "2026-03-14T10:00")
     assert waiting(twice) == []
+
+
+def test_an_undo_follows_a_page_that_was_renamed_since(twice: Memory) -> None:
+    (twice.root / ALPHA).rename(twice.root / "Projects/omega.md")
+    twice.curate("undo", *AT)
+    assert {one["document"] for one in items(twice).values()} == {"Projects/omega.md"}
+    assert (status(twice, MARA), status(twice, PORT)) == ("open", "live")
+    assert KETTLE not in held(twice)
