@@ -105,12 +105,17 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
     if not (removed or restored or returned or run.by_hand or undone.documents != dict(people.documents)):
         changes = []
     counts = {"removed": len(removed), "brought back": len(restored), "as before": len(returned)}
-    told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {what}" for what, count in counts.items() if count)
-    what = f"{item} of run {run.run}" if item else f"Run {run.run}"
-    summary = f"{what} undone{f': {told}' if told else ''}" if changes or told else f"{what}: nothing could be undone"
+    summary = _summary(run, item, counts, is_done=bool(changes))
     remarks = [f"{ident} {why}" for ident, why in sorted(kept.items())]
     change = replace(change, summary=summary, changed=len(removed) + len(returned), remarks=remarks)
     return UndoPlan(run, item, change, changes, kept)
+
+
+def _summary(run: RunCommit, item: str, counts: Mapping[str, int], *, is_done: bool) -> str:
+    """Return the undo in one line: the command prints it, and the commit starts with it."""
+    what = f"{item} of run {run.run}" if item else f"Run {run.run}"
+    told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {done}" for done, count in counts.items() if count)
+    return f"{what} undone{f': {told}' if told else ''}" if is_done or told else f"{what}: nothing could be undone"
 
 
 def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> frozenset[Tombstone]:
