@@ -6,7 +6,6 @@ the fields that a person reads, from the same facts.
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,6 @@ from pipelines.cli.output import (
 )
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
-from pipelines.extract.choose_models import probe
 from pipelines.night import unattended
 from pipelines.night.report import read_reports
 from pipelines.night.run_history import RunEnd
@@ -48,7 +46,6 @@ from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
 from pipelines.store.trees import read_version
 from pipelines.store.user_layout import layout_of
-from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,12 +60,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @json_option("Print it as JSON.")
-@click.option(
-    "--probe", "probing", is_flag=True, help="Ask the models' providers whether they answer; takes a few seconds."
-)
 @click.option("--notify", is_flag=True, help="Also notify you on the desktop.")
 @with_memory
-def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMemory) -> int:
+def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     """Show the state of the memory: its last run, what waits, how full the briefing is, and its search.
 
     The first sentence says how things are and what to do. The exit code is 1 when no run has ended well for a day and a
@@ -77,7 +71,7 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
     root, settings, when = opened
     held, held_lines, notes = _held(root, settings, when)
     state = health_of(root, held["days_waiting"], when, settings)
-    nights, night_lines = _nights(root, state, when, probing=probing)
+    nights, night_lines = _nights(root, state, when)
     search, search_lines = _search(root)
     sessions = swept_agents(root)
     if as_json:
@@ -177,10 +171,9 @@ def _time(when: datetime) -> str:
     return moment_shown(when.isoformat()) if on_terminal() else minutes(when)
 
 
-def _nights(root: Path, state: Health, when: datetime, *, probing: bool) -> Part:
-    """Return the state of the runs: whether they happen, when the next one is, what they cost, which models answer."""
+def _nights(root: Path, state: Health, when: datetime) -> Part:
+    """Return the state of the runs: whether they happen, when the next one is, what they cost."""
     there = state.elsewhere
-    probes = probe(load_user_settings(os.environ)) if probing else None
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     reports = read_reports(root).values()
@@ -206,7 +199,6 @@ def _nights(root: Path, state: Health, when: datetime, *, probing: bool) -> Part
         "review": entries,
         "cost_30_days": costs,
         "push": dict(push) if push else None,
-        "models": None if probes is None else [asdict(one) for one in probes],
         "failing": failed,
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
@@ -230,9 +222,6 @@ def _nights(root: Path, state: Health, when: datetime, *, probing: bool) -> Part
         lines += [
             ("Provider", f"{name} gave no usable answer in the last run ({why}).") for name, why in failed.items()
         ]
-    if probes is not None:
-        answers = [f"{one.provider} {f'answers in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
-        lines += [("Model", line) for line in answers or ["none is asked: rules read the logs."]]
     return facts, [(label, text) for label, text in lines if text]
 
 
@@ -284,13 +273,13 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
     "--probe",
     "probing",
     is_flag=True,
-    help="Also contact git's remotes and the models' providers; takes a few seconds.",
+    help="Also ask the models' providers; takes a few seconds.",
 )
 @json_option("Print it as JSON.")
 @with_root
 @now_option
 def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) -> int:
-    """Check git, the disk, settings and keys, the memory, its index, the schedule and the last runs.
+    """Check git, settings and keys, the schedule, the last runs and the agents; `curate check` checks the memory.
 
     It changes nothing. Each check is ok, worth a look, or wrong; the exit code is 1 if one is wrong. The last line is
     the next thing to do.

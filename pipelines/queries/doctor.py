@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,16 +19,11 @@ from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.run_history import RunEnd
-from pipelines.night.sync import other_memory, remote_named
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
-from pipelines.search.embed import chosen_embedder
-from pipelines.search.index_facts import index_facts
 from pipelines.settings import load_settings
-from pipelines.store.conservation import check_memory, repository_faults
 from pipelines.store.files import writing
 from pipelines.store.git import Git
-from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import scheduler_runs
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import not_reached, push_state
@@ -44,9 +37,6 @@ if TYPE_CHECKING:
 
 
 _OLDEST_GIT = (2, 30)
-_MEGABYTE = 1 << 20
-_LITTLE, _SCARCE = 500 * _MEGABYTE, 50 * _MEGABYTE
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 
 
@@ -81,25 +71,19 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
     Args:
         root: the memory.
         now: the moment; in any zone if the settings are broken.
-        probing: whether to ask git's remotes and the models' providers as well.
+        probing: whether to ask the models' providers as well.
     """
     checks: dict[str, Callable[[], Answer]] = {
         "git": git_program,
-        "disk": lambda: disk(root),
         "settings": lambda: settings(root),
         "repository": lambda: repository(root),
         "providers": providers,
         "nights": lambda: last_nights(root, now),
         "schedule": lambda: schedule(root, now),
-        "items": lambda: items(root),
-        "index": lambda: index(root),
-        "privacy": lambda: privacy(root),
-        "embedder": embedder,
         "agents": lambda: agents(root),
         "sessions": lambda: sessions(root),
         "push": lambda: push(root),
     }
-    checks["remote"] = lambda: remotes(root, probing=probing)
     if probing:
         checks["models"] = models
     findings = []
@@ -146,29 +130,6 @@ def git_program() -> Answer:
     return _ok(f"Version {found[0]}.")
 
 
-def disk(root: Path) -> Answer:
-    """Check the free disk space."""
-    free = shutil.disk_usage(root).free
-    says = f"{free // _MEGABYTE:,} MB are free."
-    if free < _SCARCE:
-        return _wrong(says, "Free some space, or runs will fail without changing anything.")
-    return _look(says, "Free some space soon.") if free < _LITTLE else _ok(says)
-
-
-def privacy(root: Path) -> Answer:
-    """Check that others cannot read what is private."""
-    for name in (PRIVATE, SESSIONS):
-        folder = root / name
-        if not folder.exists():
-            continue
-        known = folder.stat()
-        if known.st_uid != os.getuid():
-            return _wrong(f"{name} belongs to another user.", f"Run `chown -R $USER '{folder}'`.")
-        if known.st_mode & _OTHERS:
-            return _look(f"Others can read {name}.", f"Run `chmod -R go= '{folder}'`.")
-    return _ok(f"Only you can read {PRIVATE} and {SESSIONS}.")
-
-
 def settings(root: Path) -> Answer:
     """Check curate.toml and its time zone.
 
@@ -201,29 +162,6 @@ def repository(root: Path) -> Answer:
     return _ok("git can commit.")
 
 
-def items(root: Path) -> Answer:
-    """Check that no item was lost, and that nothing is broken in the files or in git."""
-    snapshot = read_snapshot(root)
-    faults = repository_faults(root)
-    faults += [] if faults else check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
-    if faults:
-        count = "one fault" if len(faults) == 1 else f"{len(faults)} faults"
-        return _wrong(f"The memory has {count}.", "`curate check` lists them; `curate check --fix` repairs some.")
-    if snapshot.warnings:
-        return _look(f"{snapshot.warnings[0]}", "Fix or move that file.")
-    return _ok("Everything is accounted for.")
-
-
-def index(root: Path) -> Answer:
-    """Check that the index works and is up to date."""
-    facts = index_facts(root)
-    if facts.state == "current":
-        return _ok(f"{facts.units:,} units, up to date.")
-    if facts.state in {"behind", "missing"}:
-        return _ok(facts.sentence)
-    return _look(facts.sentence, "Run `curate index`.")
-
-
 def providers() -> Answer:
     """Check the user's settings and whether keys are set; keys are never shown."""
     user = load_user_settings(os.environ)
@@ -237,12 +175,6 @@ def providers() -> Answer:
     if user.providers == ("rules",) and not user.chosen:
         return _look("No model reads the logs; rules find only what is labelled.", "`curate models` shows what can.")
     return _ok(f"{named} {'reads' if len(user.providers) == 1 else 'read'} the logs.{keyed}")
-
-
-def embedder() -> Answer:
-    """Check that search works by meaning."""
-    found, why = chosen_embedder()
-    return _ok(why) if found else _look(why, "`curate models fetch` downloads the local one.")
 
 
 def agents(root: Path) -> Answer:
@@ -309,25 +241,6 @@ def push(root: Path) -> Answer:
     if found["state"] == "diverged" or (found["state"] == "pushed" and reason):
         return _wrong(says, "`curate sync` prints the commands that settle it.")
     return _ok(says) if found["state"] == "pushed" else _look(says, "`curate run` tries again.")
-
-
-def remotes(root: Path, *, probing: bool) -> Answer:
-    """Ask git's remotes whether they answer, and the one that is shared whether it holds another memory.
-
-    Raises:
-        GitFault: it does, or did not answer in time.
-    """
-    named = call(("git", "-C", str(root), "remote")).stdout.split()
-    if named and not probing:
-        return _ok(f"{', '.join(named)} was not asked; `curate doctor --probe` does.")
-    push = load_user_settings(os.environ).push
-    if (shared := push.remote_of(root)) and (found := other_memory(remote_named(Git(root), shared, push), shared)):
-        raise found
-    for name in named:
-        answer = call(("git", "-C", str(root), "-c", "core.askPass=true", "ls-remote", "--exit-code", name, "HEAD"))
-        if answer.returncode not in {0, 2}:  # 2: it answers, and is empty
-            return _wrong(f"{name} does not answer.", f"`git -C '{root}' fetch {name}` shows why.")
-    return _ok(f"{', '.join(named)} answers." if named else "There is none.")
 
 
 def models() -> Answer:

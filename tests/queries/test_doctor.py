@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.queries import doctor as machine
 from pipelines.store.lock import schedule_lock
 from tests.agents.install.outside import SYSTEMCTL, system
 
@@ -77,23 +75,6 @@ def test_keys_are_told_and_never_shown(memory: Memory, monkeypatch: pytest.Monke
         assert told in found["providers"][1]
 
 
-def test_a_disk_that_is_full_is_wrong(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    usage = shutil.disk_usage(memory.root)
-    for megabytes, state, exits in ((10, "wrong", 1), (400, "look", 0), (501, "ok", 0)):
-        monkeypatch.setattr(
-            shutil, "disk_usage", lambda _, free=megabytes: usage._replace(free=free * machine._MEGABYTE)
-        )
-        found, _ = doctor(memory, exits=exits)
-        assert found["disk"][0] == state
-
-
-def test_a_memory_that_others_can_read_is_worth_a_look(memory: Memory) -> None:
-    (memory.root / ".curate").mkdir(exist_ok=True)
-    (memory.root / ".curate").chmod(0o755)
-    found, _ = doctor(memory)
-    assert found["privacy"][0] == "look"
-
-
 def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_look(
     memory: Memory, system: System
 ) -> None:
@@ -121,26 +102,19 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     assert found["schedule"][1].startswith("Several schedulers start runs: cron, curate schedule. ")
 
 
-def test_remotes_and_models_are_asked_only_when_told(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.git("remote", "add", "origin", str(tmp_path / "bare.git"))
-    assert doctor(memory)[0]["remote"] == ("ok", "origin was not asked; `curate doctor --probe` does. ")
-    found, _ = doctor(memory, "--probe", exits=1)
-    assert found["remote"][0] == "wrong"
-    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
-    assert doctor(memory, "--probe")[0]["remote"] == ("ok", "origin answers. ")
+def test_models_are_asked_only_when_told(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text('providers = ["exec:no-such-program"]\n')
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    assert "models" not in doctor(memory)[0]
     found, _ = doctor(memory, "--probe", exits=1)
     assert "names a program that was not found (no-such-program)" in found["models"][1]
 
 
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.queries.doctor.items", lambda _: 1 / 0)
+    monkeypatch.setattr("pipelines.queries.doctor.schedule", lambda *_: 1 / 0)
     found, _ = doctor(memory, exits=1)
-    assert found["items"][1].startswith("This check failed: ZeroDivisionError.")
-    assert found["index"][0] == "ok"
+    assert found["schedule"][1].startswith("This check failed: ZeroDivisionError.")
+    assert found["git"][0] == "ok"
 
 
 def test_without_a_home_the_rest_is_still_said(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
