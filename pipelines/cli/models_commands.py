@@ -24,17 +24,13 @@ if TYPE_CHECKING:
 
 
 _MILLION = 1_000_000
-_QUESTION = "Who reads: anthropic, gemini, or gemini anthropic (Claude if Gemini fails)? Enter keeps it"
 
 
 @click.group("models", invoke_without_command=True)
 @json_option("Print it as JSON.")
 @click.pass_context
 def curate_models(context: click.Context, *, as_json: bool) -> None:
-    """Show who reads the logs, which embedder search uses, why, and what else is available.
-
-    If keys of two vendors are set and your settings name no reader, this asks once which to use.
-    """
+    """Show who reads the logs, which embedder search uses, why, and what else is available."""
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
     from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
@@ -63,10 +59,7 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
         ]
     )
     if len(user.keys) > 1 and not user.chosen:
-        if not can_ask():
-            say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
-        else:
-            choose(click.prompt(_QUESTION, default="", show_default=False).split() or user.providers)
+        say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
 
 
 @curate_models.command()

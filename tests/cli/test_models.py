@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from pipelines.cli import models_commands, run_cli
+from pipelines.cli import run_cli
 from tests.fake_agents import claude_says, codex_says, lay
 
 
@@ -96,28 +94,3 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
     assert "Reader    anthropic: its key is in the environment; gemini has a key too, but is not used." in said
     assert "`curate models use gemini anthropic` lets Gemini read, and Claude if it fails." in said
     assert not config.exists(), "nobody was asked"
-
-
-@pytest.mark.usefixtures("two_keys")
-@pytest.mark.parametrize(
-    ("answer", "providers"),
-    [
-        ("gemini anthropic", ["gemini", "anthropic"]),
-        ("gemini", ["gemini"]),
-        ("anthropic", ["anthropic"]),
-        ("", ["anthropic"]),
-    ],
-)
-def test_on_a_terminal_it_asks_once(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    config: Path,
-    answer: str,
-    providers: list[str],
-) -> None:
-    monkeypatch.setattr(models_commands, "can_ask", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
-    said = curate(capsys, "models")
-    assert "Who reads: anthropic, gemini, or" in said
-    assert tomllib.loads(config.read_text())["providers"] == providers
-    assert "Who reads:" not in curate(capsys, "models")
