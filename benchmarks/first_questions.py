@@ -20,8 +20,8 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
-from pipelines.queries.startup.context import assemble
-from pipelines.queries.startup.fast import as_text, request_of
+from pipelines.queries.startup.context import ContextRequest, assemble
+from pipelines.queries.startup.page import as_text
 from pipelines.queries.startup.read import tokens
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
@@ -160,8 +160,7 @@ def live(root: Path, days: int, mornings: int) -> tuple[list[list[bool]], int, i
             curate_night(Night(root, settings, RulesExtractor(), when), Watch())
         if day in asked:
             project = max(truth.worked, key=lambda name: truth.worked[name])
-            at = ((day - date(1970, 1, 1)).days, when.timestamp())
-            told = as_text(assemble(request_of(str(root), 4000, project, "", "", at)))
+            told = as_text(assemble(ContextRequest.at(root, when, project=project)))
             found.append(answered(told, day, project, truth))
             most = max(most, tokens(told))
             briefing = max(briefing, (root / "MEMORY.md").stat().st_size)

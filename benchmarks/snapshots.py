@@ -134,10 +134,9 @@ def sample_week(life: Life) -> str:
     review.write_text(review.read_text() + "\n- Fact: The owner drinks tea.\n")
     life.run("run", "--now", "2026-03-18T02:00")
     life.run("run", "--now", "2026-03-18T02:00")
-    for verb in ("why", "history", "impact"):
-        for ident in _ids(life)[:6]:
-            life.run(verb, ident)
-            life.run(verb, ident, "--json")
+    for ident in _ids(life)[:6]:
+        life.run("why", ident)
+        life.run("why", ident, "--json")
     life.run("audit", "site", "--json")
     life.run("audit", "site", "--as-of", "2026-03-12")
     for words in ("why did the site move from Jekyll", "deploy", "risk of losing data"):

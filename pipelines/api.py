@@ -6,9 +6,7 @@ open and nothing in mind, so it may be shared between threads.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +17,7 @@ from pipelines.store.user_layout import find_memory, layout_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from pipelines.queries.recap import Episode
     from pipelines.queries.why import Why
@@ -168,12 +167,13 @@ class Memory:
         Raises:
             UsageFault: the budget is too small to say anything.
         """
-        from pipelines.queries.startup.context import LEAST_BUDGET, assemble  # noqa: PLC0415  as above
-        from pipelines.queries.startup.fast import as_text, request_of  # noqa: PLC0415  as above
+        from pipelines.queries.startup.fast import session_start  # noqa: PLC0415  as above
+        from pipelines.queries.startup.kept import LEAST_BUDGET  # noqa: PLC0415  as above
 
         if budget < LEAST_BUDGET:
             raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")
-        return as_text(assemble(request_of(str(self.root), budget, project, query, folder or str(Path.cwd()))))
+        asked = {"budget": budget, "project": project, "query": query, "folder": folder or str(Path.cwd())}
+        return session_start(str(self.root), "text", asked)
 
     def log(self, text: str, *, project: str = "", now: datetime | None = None) -> Written:
         """Append one line to today's log; it is whole and on the disk on return, whoever else writes.
@@ -291,18 +291,16 @@ class Memory:
         Raises:
             BadSettings: curate.toml has faults.
         """
-        from pipelines.queries.startup.cache import load_cached  # noqa: PLC0415  as above
+        from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
+        from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
-        now = time.time()
-        return date.fromordinal(_EPOCH + load_cached(str(self.root), now).day_number(now)).isoformat()
+        settings = load_settings(self.root)
+        return day_of(moment(None, settings), settings)
 
     def _day(self, words: str) -> str:
         from pipelines.clock import span_of  # noqa: PLC0415  as above
 
         return span_of(words, self.today())[0] if words else ""
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
 
 
 def _one_line(text: str) -> str:

@@ -348,7 +348,7 @@ class ItemGone(UnknownItem):
 
     def __init__(self, ident: str, reason: str, day: str) -> None:
         CurateError.__init__(
-            self, f"{ident} no longer exists: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
+            self, f"{ident} no longer exists: it was {reason} on {day}.", f"`curate why {ident}` shows what it was."
         )
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pipelines.agents.tool_server import Json
     from pipelines.api import Answer, Memory
     from pipelines.night.outcome_changes import Outcome
-    from pipelines.queries.item_graph import Step
-    from pipelines.queries.why import Witness
     from pipelines.search.hits import Hit
 
 
@@ -31,7 +29,6 @@ _MOST_TEXT = 4_000
 _MOST_NAME = 500
 _MOST_ID = 80
 _BUDGETS = (300, 8_000)
-_MOST_STEPS = 30
 
 _INSTRUCTIONS = """\
 This is a memory that outlives sessions: what was decided, learnt and agreed in earlier ones, each line with its source.
@@ -150,24 +147,10 @@ class Tools:
 
     def memory_why(self, item: str) -> str:
         """Return why an item is believed: its evidence with places, and who added it and when."""
-        from pipelines.store.secrets.redact import without_secrets
+        from pipelines.queries.why_lines import why_lines
+        from pipelines.text import escape_terminal
 
-        why = self._memory.why(item)
-        one = why.item
-        days = f"since {one.since}" if one.since else "date unknown"
-        days += f", until {one.until}" if one.until else ""
-        days += f", confirmed {one.confirmed}" if one.confirmed else ""
-        status = f"{one.status}, trust {one.trust}, confidence {one.confidence}, {one.id}"
-        lines = [f"{_printable(why.holding.place)} | {days} | {status}", f"{one.type}: {_short(one.text)}"]
-        lines += [f"Kept because: {_short(one.reason)}"] if one.reason else []
-        lines += [line for witness in why.witnesses for line in _witness_lines(witness)]
-        lines += [] if why.witnesses else ["It cites no evidence."]
-        lines.append(f"Extracted by {why.model} {why.prompt}".rstrip() if why.model else "Written by a person.")
-        if why.brought:
-            lines.append(f"Added on {why.brought.day} by commit {why.brought.commit[:10]}: {why.brought.subject}")
-        lines += [f"Careful: it {_short(str(one))}" for one in why.outdated]
-        lines += map(_step_line, (*why.grounds, *why.superseded, *why.successors)[:_MOST_STEPS])
-        return without_secrets("\n".join(lines))[:_MOST_ANSWER]
+        return escape_terminal("\n".join(why_lines(self._memory.why(item))))[:_MOST_ANSWER]
 
     def memory_context(self, project: str = "", query: str = "", budget: int = 4000) -> str:
         """Return what a session should start with."""
@@ -208,7 +191,7 @@ class Tools:
         if not item and not other:
             from pipelines.queries.startup.context import unsettled_pairs
 
-            return unsettled_pairs(str(memory.root)) or "No pair waits."
+            return unsettled_pairs(memory.root) or "No pair waits."
         from pipelines.night.session_changes import settle_by_session
 
         outcome = settle_by_session(memory.root, item, how, other)
@@ -367,29 +350,6 @@ def _hit_text(hit: Hit) -> str:
     if hit.overruled:
         return f"{head}\nNot believed, {_short(str(hit.overruled))}\n~~{text}~~"
     return "\n".join([head, text, *(f"Since then {_short(str(one))}" for one in hit.over_since)])
-
-
-def _witness_lines(witness: Witness) -> list[str]:
-    from pipelines.store.evidence import without_pointer
-
-    found = witness.found
-    place = f"{found.path}:{found.start_line}"
-    if found.quote is None:
-        return [f"Evidence {place}: the words are no longer there."]
-    lines = [f"Evidence {place}: {_short(without_pointer(found.quote))}"]
-    if found.record and witness.role:
-        when = f" on {witness.time}" if witness.time else ""
-        lines.append(f"  Said by the {witness.role}{when}, {found.record[0]}:{found.record[1]}: {_short(witness.text)}")
-    return lines
-
-
-def _step_line(step: Step) -> str:
-    said = "(no longer in the memory)"
-    if one := step.holding:
-        said = f"{_printable(one.place)} {one.item.type}: {_short(one.item.text)}"
-    mark = f" ({step.mark})" if step.mark else ""
-    mark += "".join(f" [{_short(str(one))}]" for one in step.outdated)
-    return f"{'  ' * min(step.depth - 1, 8)}{step.relation} {step.id} {said}{mark}"
 
 
 def _printable(place: str) -> str:

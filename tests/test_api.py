@@ -192,7 +192,7 @@ def test_today_is_the_memorys_day(lived: Memory) -> None:
     "name",
     [
         "../../etc/passwd", "/etc/passwd", "~/.ssh/id_rsa", "Logs/../../secret.md", ".git/config", ".git/HEAD.md",
-        ".curate/index.db", ".curate/context.txt", "Projects//blue-whale.md", "Projects/./blue-whale.md", "", "\0",
+        ".curate/index.db", ".curate/start", "Projects//blue-whale.md", "Projects/./blue-whale.md", "", "\0",
         "a\nb", "x" * 100_000, "x/" * 5000 + "y.md", "curate.toml", "secret.md", "State", "Logs", ".md",
     ],
 )  # fmt: skip

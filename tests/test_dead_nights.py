@@ -88,7 +88,7 @@ def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp
     late.git("clone", "-q", ".", str(other.root))
     told = json.loads(other.curate("status", "--json", "--now", LATER))
     assert (told["elsewhere"], told["last_well"]) == ("2026-03-13T02:00:00+00:00",) * 2
-    assert "Another machine's night: 2026-03-13 02:00 UTC" in other.curate("context", "--now", LATER)
+    assert "last run 2026-03-13 02:00 on another machine, ended well" in other.curate("context", "--now", LATER)
     listed = json.loads(other.curate("runs", "--json"))
     assert [one["ended"] for one in listed] == ["by-hand", "by-hand", "well"]
     assert "committed; no report" not in other.curate("runs")

@@ -129,8 +129,5 @@ def test_items_have_one_reader() -> None:
         for call in calls.findall(re.sub(r"(?m)^(?:class|def) .*$", "", file.read_text(encoding="utf-8"))):
             found.setdefault(call, set()).add(file.relative_to(HOUSE).as_posix())
     assert found["parse_item"] == {"store/document.py", "search/chunks.py"}
-    assert found["read_item_line"] == {"store/item.py", *(f"queries/startup/{name}.py" for name in _AT_START)}
+    assert found["read_item_line"] == {"store/item.py"}
     assert found["Document"] == {"store/document.py", "store/trees.py"}
-
-
-_AT_START = ("listed", "read", "recall")

@@ -64,21 +64,16 @@ _SECTIONS = {
     },
     "Look": {
         "items": "List items of any status.",
-        "why": "Show what an item rests on and where it came from.",
-        "history": "Show every wording and status that an item had.",
+        "why": "Show what an item rests on, its past, what needs it.",
         "audit": "Show everything the agent believes about a topic.",
-        "impact": "Show what depends on an item.",
         "runs": "List the runs, or show one.",
     },
     "Change what is believed": {
         "add": "Add an item yourself.",
         "done": "Mark todos as done.",
-        "drop": "Drop todos and risks.",
-        "resolve": "Close risks: they are over, or came true.",
-        "end": "End decisions, facts or rules that no longer hold.",
+        "close": "Close items: dropped, resolved, ended, never true.",
         "correct": "Replace an item with the right sentence.",
         "settle": "Settle two items that may conflict.",
-        "retract": "Mark items as mistakes that never held.",
         "reopen": "Open or restore items that were closed.",
         "edit": "Edit a document; it is checked before it is saved.",
         "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
@@ -108,10 +103,10 @@ _SECTIONS = {
 VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
 _GROUPS = {
     "log_commands": ("log", "add"),
-    "outcome_commands": ("done", "resolve", "drop", "end", "correct", "settle", "retract", "reopen"),
+    "outcome_commands": ("done", "close", "correct", "settle", "reopen"),
     "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
-    "why_commands": ("why", "history", "impact", "audit", "recap"),
+    "why_commands": ("why", "audit", "recap"),
     "transfer_commands": ("import", "export", "sync"),
     "runs_commands": ("runs", "undo"),
     "install_commands": ("install", "uninstall"),
@@ -123,6 +118,16 @@ _GROUPS = {
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""
 _MODULES = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}
+
+_RENAMED = {
+    "drop": "close --as dropped",
+    "resolve": "close --as resolved",
+    "end": "close --as ended",
+    "retract": "close --as never-true",
+    "history": "why",
+    "impact": "why",
+}
+"""Former names of verbs, which still work."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
@@ -138,6 +143,10 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is meant; for an unknown verb, fail with the nearest known ones."""
+        if args and (now := _RENAMED.get(args[0])):
+            if sys.stderr.isatty():
+                warn(f"`curate {args[0]}` is `curate {now}` now.")
+            args = [*now.split(), *args[1:]]
         if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             advice = did_you_mean(args[0], VERBS)
             raise UsageFault(f"There is no verb “{args[0]}”.", f"{advice} `curate --help` lists all verbs.".strip())

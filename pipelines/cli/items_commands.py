@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document, redacted_text
 from pipelines.cli.options import (
     as_of_option,
@@ -23,33 +22,31 @@ from pipelines.cli.options import (
     with_memory,
     with_root,
 )
-from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, say_verbatim, warn
+from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.queries.as_of import days_updated, first_day_note, holds_on
+from pipelines.queries.as_of import days_updated, holds_on
 from pipelines.queries.item_graph import Beliefs
+from pipelines.queries.item_lines import listed_json
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
-from pipelines.store.document import numbered
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
-from pipelines.store.git_history import ids_in_history, wordings
 from pipelines.store.item import ItemType, Status, with_metadata
-from pipelines.store.layout import PRIVATE, REVIEW, Kind
+from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.snapshot import read_documents
-from pipelines.store.template import named_documents, named_item
+from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
 
 
 _SHOWN = 5
-_END = "END-OF-WORDS"
 _ID = click.argument("ident", metavar="ID")
 
 
@@ -84,7 +81,7 @@ def curate_items(
 ) -> None:
     """List the items of the memory, of any status."""
     git = Git(root)
-    documents, note = read_documents(root), ""
+    documents = read_documents(root)
     if document is not None:
         documents = {path: documents[path] for path in named_documents(documents, document, git.layout.real)}
     updated = days_updated(documents)
@@ -94,10 +91,6 @@ def curate_items(
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
     ]
-    if as_of and not found:
-        note = first_day_note(documents, as_of)
-    if note:
-        warn(note)
     if as_json:
         quotes = Quotes(root)
         say_json([listed_json(path, item, quotes) for path, item in found])
@@ -173,16 +166,12 @@ def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
 @click.command()
 @_ID
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--from-history", is_flag=True, help="Only print the commands that remove its words from git's history.")
 @with_memory
-def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemory) -> None:
+def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     """Erase an item for good from documents, logs, Review.md, the index and saved replies.
 
     A hash of its wording is kept, so that no run proposes it again. Git's history still has it until you rewrite it.
     """
-    if from_history:
-        _tell_rewriting(opened[0], ident)
-        return
     root, *_ = opened
     documents = read_documents(root)
     name = item_named(documents, ident, layout_of(root).real)
@@ -198,47 +187,7 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemo
     say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left[:_SHOWN]))
     if len(done.left) > _SHOWN:
         say(f"Note: so have {count(len(done.left) - _SHOWN, 'more file')}.")
-    say(f"Note: git's history still has it; `curate forget {name} --from-history` prints how to rewrite it.")
-
-
-def _tell_rewriting(root: Path, prefix: str) -> None:
-    """Print the commands for the item whose id begins with `prefix`, present or forgotten.
-
-    Raises:
-        UnknownItem: history holds no such item, or more than one.
-        UsageFault: it was never committed.
-    """
-    git = Git(root)
-    git.check()
-    present = {placed.item.id for _, placed in numbered(read_documents(root).values())}
-    past = ids_in_history(git, prefix.strip().casefold()) if git.head() else frozenset()
-    ident = named_item(prefix, present | past)
-    words = wordings(git, ident) if git.head() else ()
-    if not words:
-        raise UsageFault(f"Git's history has no words of {ident}.", "There is nothing to rewrite.")
-    if git.layout.in_place:
-        say("# This also rewrites your own committed files on disk, including daily notes.")
-    say_verbatim("\n".join(commands(root, git.repository.top, words)))
-
-
-def commands(root: Path, top: Path, words: Sequence[str]) -> Iterator[str]:
-    """Yield commands to paste into a shell, with comments on what to know.
-
-    Args:
-        root: the memory.
-        top: the top folder of its repository.
-        words: the words to remove, each a line of a file or a part of one.
-    """
-    place, file = shlex.quote(str(top)), shlex.quote(str(root / PRIVATE / "forget.txt"))
-    yield "# Nothing has been run. Every commit since the first one with these words gets a new id."
-    yield "# It needs git-filter-repo, which your package manager has."
-    yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it in the end: it has the words"
-    yield f"cat > {file} <<'{_END}'"
-    yield from (f"literal:{text}==>[forgotten]" for text in words)
-    yield _END
-    yield f"git -C {place} filter-repo --force --replace-text {file}"
-    yield f"rm {file}"
-    yield "# If it was ever pushed, run `git push --force --all`, and clone it again everywhere else."
+    say("Note: git's history still has it; `git filter-repo --replace-text` rewrites that.")
 
 
 @click.command()

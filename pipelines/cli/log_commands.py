@@ -12,6 +12,7 @@ from pipelines.cli.options import TextCommand, document_option, project_option, 
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
+from pipelines.queries.startup.kept import keep_clock
 from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
@@ -43,6 +44,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     path = append_line(root, day_of(when, settings), line.text)
     for written in line.text.split("\n"):
         say(f"{layout_of(root).real(path)}: {written}")
+    keep_clock(root, settings, when)
     if hint := misspelled_project(root, project):
         warn(f"curate log: {hint}")
     if line.found:
@@ -74,9 +76,9 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
     same words, it is confirmed as your word. Items that say nearly the same are shown, each with the command that puts
     yours in its place.
     """
-    from pipelines.cli.item_lines import item_line  # noqa: PLC0415  logging a line needs nothing of the night
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
     from pipelines.night.manual import ManualChange, change_by_hand, file_own_item  # noqa: PLC0415  as above
+    from pipelines.queries.item_lines import item_line  # noqa: PLC0415  logging a line needs nothing of the night
 
     root, settings, when = opened
     sentence = redacted_text(root, " ".join(text), "add")

@@ -1,7 +1,6 @@
 """The verbs with which an owner records what became of items.
 
-`curate done`, `resolve`, `drop` and `end` close items, `retract` marks them as mistakes, `correct` replaces one, and
-`reopen` undoes any of that. Each makes one commit.
+`curate done` and `close` close items, `correct` replaces one, and `reopen` undoes any of that. Each makes one commit.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
-from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json, say_verbatim
@@ -28,10 +26,11 @@ from pipelines.night.outcome_changes import (
 )
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json
+from pipelines.queries.item_lines import safe
 from pipelines.queries.startup.context import unsettled_pairs
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import layout_of
 
@@ -60,10 +59,22 @@ _SAID = {
 }
 _TODOS, _RISKS = frozenset({ItemType.TODO}), frozenset({ItemType.RISK})
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+_ENDINGS = {
+    "done": (_TODOS, "open todo"),
+    "dropped": (_TODOS | _RISKS, "open todo or risk"),
+    "resolved": (_RISKS, "open risk"),
+    "occurred": (_RISKS, "open risk"),
+    "answered": (_BELIEFS, "decision, fact or rule that holds"),
+    "ended": (_BELIEFS, "decision, fact or rule that holds"),
+    "never-true": (frozenset(ItemType), "live or open item"),
+}
+"""What can end so."""
+_STATUSES = {"never-true": Status.NEVER_HELD}
+"""The endings with a name other than that of the status."""
 _WAYS = {
-    ItemType.TODO: "`curate done` or `curate drop` closes it.",
-    ItemType.RISK: "`curate resolve` or `curate drop` closes it.",
-    **dict.fromkeys(_BELIEFS, "`curate end` closes it; `curate correct` says what holds instead."),
+    ItemType.TODO: "`curate done` or `curate close --as dropped` closes it.",
+    ItemType.RISK: "`curate close --as resolved`, occurred or dropped closes it.",
+    **dict.fromkeys(_BELIEFS, "`curate close` ends it; `curate correct` says what holds instead."),
 }
 
 
@@ -90,60 +101,29 @@ def curate_done(**given: Unpack[_Given]) -> None:
 
 @click.command(cls=TextCommand)
 @_IDS
-@click.option("--occurred", is_flag=True, help="The risk came true.")
+@click.option(
+    "--as",
+    "how",
+    type=click.Choice([*_ENDINGS]),
+    help="How it ended; the default is done for todos, resolved for risks, and ended for all else.",
+)
 @_JSON
 @with_memory
-def curate_resolve(*, occurred: bool, **given: Unpack[_Given]) -> None:
-    """Close risks that can no longer come true, or that did.
+def curate_close(*, how: str | None, **given: Unpack[_Given]) -> None:
+    """Close items: what will not be done, can no longer happen, came true, was answered, or held until today.
 
-    ID is the start of an item's id, or a few words of an open risk.
+    ID is the start of an item's id, or a few words of it. What was a mistake from the start is closed as never-true:
+    `--as-of` shows it for no day, while `curate why` still shows it. If something else holds now, use `curate correct`;
+    to remove its words altogether, use `curate forget`.
     """
-    how = Status.OCCURRED if occurred else Status.RESOLVED
-    _close("resolve", _RISKS, "open risk", lambda _: how, **given)
+    kinds, what = _ENDINGS[how] if how else (frozenset(ItemType), "live or open item")
 
+    def ending(kind: ItemType) -> Status:
+        if how == "dropped" and kind is ItemType.RISK:
+            return Status.RESOLVED
+        return (_STATUSES.get(how) or Status(how)) if how else OUTCOMES[kind][0]
 
-@click.command(cls=TextCommand)
-@_IDS
-@_JSON
-@with_memory
-def curate_drop(**given: Unpack[_Given]) -> None:
-    """Drop todos that will not be done, and risks that no longer matter (these become resolved).
-
-    ID is the start of an item's id, or a few words of an open todo or risk.
-    """
-
-    def how(kind: ItemType) -> Status:
-        return Status.RESOLVED if kind is ItemType.RISK else Status.DROPPED
-
-    _close("drop", _TODOS | _RISKS, "open todo or risk", how, **given)
-
-
-@click.command(cls=TextCommand)
-@_IDS
-@click.option("--answered", is_flag=True, help="It was a question and has been answered.")
-@_JSON
-@with_memory
-def curate_end(*, answered: bool, **given: Unpack[_Given]) -> None:
-    """End decisions, facts or rules that held until today and are not replaced.
-
-    ID is the start of an item's id, or a few words of a live item. If something else holds now, use `curate correct`;
-    if it was a mistake from the start, use `curate retract`.
-    """
-    how = Status.ANSWERED if answered else Status.ENDED
-    _close("end", _BELIEFS, "decision, fact or rule that holds", lambda _: how, **given)
-
-
-@click.command(cls=TextCommand)
-@_IDS
-@_JSON
-@with_memory
-def curate_retract(**given: Unpack[_Given]) -> None:
-    """Mark items as mistakes that never held.
-
-    ID is the start of an item's id, or a few words of a live or open item. `--as-of` shows such an item for no day,
-    while `curate history` still shows it. To remove its words altogether, use `curate forget`.
-    """
-    _close("retract", frozenset(ItemType), "live or open item", lambda _: Status.NEVER_HELD, **given)
+    _close("close", kinds, what, ending, **given)
 
 
 @click.command(cls=TextCommand)
@@ -162,7 +142,7 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
     if not item:
         raise UsageFault("Which item does the sentence replace?", 'Write `curate correct ID "SENTENCE"`.')
     if not text:
-        raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
+        raise UsageFault("There is no new sentence.", "Give one, or or close it: `curate close ID`.")
     sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
@@ -199,7 +179,7 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     """
     root, _, when = opened
     if not words:
-        say_verbatim(unsettled_pairs(str(root)) or "No pair waits.")
+        say_verbatim(unsettled_pairs(root) or "No pair waits.")
         return
     if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.run import Night
 from pipelines.night.unattended import curate_unattended
 from pipelines.provider_settings import LOGINS
-from pipelines.queries.startup.cache import load_cached, was_asked
+from pipelines.queries.startup.kept import keep_clock, was_asked
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.git_history import run_id
@@ -98,7 +97,7 @@ def curate_run(  # noqa: PLR0913  one option each
     night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
-    load_cached(str(root), time.time())  # for the next session's start
+    keep_clock(root, settings, when)
     if as_json:
         say_json(report.to_json())
     else:
@@ -127,7 +126,7 @@ def night_of(
         when,
         again,
         rules_from=user.rules_from,
-        agents=at(root, CAPTURED).is_file() or was_asked(str(root), when.timestamp()),
+        agents=at(root, CAPTURED).is_file() or was_asked(root, when.timestamp()),
     )
     if isinstance(extractor, ModelExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none

@@ -22,10 +22,11 @@ from pipelines.cli.output import (
 from pipelines.errors import UsageFault
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
+from pipelines.queries.history import differences
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -203,17 +204,9 @@ def _tell(run: PastRun, changes: Sequence[ItemChange]) -> None:
     say_fields(("Note", warning) for warning in run.warnings)
 
 
-def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
-    """Yield what changed about an item, in a few words each."""
-    if before.path != after.path:
-        yield f"moved from {before.path}"
-    elif before.section != after.section:
-        yield f"moved to {after.section}"
-    if before.item.text != after.item.text:
-        yield "reworded"
-    if before.item.status is not after.item.status:
-        yield f"{before.item.status} to {after.item.status}"
-    if before.item.seen != after.item.seen or before.item.evidence != after.item.evidence:
-        yield "confirmed" if after.item.seen >= before.item.seen else "evidence"
-    if before.place == after.place and before.item == after.item:
-        yield "rewritten"
+def _aspects(before: ItemPlace, after: ItemPlace) -> list[str]:
+    """Return what changed about an item, in a few words each."""
+    moved = [f"moved from {before.path}"] if before.path != after.path else []
+    if not moved and before.section != after.section:
+        moved = [f"moved to {after.section}"]
+    return [*moved, *differences(before.item, after.item)] or ["rewritten"]

@@ -94,11 +94,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         say_json_line(hits_json(asked, hits, notes, found))
     for line in () if as_json else hit_lines(asked, hits, found, day_shown):
         say_marked(line, OPEN, CLOSE)
-    if filters.as_of and not hits:
-        from pipelines.search.index_facts import first_day  # noqa: PLC0415  only after an empty answer
-
-        if filters.as_of < (first := first_day(root)):
-            warn(f"The memory begins on {first}.")
 
 
 def _answer(

@@ -12,10 +12,9 @@ import io
 import os
 import select
 import signal
-import sqlite3
 import sys
 import threading
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,10 @@ import click
 
 from pipelines.cli.options import TextCommand, memory_option, named_memory, now_option, project_option, with_root
 from pipelines.cli.output import say, say_verbatim
-from pipelines.clock import day_of, moment
-from pipelines.errors import IndexUnusable, UsageFault
-from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
-from pipelines.queries.startup.fast import FORMATS, print_context
+from pipelines.clock import moment
+from pipelines.errors import UsageFault
+from pipelines.queries.startup.fast import print_context
+from pipelines.queries.startup.kept import BUDGET, FORMATS, LEAST_BUDGET
 from pipelines.settings import load_settings
 from pipelines.store.user_layout import find_memory
 
@@ -137,12 +136,7 @@ def curate_context(budget: int, project: str, query: str, form: str, root: Path,
     memory's health, cut to the budget. With --format claude-code it answers as a SessionStart hook, and reports errors
     in the answer instead of failing.
     """
-    day = None
-    if now:
-        settings = load_settings(root)
-        when = moment(now, settings)
-        day = (date.fromisoformat(day_of(when, settings)) - date(1970, 1, 1)).days, when.timestamp()
-    print_context(str(root), form, budget, project, query, day)
+    print_context(str(root), form, budget, project, query, moment(now, load_settings(root)) if now else None)
 
 
 @click.command(cls=TextCommand)
@@ -153,8 +147,7 @@ def curate_recall(*, prompt: tuple[str, ...], hook: bool, memory: Path | None) -
     """Print the live beliefs that bear on PROMPT, Rules first, in 300 tokens at most; nothing when none does.
 
     It searches by words alone and shows only your own word and the agent's, never what is doubted, over or waiting
-    for you. `curate install claude-code --recall` has each prompt answered so; then which session saw which items is
-    noted (see `curate why --shown`), and the prompt is not.
+    for you. `curate install claude-code --recall` has each prompt answered so.
     """
     from pipelines.queries.startup.recall import answer_hook, recall  # noqa: PLC0415  few verbs need it
 
@@ -164,10 +157,7 @@ def curate_recall(*, prompt: tuple[str, ...], hook: bool, memory: Path | None) -
     root = find_memory(named_memory(memory))
     if not (asked := " ".join(prompt).strip()):
         raise UsageFault("There is no prompt.", "Write one after `curate recall`.")
-    try:
-        say(*(line for _, line in recall(str(root), asked, str(Path.cwd()))))
-    except (OSError, sqlite3.Error):
-        raise IndexUnusable("there is none yet, or it cannot be read") from None
+    say(*recall(str(root), asked, str(Path.cwd())))
 
 
 # ---------------------------------------- the page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn, write_out
 from pipelines.errors import EXPECTED, BadFile, CurateError, UsageFault
 from pipelines.queries.item_graph import json_lines
-from pipelines.queries.startup.cache import load_cached
 from pipelines.store.bundle import write_bundle
 
 if TYPE_CHECKING:
@@ -129,8 +127,6 @@ def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
     sweep_sessions(root, settings, when, quiet=True)
     sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try
     held = sync(root, sharing)
-    if sharing.has_received:
-        load_cached(str(root), time.time())  # for the next session's start
     if as_json:
         say_json({
             "state": sharing.state, "sent": sharing.has_sent, "received": sharing.has_received,

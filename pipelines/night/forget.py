@@ -271,7 +271,7 @@ def _drop_derived(root: Path, words: Words) -> int:
                 inside(root, path).unlink(missing_ok=True)
             gone += 1
     with writing(PRIVATE):
-        for name in ("index.db", "index.db-wal", "index.db-shm"):
+        for name in ("index.db", "index.db-wal", "index.db-shm", "start"):
             (private_folder(root) / name).unlink(missing_ok=True)
     return gone
 

@@ -35,10 +35,3 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
 def days_updated(documents: Mapping[str, Document]) -> dict[str, str]:
     """Return path → the day on which each document was last updated, as its front matter says."""
     return {path: document.front.get("updated") for path, document in documents.items()}
-
-
-def first_day_note(documents: Mapping[str, Document], day: str) -> str:
-    """Return a sentence for a day before the first on which anything held, and nothing for a later day."""
-    days = [placed.item.since for one in documents.values() for placed in one.items if placed.item.since]
-    first = min(days, default="")
-    return f"The memory begins on {first}." if day < first else ""

@@ -11,7 +11,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from pipelines.queries.item_graph import Holding, beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import TOMBSTONES
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from pipelines.queries.item_graph import Beliefs, Holding
     from pipelines.store.git import Git
     from pipelines.store.item import Item
 
@@ -102,6 +102,11 @@ class History:
     buried: Tombstone | None
 
     @property
+    def end(self) -> tuple[str, str]:
+        """Why it is gone, and since which day; empty if it is not."""
+        return (self.buried.reason, self.buried.day) if self.buried else ("", "")
+
+    @property
     def forgotten(self) -> bool:
         """Whether a person had it forgotten, so that its words must not be shown."""
         return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
@@ -122,20 +127,19 @@ class History:
         }
 
 
-def history_of(root: Path, git: Git, prefix: str) -> History:
-    """Return the history of the item whose id begins with `prefix`, even if it is gone.
+def history_of(root: Path, git: Git, prefix: str, beliefs: Beliefs) -> History:
+    """Return the history of the item whose id begins with `prefix`, even if it is gone; `beliefs` are all items now.
 
     Raises:
         UnknownItem: there is none, or more than one.
     """
-    beliefs = beliefs_of(root)
     stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
     ident = named_item(prefix, beliefs.by_id, stones)
     holding = beliefs.by_id.get(ident)
-    return History(ident, list(versions_of(root, git, ident, holding)), holding, stones.get(ident))
+    return History(ident, list(_versions_of(root, git, ident, holding)), holding, stones.get(ident))
 
 
-def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
+def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
     """Yield the versions of an item, oldest first.
 
     Args:
@@ -201,10 +205,11 @@ def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:
     elif before is not None and after is not None:
         if was[0] != now[0]:
             yield f"moved from {was[0]}"
-        yield from _differences(before, after)
+        yield from differences(before, after)
 
 
-def _differences(before: Item, after: Item) -> Iterator[str]:
+def differences(before: Item, after: Item) -> Iterator[str]:
+    """Yield what changed about an item, in a few words each."""
     for name in ("type", "status", "trust", "confidence"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:

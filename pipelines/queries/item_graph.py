@@ -23,9 +23,11 @@ from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    Edge = tuple[str, str, str]
+    """The item that holds a link, its kind, and the item that it names."""
     # Kind of link → how the far end stands to the near one, and whether the near one holds the link.
     Relations = Mapping[str, tuple[str, bool]]
 
@@ -118,8 +120,15 @@ class Beliefs:
 
     @cached_property
     def edges(self) -> Sequence[Edge]:
-        """All links; see `all_edges`."""
-        return all_edges(self.holdings)
+        """All links, each once; a supersession is told by the successor, and a reopened item is not superseded."""
+        found: dict[Edge, None] = {}
+        for item in (one.item for one in self.holdings if one.item.id):
+            links = [(item.id, kind, end) for kind, ends in item.links for end in ends if kind in LINK_KINDS]
+            links += [(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
+            links += [(item.id, MERGED, item.merged_into)] if item.merged_into else []
+            found |= dict.fromkeys(links)
+        held = {one.item.id for one in self.holdings if one.item.active}
+        return [edge for edge in found if edge[1] != SUPERSEDES or edge[2] not in held]
 
     @cached_property
     def outdated(self) -> Mapping[str, tuple[Outdated, ...]]:
@@ -130,32 +139,6 @@ class Beliefs:
 def beliefs_of(root: Path) -> Beliefs:
     """Return all items of a memory."""
     return Beliefs.of(read_documents(root), layout_of(root).real)
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A link: the item that holds it, its kind, and the item that it names."""
-
-    source: str
-    kind: str
-    target: str
-
-
-def edges_of(holding: Holding) -> list[Edge]:
-    """Return the links that an item holds, each once; a supersession is told from the successor's side."""
-    item = holding.item
-    found = [Edge(item.id, kind, target) for kind, targets in item.links for target in targets if kind in LINK_KINDS]
-    found += [Edge(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
-    found += [Edge(item.id, MERGED, item.merged_into)] if item.merged_into else []
-    return list(dict.fromkeys(found))
-
-
-def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
-    """Return all links, each once, in order of the items that hold them; a reopened item is not superseded."""
-    holdings = tuple(holdings)
-    held = {one.item.id for one in holdings if one.item.active}
-    edges = dict.fromkeys(edge for one in holdings if one.item.id and one.item.linked for edge in edges_of(one))
-    return [edge for edge in edges if edge.kind != SUPERSEDES or edge.target not in held]
 
 
 Steps = dict[str, list[tuple[str, str]]]
@@ -180,10 +163,10 @@ SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("
 def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
     """Return the steps along some kinds of links, of every item."""
     found: Steps = defaultdict(list)
-    for edge in beliefs.edges:
-        if edge.kind in relations:
-            relation, forward = relations[edge.kind]
-            near, far = (edge.source, edge.target) if forward else (edge.target, edge.source)
+    for source, kind, target in beliefs.edges:
+        if kind in relations:
+            relation, forward = relations[kind]
+            near, far = (source, target) if forward else (target, source)
             found[near].append((relation, far))
     return found
 

@@ -8,7 +8,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.queries.startup.own_log import without_quotations
 from pipelines.search.found import LITTLE, remember_found
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
@@ -190,6 +189,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         query: the question.
         oldest: logs of earlier days are left out.
     """
+    from pipelines.queries.startup.own_log import without_quotations  # noqa: PLC0415  as above
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.store.item import Trust  # noqa: PLC0415  as above
 

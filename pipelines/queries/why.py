@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
-from pipelines.queries.history import Version, versions_of
+from pipelines.queries.history import History, Version, history_of
 from pipelines.queries.item_graph import (
     DEPENDENTS,
     GROUNDS,
@@ -23,16 +20,12 @@ from pipelines.queries.item_graph import (
     steps_of,
     walk,
 )
-from pipelines.queries.startup.fast import SHOWN as SHOWN_ITEMS
-from pipelines.queries.startup.fast import SHOWN_BEFORE
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
-from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.files import open_regular
 from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
-from pipelines.store.layout import PRIVATE, TOMBSTONES, Kind, episode_path
-from pipelines.store.state import read_tombstones
-from pipelines.store.template import named_item
+from pipelines.store.layout import Kind, episode_path
 from pipelines.store.transcripts import Transcript
 from pipelines.store.user_layout import layout_of
 
@@ -87,10 +80,12 @@ class Why:
         witnesses: the first and the last place that it rests on.
         model: the model that extracted it; empty if a person wrote it.
         prompt: the version of the model's prompt, or of the rules; or empty.
-        versions: its history, oldest first.
+        history: its history.
         grounds: what it rests on, directly or through other items.
         superseded: what it replaced, newest first.
         successors: what replaced it.
+        dependents: what would be in doubt without it: what rests on it, directly or through other items, and what it
+            replaced.
         outdated: what it rests on that no longer holds, if it is itself believed.
         part_of: the episodes that mention it, as `Episodes/2026-04.md#2026-04-09`.
     """
@@ -99,10 +94,11 @@ class Why:
     witnesses: list[Witness]
     model: str
     prompt: str
-    versions: tuple[Version, ...]
+    history: History
     grounds: list[Step]
     superseded: list[Step]
     successors: list[Step]
+    dependents: list[Step]
     outdated: tuple[Outdated, ...] = ()
     part_of: tuple[str, ...] = ()
 
@@ -114,7 +110,7 @@ class Why:
     @property
     def brought(self) -> Version | None:
         """Its first committed version, or None if it is not committed yet."""
-        return next((version for version in self.versions if version.commit), None)
+        return next((version for version in self.history.versions if version.commit), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -128,7 +124,9 @@ class Why:
             "outdated_grounds": [one.to_json() for one in self.outdated],
             "superseded": [step.to_json() for step in self.superseded],
             "successors": [step.to_json() for step in self.successors],
+            "impact": [step.to_json() for step in self.dependents],
             "part_of": [*self.part_of],
+            "versions": self.history.to_json()["versions"],
         }
 
 
@@ -144,9 +142,11 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     Raises:
         UnknownItem: no item or several match, or it was deleted; the sentence says which.
     """
-    beliefs, shown = beliefs or beliefs_of(root), layout_of(root).real
-    holding, quotes = _named(root, beliefs, prefix), Quotes(root)
-    ident, known, over = holding.item.id, beliefs.by_id, beliefs.outdated
+    beliefs, shown, quotes = beliefs or beliefs_of(root), layout_of(root).real, Quotes(root)
+    history = history_of(root, git, prefix, beliefs)
+    ident, known, over, holding = history.id, beliefs.by_id, beliefs.outdated, history.holding
+    if holding is None:
+        raise ItemGone(ident, *history.end)
     pages = (one for one in beliefs.documents.values() if one.kind is Kind.EPISODE)
     days = (pair for page in pages for pair in sentences_in(page).items())
     told = sorted(day for day, some in days if any(ident in one.ids for _, one in some))
@@ -156,86 +156,14 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
         witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
         model=model or prompt,
         prompt=prompt if model else "",
-        versions=tuple(versions_of(root, git, ident, holding)),
+        history=history,
         grounds=walk(ident, steps_of(beliefs, GROUNDS), known, over),
         superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known, over),
         successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
+        dependents=walk(ident, steps_of(beliefs, DEPENDENTS), known, over),
         outdated=over.get(ident, ()),
         part_of=tuple(f"{shown(episode_path(day))}#{day}" for day in told),
     )
-
-
-def impact(root: Path, prefix: str, beliefs: Beliefs | None = None) -> tuple[Holding, list[Step]]:
-    """Return the item whose id begins with `prefix`, and everything that would be in doubt without it.
-
-    That is what rests on it, directly or through other items, and what it replaced; each item is visited once.
-
-    Args:
-        root: the memory.
-        prefix: the start of the item's id.
-        beliefs: the items of the memory, if they have been read already.
-
-    Raises:
-        UnknownItem: no item or several match, or it was deleted; the sentence says which.
-    """
-    beliefs = beliefs or beliefs_of(root)
-    holding = _named(root, beliefs, prefix)
-    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id, beliefs.outdated)
-
-
-def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:
-    stones = {stone.id: stone for stone in read_tombstones(read_bytes(root, TOMBSTONES))}
-    ident = named_item(prefix, beliefs.by_id, stones)
-    if ident not in beliefs.by_id:
-        raise ItemGone(ident, stones[ident].reason, stones[ident].day)
-    return beliefs.by_id[ident]
-
-
-@dataclass(frozen=True, slots=True)
-class Showing:
-    """What a session was shown at one moment.
-
-    Args:
-        session: the session's id.
-        at: when, in the memory's zone.
-        how: `start` for the startup context, `recall` for what was added to a prompt.
-        items: the ids of the items.
-    """
-
-    session: str
-    at: datetime
-    how: str
-    items: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return {"session": self.session, "at": self.at.isoformat(), "how": self.how, "items": [*self.items]}
-
-
-def showings(root: Path, beliefs: Beliefs, prefix: str = "", session: str = "") -> list[Showing]:
-    """Return what sessions were shown, oldest first; the oldest notes are dropped after some megabytes.
-
-    Args:
-        root: the memory.
-        beliefs: what it holds.
-        prefix: the beginning of an item's id; only what showed that item, and of it that item alone.
-        session: the beginning of a session's id; only what that session was shown.
-
-    Raises:
-        UnknownItem: none, or more than one, has an id that begins so.
-    """
-    stones = {stone.id: stone for stone in read_tombstones(read_bytes(root, TOMBSTONES))}
-    wanted = named_item(prefix, beliefs.by_id, stones) if prefix else ""
-    zone, found = read_days(root).zone, list[Showing]()
-    for name in (SHOWN_BEFORE, SHOWN_ITEMS):
-        for line in (read_bytes(root, f"{PRIVATE}/{name}") or b"").splitlines():
-            with suppress(ValueError, TypeError, KeyError):  # a row that a full disk cut off is nobody's
-                row = json.loads(line)
-                at, items = datetime.fromisoformat(row["at"]).astimezone(zone), tuple(map(str, row["ids"]))
-                one = Showing(str(row["session"]), at, str(row["how"]), (wanted,) if wanted else items)
-                if one.session.startswith(session) and (not wanted or wanted in items):
-                    found.append(one)
-    return found
 
 
 def _witness(root: Path, found: FoundQuote) -> Witness:

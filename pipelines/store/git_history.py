@@ -8,25 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import TooMuchFromGit, UnknownRun, did_you_mean
-from pipelines.store.document import Document, numbered
-from pipelines.store.evidence import starts_of
+from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
-from pipelines.store.log import lines_of
 from pipelines.store.trees import (
     changed_ids,
-    document_versions,
     ledger_at,
     pages_of_changed_rows,
     read_documents_in,
-    words_on_page,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
-
-    from pipelines.store.item import Evidence
 
 
 BY_HAND: Final = "owner"
@@ -182,18 +176,8 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     return was, now
 
 
-# ---------------------------------------- forgetting
-# Every wording of an item in git's history, and of the log lines that it is based on.
-
-
 FORGOTTEN = "[forgotten]"
 """Replaces forgotten words in a log."""
-
-
-def ids_in_history(git: Git, prefix: str) -> frozenset[str]:
-    """Return the ids starting with `prefix` of all items that a document ever contained."""
-    named = (ident for _, ids in changed_ids(git, "", "-m", f"-G{prefix}") for ident in ids)
-    return frozenset(ident for ident in named if ident.startswith(prefix))
 
 
 def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]:
@@ -202,42 +186,6 @@ def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]
         return idents
     named = changed_ids(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit)
     return idents.difference(*(ids for _, ids in named))
-
-
-def wordings(git: Git, ident: str) -> tuple[str, ...]:
-    """Return each text in git's history with an item's words, longest first, without duplicates.
-
-    Args:
-        git: the memory's git.
-        ident: the item's full id.
-    """
-    found: dict[str, None] = {}
-    places: dict[Evidence, None] = {}
-    for _, *sides, _ in document_versions(git, "", "-m", f"-G{ident}"):
-        for side, placed in numbered(side for side in sides if ident in side.text):
-            if placed.item.id == ident:
-                item, body = placed.item, words_on_page(side, placed)
-                found[item.text if item.text in body else body.partition(": ")[2].rstrip("~ ")] = None
-                places.update(dict.fromkeys(item.evidence))
-    for place in places:
-        found.update(dict.fromkeys(_quoted(git, place)))
-    return tuple(
-        sorted((text for text in found if text.strip() not in {"", FORGOTTEN}), key=lambda text: (-len(text), text))
-    )
-
-
-def _quoted(git: Git, place: Evidence) -> list[str]:
-    """Return the words of an item's log lines, from the newest version of the log that contains them."""
-    for commit in git.versions(place.path):
-        lines = lines_of((git.show(commit, place.path) or b"").decode(errors="replace"))
-        for start in starts_of(place, lines):
-            return [bare for row in lines[start : start + place.height] if (bare := _words(row))]
-    return []
-
-
-def _words(row: str) -> str:
-    """Return a log line without the marks before its words and the pointer after them."""
-    return row.partition("<!-- Sessions/")[0].strip().lstrip("-*+#> \t").strip()
 
 
 # ---------------------------------------- the baseline

@@ -32,7 +32,7 @@ TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UN
 FLOOR: Final = 0.2
 
 
-def priority(item: Item, newest: str) -> float:
+def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -> float:
     """Return type weight × confidence × trust × recency, between 0 and 1; pinned items get 1 plus the first three.
 
     Recency halves with each half-life since the last confirmation, down to its floor: old items sink in the order, but
@@ -41,15 +41,17 @@ def priority(item: Item, newest: str) -> float:
     Args:
         item: the item.
         newest: the latest day of any log. Log dates decide, not the clock, so that a replay agrees.
+        weight: that of the type, if not the usual one.
+        half_life: in days, likewise.
     """
-    worth = TYPE[item.type] * CONFIDENCE[item.confidence] * TRUST[item.trust]
+    worth = (weight or TYPE[item.type]) * CONFIDENCE[item.confidence] * TRUST[item.trust]
     if item.pinned:
         return 1 + worth
     try:
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
         age = 0
-    half_life = HALF_LIFE_DAYS[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
+    half_life = (half_life or HALF_LIFE_DAYS[item.type]) / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
     return worth * max(FLOOR, math.pow(0.5, age / half_life))
 
 

@@ -17,10 +17,9 @@ from pipelines.night.answers import questions
 from pipelines.night.manual import text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
-from pipelines.queries.history import History
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
-from pipelines.queries.why import impact, why
+from pipelines.queries.why import why
 from pipelines.search.filters import Filters
 from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest
@@ -216,14 +215,14 @@ def item(reading: MemoryReader, ident: str) -> Values:
     root, beliefs = reading.root, reading.beliefs
     found = why(root, Git(root), ident, beliefs)
     old = {step.id for step in found.superseded}
-    above = [step for step in impact(root, found.item.id, beliefs)[1] if step.id not in old]
+    above = [step for step in found.dependents if step.id not in old]
     homes = sorted((one.title, one.id) for one in beliefs.documents.values() if one.kind in _HOMES)
     return {
         "title": f"{found.item.type}: {found.item.text}",
         "why": found,
         "home": document_id(found.holding.path),
         "quotes": [without_secrets(one.found.quote or "The words are no longer there.") for one in found.witnesses],
-        "history": History(found.item.id, [*found.versions], found.holding, None).to_json()["versions"],
+        "history": found.history.to_json()["versions"],
         "impact": above,
         "homes": homes,
     }

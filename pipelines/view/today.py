@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.night.answers import questions
 from pipelines.night.manual import save_document, text_to_edit
 from pipelines.night.run_history import PastRun, find_run
 from pipelines.queries.recap import recap
-from pipelines.queries.startup.cache import settings_of
-from pipelines.queries.startup.context import BUDGET, ContextPart, ContextRequest, assemble
-from pipelines.queries.startup.fast import TITLES, as_text
+from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
+from pipelines.queries.startup.kept import BUDGET
+from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import Quotes
@@ -222,9 +222,7 @@ def leave_out(reading: MemoryReader, words: str) -> Saved:
 
 
 def _context(reading: MemoryReader) -> list[ContextPart]:
-    root, now = str(reading.root), reading.now.timestamp()
-    number = (date.fromisoformat(reading.today) - date(1970, 1, 1)).days
-    return assemble(ContextRequest(root, number, now, settings=settings_of(root, now)))
+    return assemble(ContextRequest(reading.root, reading.today, reading.now), reading.documents)
 
 
 def _size(parts: Iterable[ContextPart]) -> int:

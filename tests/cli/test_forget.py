@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
@@ -57,7 +55,7 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
     assert f"Forgot {ident} of {ALPHA}: blanked 2 log lines, deleted 1 saved reply." in said
     assert "Note: Sessions/2026-03-10/s.jsonl:2 still has its words" in said
-    assert f"`curate forget {ident} --from-history`" in said
+    assert "`git filter-repo --replace-text` rewrites that" in said
     assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
     assert holding(memory, "something else altogether") == [".curate/replies/b.json"]
     assert memory.git("log", "-1", "--format=%s") == f"Forget {ident}\n"
@@ -122,24 +120,3 @@ def test_it_asks_first_and_an_unknown_id_is_said(memory: Memory) -> None:
     assert "Give --yes" in memory.curate("forget", ident, exits=2)
     assert "No item has the id" in memory.curate("forget", "kffff", "--yes", exits=1)
     assert memory.files() == files
-
-
-def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memory: Memory) -> None:
-    ident = told(memory)
-    head = memory.git("rev-parse", "HEAD")
-    before = memory.curate("forget", ident, "--from-history")
-    assert memory.git("rev-parse", "HEAD") == head
-    assert ident in items(memory)[next(text for text in items(memory) if "Anna" in text)]["id"]
-    memory.curate("forget", ident, "--yes")
-    script = memory.curate("forget", ident, "--from-history")
-    assert WORDS in before
-    assert WORDS in script
-    if shutil.which("git-filter-repo"):
-        assert WORDS in memory.git("log", "-p", "--all")
-        subprocess.run(["bash", "-e"], input=script, check=True, capture_output=True, text=True, cwd=memory.root)
-        assert "Anna told us" not in memory.git("log", "-p", "--all")
-        assert "[forgotten]" in memory.git("log", "-p", "--all")
-        assert memory.git("fsck", "--unreachable") == ""
-        assert "nothing is broken" in memory.curate("check")
-        assert "has no words" in memory.curate("forget", ident, "--from-history", exits=2)
-        assert night(memory, 13)["commit"] is None

@@ -54,7 +54,9 @@ def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: P
     whole = json.loads((memory.root / f".curate/runs/{second}.json").read_text())
     assert said == {key: whole[key] for key in said} | {"model": {key: whole["model"][key] for key in said["model"]}}
     assert not {"seconds", "index", "commit"} & said.keys()
-    assert "Another machine's night: 2026-03-12 02:00 UTC" in there.curate("context", "--now", "2026-03-12T03:00")
+    assert "last run 2026-03-12 02:00 on another machine, ended well" in there.curate(
+        "context", "--now", "2026-03-12T03:00"
+    )
 
 
 def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:

@@ -43,7 +43,7 @@ FILES: Final = (
     "MEMORY.md", "USER.md", "SOUL.md", "AGENTS.md", "Review.md", "curate.toml", "Projects/alpha.md", "Areas/general.md",
     "Logs/2026-03-10.md", "Logs/2026-03-12.md", "Logs/partial/2026-03-12-phone.md", "State/progress.jsonl",
     "State/captured.jsonl", "State/tombstones.jsonl", ".curate/lock", ".curate/log.lock", ".curate/capture.lock",
-    ".curate/index.db", ".curate/index.lock", ".curate/context.txt",
+    ".curate/index.db", ".curate/index.lock", ".curate/start", ".curate/clock",
     ".curate/index-base", ".curate/schedule.json", ".curate/vectors.json",
 )  # fmt: skip
 

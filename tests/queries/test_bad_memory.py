@@ -28,7 +28,7 @@ ASKING = (
     ("items",), ("review",), ("search", "orders"), ("export", "--jsonl", "-"),
 )  # fmt: skip
 BY_ID = (
-    ("why",), ("history",), ("impact",), ("pin",), ("unpin",), ("forget", "--yes"), ("forget", "--from-history"),
+    ("why",), ("history",), ("impact",), ("pin",), ("unpin",), ("forget", "--yes"),
     ("review", "--accept"), ("review", "--reject"), ("undo", "--item"),
 )  # fmt: skip
 
@@ -52,8 +52,3 @@ def test_an_id_that_does_not_exist_is_said_by_every_verb_that_takes_one(bad: Mem
     for verb, rest in (*((verb, ()) for verb in BY_ID), (("move",), ("MEMORY",))):
         assert "No item has the id kffffffffff" in bad.curate(*verb, "kffffffffff", *rest, exits=1), verb
     assert bad.files() == before
-
-
-def test_days_before_the_first_are_answered_with_the_first(bad: Memory) -> None:
-    for asked in (("items",), ("search", "orders"), ("audit", "orders")):
-        assert "The memory begins on" in bad.curate(*asked, "--as-of", "1999-01-01")

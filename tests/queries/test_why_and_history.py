@@ -1,9 +1,13 @@
-"""`curate why` and `curate history`: beliefs lead back to words, a run and a commit, changes to who made them."""
+"""`curate why`: beliefs lead back to words, a run and a commit, changes to who made them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from pipelines import Memory as Opened
+from pipelines.errors import ItemGone
 from pipelines.mcp import Tools
 from tests.queries.making import asked, ids, story
 
@@ -46,7 +50,7 @@ def test_why_gives_the_models_reason(memory: Memory) -> None:
     assert asked(memory, "why", "k111")["reason"] == "clients need it"
     assert "kept because: clients need it" in memory.curate("history", "k111")
     assert asked(memory, "history", "k111")["versions"][0]["reason"] == "clients need it"
-    assert "\nKept because: clients need it\n" in Tools(str(memory.root)).memory_why("k111")
+    assert "\n  kept because: clients need it\n" in Tools(str(memory.root)).memory_why("k111")
 
 
 def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory, tmp_path: Path) -> None:
@@ -105,8 +109,8 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
         (["filed"], False), (["removed"], False),
     ]  # fmt: skip
     assert "It is gone: it was deleted on 2026-03-12." in memory.curate("history", gone)
-    said = memory.curate("why", gone, exits=1)
-    assert f"{gone} no longer exists: it was deleted on 2026-03-12. `curate history {gone}`" in said
+    with pytest.raises(ItemGone, match=f"{gone} no longer exists: it was deleted on 2026-03-12. `curate why {gone}`"):
+        Opened(memory.root).why(gone)
 
 
 def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:

@@ -133,7 +133,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
 def test_what_agents_read_first_is_what_the_verb_prints(told: Memory) -> None:
     browser = Browser(told).enter()
     page = words(browser.get("/agents"))
-    assert not (told.root / ".curate/asked").exists(), "no session asked"
+    assert not (told.root / ".curate/start").exists(), "no session asked"
     printed = told.curate("context", "--now", "2026-03-18T08:00")
     for line in printed.splitlines():
         assert line.strip("=-# ").partition(" (")[0] in page, line

@@ -1,5 +1,5 @@
-"""The startup context: what a new session reads first, as a whole process within three bare starts of Python.
+"""The startup context: what a new session reads first.
 
-Nothing here imports what takes time to import: no click, no dataclasses, no pathlib, no pydantic. Only where the small
-cache of the settings is missing or stale are the settings themselves loaded.
+`fast` answers from the page that is kept, and imports nothing that takes time: no click, no dataclasses, no pathlib, no
+pydantic. Where a file changed since, `context` puts it together anew from the store's documents.
 """

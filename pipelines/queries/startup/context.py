@@ -6,9 +6,14 @@ Its last line is the memory's health: a night that did not happen, or did not en
 from __future__ import annotations
 
 import os
-import time
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from pipelines.queries.startup.cache import StartupSettings, settings_of
+from pipelines.errors import CurateError
+from pipelines.night.episodes import episodes_in
+from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
     Said,
     items_of,
@@ -16,39 +21,51 @@ from pipelines.queries.startup.listed import (
     page_name,
     pair_entries,
     said_in,
-    sentences_of_now,
+    sentences_of,
+    short_ids,
     tells,
     told_above,
     work_entries,
 )
-from pipelines.queries.startup.own_log import own_log
 from pipelines.queries.startup.read import (
     Snippet,
-    day_number,
-    day_text,
     document_entries,
-    episode_in,
     fitting,
-    ledger_at_start,
     log_entries,
     newest,
-    read_part,
-    read_raw,
     redacted,
     redacted_log,
     tokens,
     without_lines,
 )
-from pipelines.queries.startup.suspicion import suspicious
+from pipelines.store.days import moment_of, read_days
+from pipelines.store.document import Document, document_at
+from pipelines.store.files import list_files, open_real, read_bytes
+from pipelines.store.generated import sentences_under
+from pipelines.store.layout import (
+    BRIEFING,
+    LOGS,
+    NOTES,
+    PARTIAL,
+    PRIVATE,
+    REVIEW,
+    SOUL,
+    USER,
+    Kind,
+    episode_path,
+    log_path,
+    slug,
+)
+from pipelines.store.review_queue import read_queue
+from pipelines.store.snapshot import FileWarning, read_documents
+from pipelines.store.state import read_record
+from pipelines.store.user_layout import layout_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Keep = Callable[[list[Snippet], int], tuple[list[Snippet], int]]
 
-BUDGET = 4000
-LEAST_BUDGET = 300
 LOG_DAYS = 30
 """Days after which a log is history: no search finds a line of it for a session's start."""
 
@@ -71,47 +88,49 @@ _NOW_SHARE = 5
 _FIRST = ("goals", "open questions", "contacts", "rules", "how to")
 """Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
+_FIRST_KINDS = frozenset({Kind.BRIEFING, Kind.USER})
 _LINES = 40  # tokens of a part's title and of the line that says what was cut, without its path
-_A_FILE = 1 << 18
-_A_LOG = 1 << 26
-_MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are looked for
+_A_LOG = 1 << 18
+"""Characters of a long log that are read, from its end; more where the budget is large."""
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
-_AHEAD_SECONDS = 3600
+_AHEAD = timedelta(hours=1)
+TRAVELLING = "State/runs"
+"""The reports of runs that made a commit, on every machine."""
 _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
 
 
+@dataclass(frozen=True)
 class ContextRequest:
     """What a session asks for.
 
     Args:
         root: the memory.
-        today: the memory's day, counted from 1970-01-01.
-        now: seconds since 1970.
+        today: the memory's day, `YYYY-MM-DD`.
+        now: the moment.
         budget: the most tokens of the answer.
         project: a project's name; empty to go by `folder`.
         folder: the session's working directory.
-        hits: returns what a search found, as (place, text) pairs; None where nothing is looked for.
-        settings: where files stand; None for under their own names.
+        query: what to search for, or empty.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  what a session can say of itself
-        self,
-        root: str,
-        today: int,
-        now: float,
-        budget: int = BUDGET,
-        project: str = "",
-        folder: str = "",
-        hits: Callable[[], list[tuple[str, str]]] | None = None,
-        settings: StartupSettings | None = None,
-    ) -> None:
-        self.root, self.today, self.now, self.budget = root, today, now, budget
-        self.project, self.folder, self.hits = project, folder, hits
-        self.settings = settings or StartupSettings()
+    root: Path
+    today: str
+    now: datetime
+    budget: int = BUDGET
+    project: str = ""
+    folder: str = ""
+    query: str = ""
+
+    @classmethod
+    def at(cls, root: Path, when: datetime | None = None, **asked: Any) -> ContextRequest:  # noqa: ANN401  its fields
+        """Return a request at a moment, by default that of the clock; if curate.toml has faults, days are UTC's."""
+        now = when or datetime.now(UTC)
+        return cls(root, read_days(root).of(now), now, **asked)
 
 
+@dataclass
 class ContextPart:
     """One part of the context.
 
@@ -122,34 +141,46 @@ class ContextPart:
         keep: chooses those of them that fit into some room, and counts the others.
         text: what is shown; of entries, what was kept.
         fault: what failed, a sentence, or empty.
+        cut: how many entries are not shown.
         kept: the entries that it shows.
     """
 
-    def __init__(
-        self,
-        name: str,
-        path: str = "",
-        entries: list[Snippet] | None = None,
-        keep: Keep = fitting,
-        *,
-        text: str = "",
-        fault: str = "",
-    ) -> None:
-        self.name, self.path, self.entries, self.keep = name, path, entries or [], keep
-        self.text, self.fault, self.cut = text, fault, 0
-        self.kept: list[Snippet] = []
-        self.frame = _LINES + tokens(path) + tokens(fault)
-        self.need = sum(entry.size for entry in self.entries) + self.frame if entries else 0
+    name: str
+    path: str = ""
+    entries: list[Snippet] = field(default_factory=list)
+    keep: Keep = fitting
+    text: str = ""
+    fault: str = ""
+    cut: int = 0
+    kept: list[Snippet] = field(default_factory=list)
+
+    @property
+    def frame(self) -> int:
+        """The tokens of its title, and of the line that says what was cut."""
+        return _LINES + tokens(self.path) + tokens(self.fault)
+
+    @property
+    def need(self) -> int:
+        """The tokens of all that it could show."""
+        return sum(entry.size for entry in self.entries) + self.frame if self.entries else 0
 
     def to_json(self) -> dict[str, object]:
         """Return it as what `json` can write."""
         return {"part": self.name, "path": self.path, "text": self.text, "cut": self.cut, "fault": self.fault}
 
 
-def assemble(request: ContextRequest) -> list[ContextPart]:
-    """Return the parts of the context, under the budget all together. What fails costs its part alone."""
-    health = _health(request)
-    found = {part.name: part for part in _parts(request)}
+def assemble(request: ContextRequest, documents: Mapping[str, Document] | None = None) -> list[ContextPart]:
+    """Return the parts of the context, under the budget all together. What fails costs its part alone.
+
+    Args:
+        request: what a session asks for.
+        documents: every document by path, if they have been read already.
+    """
+    warnings: list[FileWarning] = []
+    if documents is None:
+        documents = read_documents(request.root, warnings)
+    health = _health(request, documents)
+    found = {part.name: part for part in _parts(request, documents, {one.path: str(one) for one in warnings})}
     left = request.budget - tokens(health.text) - _LINES
     left -= sum(_LINES + tokens(part.fault) for part in found.values() if part.fault)
     left -= sum(tokens(part.path) + 1 for part in found.values())  # all may have to be named as left out
@@ -164,11 +195,10 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
     return [*(part for part in parts if part.text or part.fault), health]
 
 
-def unsettled_pairs(root: str) -> str:
+def unsettled_pairs(root: Path) -> str:
     """Return the pairs that may conflict, as the context shows them; empty if none waits."""
-    request = ContextRequest(root, 0, 0.0, settings=settings_of(root, time.time()))
-    held = items_of(_document_texts(request), ledger_at_start(root, request.settings.home))
-    return "\n".join([entry.text for entry in _veiled(pair_entries(held))])
+    documents = _of_sessions(read_documents(root))
+    return "\n".join([entry.text for entry in _veiled(pair_entries(items_of(documents), _short(documents)))])
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -187,49 +217,95 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
     return given
 
 
-def _parts(request: ContextRequest) -> list[ContextPart]:
-    root, settings = request.root, request.settings
-    most, rows = max(_A_FILE, 16 * request.budget), ledger_at_start(root, settings.home)
+def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
+    """Return the documents whose items a session is shown."""
+    kinds = _FIRST_KINDS | {Kind.PROJECT, Kind.AREA}
+    return [one for path, one in sorted(documents.items()) if one.kind in kinds or path.startswith(f"{NOTES}/")]
 
-    def document(name: str, path: str) -> ContextPart:
-        with_open, first = name == "SOUL.md", _FIRST if name == "project" else ()  # of others, a part of its own
 
-        def entries() -> list[Snippet]:
-            text = redacted(read_part(root, path, most))
-            found = document_entries(text, rows, with_open=with_open, first=first)
-            found = found[1:] if found and found[0].heading == 1 else found  # the part has a title
-            return _said_once(found, now, said, above) if name == "MEMORY.md" else found
+def _short(documents: Iterable[Document]) -> dict[str, str]:
+    return short_ids([one.item.id for document in documents for one in document.items if one.item.id])
 
-        return _part(name, path, entries)
 
-    texts, today = _document_texts(request), day_text(request.today)
-    now, held = sentences_of_now(texts, rows), items_of(texts, rows)
+def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: Mapping[str, str]) -> list[ContextPart]:
+    root, layout, today = request.root, layout_of(request.root), request.today
+    pages = _of_sessions(documents)
+    held, short = items_of(pages), _short(pages)
+    now = {
+        text: ids
+        for name in (BRIEFING, USER)
+        if name in documents
+        for text, ids in sentences_of(documents[name]).items()
+    }
     said = said_in(now)
-    above = told_above(held, said) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
-    found = []
-    for name in ("SOUL.md", "USER.md", "MEMORY.md"):
-        paths = settings.documents(name)
-        names = [_THEIR + name, name] if len(paths) > 1 else [name]
-        found += [document(one, path) for one, path in zip(names, paths, strict=False)]
-    try:
-        path, fault = project_path(root, request.project, request.folder, settings.projects)
-    except Exception as error:  # noqa: BLE001  a session starts whatever is wrong with a file
-        path, fault = "", f"The project could not be looked up: {_why(error)}."
+    above = told_above(held, said, short) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
+
+    def document(name: str, path: str, page: Document) -> ContextPart:
+        clean = replace(page, text=text) if (text := redacted(page.text)) != page.text else page
+        with_open, first = name == SOUL, _FIRST if name == "project" else ()  # of others, a part of its own
+        entries = document_entries(clean, with_open=with_open, first=first)
+        entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
+        return ContextPart(name, path, _said_once(entries, now, said, above) if name == BRIEFING else entries)
+
+    found = [
+        ContextPart(name, path, fault=fault) if page is None else document(name, path, page)
+        for name, path, page, fault in _always_shown(root, documents, faults)
+    ]
+    path, fault = project_path(root, documents, request.project, request.folder)
     if path:
-        found.append(document("project", path))
+        found.append(document("project", layout.real(path), documents[path]))
     elif fault:
         found.append(ContextPart("project", fault=fault))
-    found.append(_part("open", "", lambda: _veiled(open_entries(held, today, said, path, above=above))))
-    found.append(_part("quiet", "", lambda: _veiled(open_entries(held, today, said, path, is_quiet=True))))
-    for name, day in ("yesterday", request.today - 1), ("today", request.today):
-        found.append(_log_part(request, name, day, said, rows))
-    found.append(_part("work", "", lambda: _veiled(work_entries(texts, held, rows, today, said, path))))
-    found.append(_part("pairs", "", lambda: _veiled(pair_entries(held))))
-    if hits := request.hits:
-        found.append(
-            _part("hits", "", lambda: [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in hits()])
-        )
-    return found
+    for part, is_quiet in ("open", False), ("quiet", True):
+        entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
+        found.append(ContextPart(part, "", _veiled(entries)))
+    for name, day in ("yesterday", days_before(today, 1)), ("today", today):
+        found.append(_log_part(request, name, day, said, documents.get(episode_path(day))))
+    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, layout.real, path))))
+    found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
+    return [*found, _hits(request)] if request.query else found
+
+
+def _always_shown(
+    root: Path, documents: Mapping[str, Document], faults: Mapping[str, str]
+) -> Iterator[tuple[str, str, Document | None, str]]:
+    """Yield SOUL.md, USER.md and MEMORY.md: name, path on disk, document, and what is wrong with it."""
+    layout = layout_of(root)
+    for name in (SOUL, USER, BRIEFING):
+        theirs = layout.theirs.get(name, "")
+        if theirs and theirs != layout.real(name):
+            yield (_THEIR + name, theirs, *_read(root, theirs))
+        if name == SOUL and (theirs or not layout.in_place):
+            yield (name, layout.real(name), *_read(root, layout.real(name)))
+        elif name in documents or name in faults:
+            yield name, layout.real(name), documents.get(name), faults.get(name, "")
+
+
+def _read(root: Path, real: str) -> tuple[Document | None, str]:
+    """Return a file that is no document of the memory as one, or what is wrong with it."""
+    try:
+        file = open_real(root, real)
+    except CurateError as error:
+        return None, error.sentence
+    if file is None:
+        return None, ""
+    with file:
+        return document_at(real, file.read().decode(errors="replace")), ""
+
+
+def _hits(request: ContextRequest) -> ContextPart:
+    from pipelines.queries.search_settings import startup_hits
+
+    try:
+        found = startup_hits(request.root, request.query, days_before(request.today, LOG_DAYS))
+    except Exception as error:  # noqa: BLE001  a session starts whatever is wrong with the index
+        return ContextPart("hits", fault=f"The search failed: {str(error).rstrip('.')}.")
+    return ContextPart("hits", "", [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in found])
+
+
+def days_before(day: str, count: int) -> str:
+    """Return the day so many days before another."""
+    return (date.fromisoformat(day) - timedelta(days=count)).isoformat()
 
 
 def _said_once(
@@ -249,28 +325,41 @@ def _said_once(
     return found
 
 
-def _log_part(request: ContextRequest, name: str, number: int, said: Said, rows: dict[str, str]) -> ContextPart:
+def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Document | None) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
-    root, settings, day = request.root, request.settings, day_text(number)
-    most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
-    told: list[Snippet] = []
-
-    def entries() -> list[Snippet]:
-        page = redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most))
-        episode, covered = episode_in(page, day, rows)
-        told.extend(one for one in episode if not tells(said, one.text))
-        texts = []
-        for one in (path, *settings.others(root, day)):
-            text = redacted_log(_end_of(read_part(root, one, _A_LOG, tail=True), most))
-            own = own_log(f"Logs/{day}.md" if settings.home else one, day, text)
-            texts.append(without_lines(own, covered if one == path else ""))
-        return [*told, *(entry for text in texts for entry in log_entries(text))]
+    root, layout, path, covered = request.root, layout_of(request.root), log_path(day), ""
+    most, told = max(_A_LOG, 16 * request.budget), list[Snippet]()
+    if page is not None:
+        covered = ",".join(one.lines for _, one in sentences_under(page, day))
+        lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
+        told = [Snippet(redacted(line)) for line in lines if not tells(said, line)]
+    entries, fault = list[Snippet](), ""
+    try:
+        for one in logs_of(root, day):
+            entries += _own_entries(root, one, day, most, covered if one == path else "")
+    except CurateError as error:
+        fault = error.sentence
 
     def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
         rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
-    return _part(name, path, entries, episode_first)
+    return ContextPart(name, layout.real(path), [*told, *entries], episode_first, fault=fault)
+
+
+def logs_of(root: Path, day: str) -> list[str]:
+    """Return the logs of a day, and its partial ones."""
+    layout = layout_of(root)
+    paths = list_files(root, LOGS, ".md")
+    return [one for one in paths if layout.day_of_log(one) == day or one.startswith(f"{PARTIAL}/{day}")]
+
+
+def _own_entries(root: Path, path: str, day: str, most: int, covered: str) -> list[Snippet]:
+    """Return the entries of a log, or of its end, that are the owner's or the agent's own word."""
+    from pipelines.queries.startup.own_log import own_log
+
+    text = redacted_log((read_bytes(root, path) or b"").decode(errors="replace"))
+    return log_entries(without_lines(own_log(path, day, _end_of(text, most)), covered))
 
 
 def _end_of(log: str, most: int) -> str:
@@ -282,218 +371,107 @@ def _end_of(log: str, most: int) -> str:
     return "\n" * log.count("\n", 0, cut) + log[heading : log.find("\n", heading)] + log[cut:]
 
 
-def _part(name: str, path: str, entries: Callable[[], list[Snippet]], keep: Keep = fitting) -> ContextPart:
-    try:
-        return ContextPart(name, path, entries(), keep)
-    except Exception as error:  # noqa: BLE001  as above
-        what = f"{path} could not be read" if path else "The search failed"
-        return ContextPart(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
-
-
-def _document_texts(request: ContextRequest) -> list[tuple[str, str]]:
-    """Return path and text of the memory's documents; one that cannot be read is passed over."""
-    root, settings = request.root, request.settings
-    folders = (*settings.projects, f"{settings.home}Areas/")
-    paths = [one for name in ("MEMORY.md", "USER.md") for one in settings.documents(name)]
-    paths += [f"{folder}{name}" for folder in folders for name in sorted(_documents(f"{root}/{folder}"))]
-    texts, left = [], _MOST_READ
-    for path in dict.fromkeys(paths):
-        try:
-            text = read_part(root, path, min(_A_FILE, left))
-        except OSError:
-            continue
-        left = max(0, left - len(text))
-        texts.append((path, text))
-    return texts
-
-
 def _veiled(entries: list[Snippet]) -> list[Snippet]:
     """Return entries without secrets."""
-    if suspicious("\n".join([entry.text for entry in entries])):
-        return [Snippet(redacted(entry.text), entry.date, entry.heading, entry.ids) for entry in entries]
+    if redacted(text := "\n".join([entry.text for entry in entries])) != text:
+        return [replace(entry, text=redacted(entry.text)) for entry in entries]
     return entries
 
 
-def _health(request: ContextRequest) -> ContextPart:
+def _health(request: ContextRequest, documents: Mapping[str, Document]) -> ContextPart:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
-    queue = f"{request.settings.home}Review.md"
-    try:
-        marks = read_raw(request.root, queue, 1 << 22)
-        waiting = marks.count(b"<!-- review ") - marks.count(b"<!-- review folded ")
-        line = f"Memory health: {_last_run(request.root, request.now)}"
-        if waiting:
-            waits = "entry waits" if waiting == 1 else "entries wait"
-            line += f" {waiting} {waits} for a person in {queue}; `curate review` shows what."
-    except Exception as fault:  # noqa: BLE001  as above
-        line = f"Memory health: it could not be told: {_why(fault)}."
+    line = f"Memory health: {_last_run(request.root, request.now)}"
+    if waiting := len(read_queue(documents.get(REVIEW))):
+        waits = "entry waits" if waiting == 1 else "entries wait"
+        queue = layout_of(request.root).real(REVIEW)
+        line += f" {waiting} {waits} for a person in {queue}; `curate review` shows what."
     return ContextPart("health", text=line)
 
 
-def _why(fault: Exception) -> str:
-    return (str(getattr(fault, "strerror", None) or "") or str(fault) or type(fault).__name__).rstrip(".").lower()
-
-
-def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = ("Projects/",)) -> tuple[str, str]:
+def project_path(root: Path, documents: Mapping[str, Document], named: str, folder: str) -> tuple[str, str]:
     """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
 
     Args:
         root: the memory.
+        documents: its documents by path.
         named: what the session asks for: a title or a file's name, in any case; empty for none.
-        folder: the session's working directory: its own name is looked for, then that of each folder above it, then
-            those of its repository, which may be a work tree or a clone of another name.
-        folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
+        folder: the session's working directory, as for `project_of_folder`.
     """
-    paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
-    there = {_slug(page_name(path)): path for path in paths}
-    if named:
-        bare = next((named.removeprefix(one) for one in (*folders, "Projects/") if named.startswith(one)), named)
-        found = there.get(_slug(bare.removesuffix(".md"))) or _by_title(root, there, named)
-        known = ", ".join(sorted(map(page_name, there.values()))[:20]) or "none yet"
-        return found, "" if found else f"There is no project {named}; there are: {known}."
-    if not folder:
-        return "", ""
-    inside = f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/")
-    top = ""
-    while folder and not inside and folder != os.path.dirname(folder):
-        if path := there.get(_slug(os.path.basename(folder))):
-            return path, ""
-        top = top or folder * os.path.lexists(f"{folder}/.git")
-        folder = os.path.dirname(folder)
-    if top and there:
+    if not named:
+        return project_of_folder(root, documents, folder), ""
+    there = _projects(documents)
+    titled = {slug(documents[path].title): path for path in there.values()}
+    found = there.get(slug(page_name(named))) or titled.get(slug(named), "")
+    known = ", ".join(sorted(map(page_name, there.values()))[:20]) or "none yet"
+    return found, "" if found else f"There is no project {named}; there are: {known}."
+
+
+def project_of_folder(root: Path, paths: Iterable[str], folder: str) -> str:
+    """Return the path of the project's document that a working directory belongs to, or an empty string.
+
+    The folder's own name is looked for, then that of each folder above it, then those of its repository, which may be
+    a work tree or a clone of another name.
+    """
+    there, top = _projects(paths), ""
+    if not there or f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/"):
+        return ""
+    for one in (Path(folder), *Path(folder).parents) if folder else ():
+        if path := there.get(slug(one.name)) if one.name else "":
+            return path
+        top = top or (str(one) if os.path.lexists(one / ".git") else "")
+    if top:
         from pipelines.store.work_trees import repository_of
 
         main, remote = repository_of(top) or ("", "")
-        return there.get(_slug(os.path.basename(main))) or there.get(_slug(os.path.basename(remote)), ""), ""
-    return "", ""
-
-
-def _documents(folder: str) -> list[str]:
-    """Return the names of the documents in a folder; one whose name forges lines is left alone by runs, too."""
-    try:
-        names = [name for name in os.listdir(folder) if name.endswith(".md") and not name.startswith(".")]
-    except OSError:
-        return []
-    if all(name.isascii() and name.isprintable() for name in names):
-        return names
-    from pipelines.text import is_safe_line
-
-    return [name for name in names if is_safe_line(name)]
-
-
-def _by_title(root: str, there: dict[str, str], named: str) -> str:
-    """Return the path of the project with that title; files are read only where no file has the name."""
-    wanted = _slug(named)
-    for path in there.values():
-        try:
-            head = read_part(root, path, 2048)
-        except OSError:
-            continue
-        lines = head.split("\n")
-        titles = [line.partition(" ")[2] for line in lines if line.startswith(("title: ", "# "))]
-        if any(_slug(title) == wanted for title in titles):
-            return path
+        return there.get(slug(page_name(main))) or there.get(slug(page_name(remote)), "")
     return ""
 
 
-def _slug(name: str) -> str:
-    """Return a name as files are named: lower case, a dash for every run of other characters."""
-    low = name.strip().casefold()
-    return "-".join("".join([one if one.isalnum() else " " for one in low]).split()) or low
+def _projects(paths: Iterable[str]) -> dict[str, str]:
+    """Return the paths of projects by the slug of their file's name; the program's own page before a person's."""
+    projects = (path for path in paths if path.startswith(("Projects/", f"{NOTES}/")))
+    return {slug(page_name(path)): path for path in sorted(projects, key=lambda path: path.startswith("Projects/"))}
 
 
-def _last_run(root: str, now: float) -> str:
-    report, ahead = _newest_report(root, now)
-    when = _value(report, "now")
-    ended = moment_of(when)
-    said = f"last run {_shown(when)}, {_ending(report)}." if report else ""
-    if ended is None or (now - ended) / 3600 > OVERDUE_HOURS:
-        there, told = _newest_elsewhere(root, now)
-        if there is not None and (ended is None or there > ended):
-            said = f"{said} {told}".lstrip()
-            ended = there
-        if report and ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS:
-            ago = f"{int(hours // 24)} days" if hours >= 2 * 24 else f"{int(hours)} hours"
+def _last_run(root: Path, now: datetime) -> str:
+    reports = [*_newest_reports(root, f"{PRIVATE}/runs"), *_newest_reports(root, TRAVELLING)]
+    ahead = next((one for moment, one, _ in reports if moment > now + _AHEAD), {})
+    past = [one for one in reports if one[0] <= now + _AHEAD]
+    if not past:
+        said = "no run yet; `curate run` makes the first."
+    else:
+        ended, report, folder = max(past, key=lambda one: one[0])
+        where = " on another machine" if folder == TRAVELLING else ""
+        said = f"last run {_shown(report)}{where}, {_ending(report)}."
+        if now - ended > timedelta(hours=OVERDUE_HOURS):
+            hours = int((now - ended).total_seconds() // 3600)
+            ago = f"{hours // 24} days" if hours >= 2 * 24 else f"{hours} hours"
             said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
     if ahead:
         said += f" A run is dated {_shown(ahead)}, which is in the future: was the clock set back?"
-    return said.lstrip() or "no run yet; `curate run` makes the first."
+    return said
 
 
-def _shown(when: str) -> str:
-    return when[:16].replace("T", " ")
+def _newest_reports(root: Path, folder: str) -> Iterator[tuple[datetime, dict[str, object], str]]:
+    """Yield the newest reports in a folder with their moment and the folder; those that are broken are passed over."""
+    for path in sorted(list_files(root, folder, ".json"), reverse=True)[:_MOST_REPORTS]:
+        report = read_record(root, path.rpartition("/")[2], folder)
+        if moment := moment_of(report):
+            yield moment, report, folder
 
 
-def _newest_elsewhere(root: str, now: float) -> tuple[float | None, str]:
-    """Return when another machine ran a night, up to now, and a sentence on it; None where none did.
-
-    It takes time, and so is asked only where this machine's own nights are late and the memory is shared.
-    """
-    if not any(os.path.isdir(f"{root}/{folder}") for folder in (".git/refs/remotes", ".curate/remote.git")):
-        return None, ""
-    from pathlib import Path
-
-    from pipelines.night.run_history import nights
-
-    runs = [run for run in nights(Path(root)) if not run.here]
-    dated = [(run.moment.timestamp(), run) for run in runs if run.moment]
-    when, run = next(((when, run) for when, run in dated if when <= now + _AHEAD_SECONDS), (None, None))
-    if when is None or run is None:
-        return None, ""
-    shown = time.strftime("%Y-%m-%d %H:%M", time.gmtime(when))
-    outcome = f"; it {run.outcome.rstrip('.')}" if run.outcome and run.ended != "well" else ""
-    return when, f"Another machine's night: {shown} UTC{outcome}."
+def _shown(report: Mapping[str, object]) -> str:
+    return str(report["now"])[:16].replace("T", " ")
 
 
-def _ending(report: str) -> str:
-    if '\n "error":' in report:
-        import json  # a failure may take its time
-
-        error = json.loads(report)["error"] or {}
+def _ending(report: Mapping[str, object]) -> str:
+    error, model = report.get("error"), report.get("model")
+    if isinstance(error, dict):
         return f"failed: {str(error.get('sentence') or 'see `curate runs`').strip().rstrip('.')}"
-    if undone := _value(report, "undone_by").removeprefix("null"):
+    if undone := report.get("undone_by"):
         return f"undone by {undone}"
-    if _value(report, "exit_code") not in {"", "0"}:
+    if report.get("exit_code"):
         return "left something pending; `curate runs` says what"
-    if '\n  "over_budget": "' in report:
+    if isinstance(model, dict) and model.get("over_budget"):
         return "stopped at your budget; `curate status` says what waits"
     return "ended well"
-
-
-def _value(report: str, key: str) -> str:
-    """Return a value at the top of a report, which a run writes with one key a line, indented by one blank."""
-    return report.partition(f'\n "{key}": ')[2].partition("\n")[0].rstrip(",").strip('"')
-
-
-def _newest_report(root: str, now: float) -> tuple[str, str]:
-    """Return the newest whole report up to now, or an empty string, and the day of one that is ahead of the clock."""
-    ahead = ""
-    for name in sorted(_names(root), reverse=True)[:_MOST_REPORTS]:
-        try:
-            found = read_part(root, f".curate/runs/{name}", 1 << 20)
-        except OSError:
-            continue
-        moment = moment_of(_value(found, "now"))
-        if moment is not None and found.startswith("{\n") and found.rstrip().endswith("}"):
-            if moment <= now + _AHEAD_SECONDS:
-                return found, ahead
-            ahead = ahead or _value(found, "now")
-    return "", ahead
-
-
-def _names(root: str) -> list[str]:
-    try:
-        return [name for name in os.listdir(f"{root}/.curate/runs") if name.endswith(".json")]
-    except OSError:
-        return []
-
-
-def moment_of(text: str) -> float | None:
-    """Return an ISO moment (`2026-03-18T02:00:00+01:00`) as seconds since 1970, or None; no offset means Greenwich."""
-    try:
-        days = day_number(text)
-        hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
-        zone = text[19:].removesuffix("Z")
-        east = (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60) * (-1 if zone[0] == "-" else 1) if zone else 0
-    except (ValueError, IndexError):
-        return None
-    return float(days * 86400 + hour * 3600 + minute * 60 + second - east)

@@ -8,41 +8,21 @@ what is shown is read from the documents as they are now, so an item that was st
 from __future__ import annotations
 
 import math
-import os
 import re
-import stat
-import time
 
-from pipelines.queries.startup.cache import StartupSettings, settings_of
-from pipelines.queries.startup.context import project_path
-from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.listed import short_ids
-from pipelines.queries.startup.read import (
-    is_gone,
-    kind_of_item,
-    ledger_at_start,
-    open_folder,
-    read_part,
-    redacted,
-    tokens,
-)
-from pipelines.store.item_line import read_item_line
+from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, put_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
-
-    from pipelines.store.item_line import ItemLine
+    from pathlib import Path
 
 
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""
 HEAD = "From memory, for this prompt:"
-INDEX_VERSION = 18
-"""The format of the index that is read here; importing what writes it takes longer than a prompt may wait."""
 
-_A_FILE = 1 << 22
 _MOST_CHARACTERS = 20_000  # of a prompt; a pasted page goes on
 _MOST_TERMS = 64
 _COMMON = 1000
@@ -61,7 +41,6 @@ _ITEMS = """
     WHERE units.id IN (SELECT value FROM json_each(?)) AND item != '' AND NOT hidden AND status IN ('live', 'open')
         AND trust IN ('owner', 'self') AND path NOT LIKE 'Archives/%'
 """
-_BESIDE = ("SELECT max(item) FROM units WHERE item < ?", "SELECT min(item) FROM units WHERE item > ?")
 
 # Words that prompts are made of, whatever they are about. That a memory holds them, too, means nothing.
 EVERYDAY = frozenset(
@@ -124,7 +103,7 @@ def answer_hook(options: dict[str, str]) -> int | None:
     Where no hook asks, return None: the verb proper has to look.
 
     Nothing is printed where nothing bears on it, and nothing either where anything is wrong: no prompt ever waits for
-    its memory, or fails by it. Which items were shown is noted for `curate why --shown`; the prompt is not.
+    its memory, or fails by it.
 
     Args:
         options: what stands behind `curate recall`, by name.
@@ -134,15 +113,14 @@ def answer_hook(options: dict[str, str]) -> int | None:
     try:
         event, root = hook_event(), find_root(options.get("memory", ""))
         if root and (found := recall(root, event.get("prompt", ""), event.get("cwd", ""))):
-            put_out(hook_answer("UserPromptSubmit", "\n".join([HEAD, *(line for _, line in found)])))
-            note_shown(root, event.get("session_id", ""), "recall", [ident for ident, _ in found])
+            put_out(hook_answer("UserPromptSubmit", "\n".join([HEAD, *found])))
     except Exception:  # noqa: BLE001  see above
         return 0
     return 0
 
 
-def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
-    """Return the live beliefs that bear on a prompt, as pairs of an id and a line, within `BUDGET` with `HEAD`.
+def recall(root: str, prompt: str, folder: str = "") -> list[str]:
+    """Return the live beliefs that bear on a prompt, a line each, within `BUDGET` with `HEAD`.
 
     Left out is whatever is not the owner's or the agent's own word, and what is doubted, over, or waits for a person.
     Rules come first, then what belongs to the project of the working directory, then what shares most with the prompt.
@@ -153,47 +131,38 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
         folder: the session's working directory, or empty.
 
     Raises:
-        OSError: the index or a document cannot be read.
-        sqlite3.Error: the index is damaged or of another version.
+        IndexUnusable, BadFile: the index or a document cannot be read.
     """
-    if not (places := _bearing(root, prompt)):
+    from pathlib import Path  # the most common answer is that nothing bears on a prompt
+
+    memory = Path(root)
+    if not (places := _bearing(memory, prompt)):
         return []
-    settings = settings_of(root, time.time())
-    project, _ = project_path(root, "", folder, settings.projects)
-    texts: dict[str, str] = {}
-    found, rows = [], ledger_at_start(root, settings.home)
-    for score, ident, path, short in places:
-        for real in _real_paths(settings, path):
-            if real not in texts:
-                texts[real] = read_part(root, real, _A_FILE)
-            if item := _item_of(texts[real], ident, rows):
-                kind, words = kind_of_item(item), item.words
-                rank = kind != "Rule", real != project, -score, ident
-                found.append((rank, ident, f"- {short} {kind}: {words} ({real})"))
-                break
-    kept, left = [], BUDGET - tokens(HEAD)
-    for _, ident, words in sorted(found):
-        line = redacted(words)
+    from pipelines.queries.startup.context import project_of_folder
+    from pipelines.queries.startup.listed import words_of
+    from pipelines.queries.startup.read import is_shown, kind_of_item, redacted, tokens
+    from pipelines.store.document import document_at
+    from pipelines.store.files import read_bytes
+    from pipelines.store.ledger import ledger_on_disk
+    from pipelines.store.snapshot import document_paths
+    from pipelines.store.user_layout import layout_of
+
+    real, rows = layout_of(memory).real, ledger_on_disk(memory)
+    project, found = project_of_folder(memory, document_paths(memory), folder), []
+    pages = {path: (read_bytes(memory, path) or b"").decode(errors="replace") for path in {one[2] for one in places}}
+    for score, ident, path in places:
+        page = document_at(path, pages[path], rows)
+        _, item = page.held.get(ident, ("", None))
+        if item and is_shown(page, item) and not item.doubted:
+            kind = kind_of_item(item)
+            line = redacted(f"- {ident} {kind}: {words_of(item)} ({real(path)})")
+            found.append(((kind != "Rule", path != project, -score, ident), line))
+    kept, left = list[str](), BUDGET - tokens(HEAD)
+    for _, line in sorted(found):
         if (size := tokens(line) + 1) <= left:
-            kept.append((ident, line))
+            kept.append(line)
             left -= size
     return kept
-
-
-def _real_paths(settings: StartupSettings, path: str) -> list[str]:
-    """Return where a document of the index may stand on the disk."""
-    if path in {"MEMORY.md", "USER.md"}:
-        return settings.documents(path)
-    if settings.home and path.startswith("Notes/"):
-        return [path.removeprefix("Notes/")]
-    return [f"{settings.home}{path}"]
-
-
-def _item_of(text: str, ident: str, rows: dict[str, str]) -> ItemLine | None:
-    """Return an item as its document has it now, or None where it is not to be shown."""
-    line = next((line for line in text.split("\n") if f" ^{ident}" in line), "")
-    item = read_item_line(line, rows)
-    return None if item is None or item.id != ident or is_gone(item) or item.row.get("doubted") else item
 
 
 def _terms(prompt: str) -> dict[str, int]:
@@ -212,17 +181,18 @@ def _terms(prompt: str) -> dict[str, int]:
     return dict(list(found.items())[:_MOST_TERMS])
 
 
-def _bearing(root: str, prompt: str) -> list[tuple[float, str, str, str]]:
-    """Return score, id, path and shortened id of the items that share enough with a prompt.
+def _bearing(root: Path, prompt: str) -> list[tuple[float, str, str]]:
+    """Return score, id and path of the items that share enough with a prompt.
 
     Raises:
-        OSError: there is no index, or it is just being replaced.
-        sqlite3.Error: it is damaged, or of another version.
+        IndexUnusable: there is no index, or it cannot be read.
     """
     terms = _terms(prompt)
     if not terms:
         return []
-    with _Index(root) as index:
+    from pipelines.search.schema import reading  # a prompt of everyday words needs no index
+
+    with reading(root) as index:
         (units,) = index.execute("SELECT count(*) FROM units").fetchone()
         rows, worth = _places(index, terms, units)
         shared: dict[int, set[str]] = {}
@@ -240,7 +210,7 @@ def _bearing(root: str, prompt: str) -> list[tuple[float, str, str, str]]:
             if sum([terms[term] for term in both]) >= max(least, -(-len(said - EVERYDAY) // _ITEM_ONE_IN)):
                 found.append((sum([worth[term] for term in both]), ident, path))
         bar = max([_SHARE * math.log(units + 1), *(_SHARE * score for score, _, _ in found)])
-        return [(*one, _short(index, one[1])) for one in found if one[0] >= bar]
+        return [one for one in found if one[0] >= bar]
 
 
 def _least(prompt: str, terms: dict[str, int], rows: dict[str, tuple[int, ...]], units: int) -> int:
@@ -255,12 +225,6 @@ def _least(prompt: str, terms: dict[str, int], rows: dict[str, tuple[int, ...]],
     return max(_LEAST, min(_MOST_NEEDED, -(-len(rows) // _ONE_IN)))
 
 
-def _short(index: sqlite3.Connection, ident: str) -> str:
-    """Return an id's shortest beginning that no other item of the memory has."""
-    beside = [index.execute(query, (ident,)).fetchone()[0] for query in _BESIDE]
-    return short_ids([ident, *filter(None, beside)])[ident]
-
-
 def _places(
     index: sqlite3.Connection, terms: Iterable[str], units: int
 ) -> tuple[dict[str, tuple[int, ...]], dict[str, float]]:
@@ -272,30 +236,3 @@ def _places(
         if not found or not any(term[:_LEAST] == other[:_LEAST] and found == rows[other] for other in rows):
             rows[term] = found
     return rows, {term: math.log((units + 1) / (len(found) + 1)) for term, found in rows.items()}
-
-
-class _Index:
-    """The search index, opened to read for as long as a prompt waits."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-
-    def __enter__(self) -> sqlite3.Connection:
-        import sqlite3  # a prompt of everyday words needs no index
-
-        folder = open_folder(self._root, [".curate"])
-        try:
-            if not stat.S_ISREG(os.stat("index.db", dir_fd=folder, follow_symlinks=False).st_mode):
-                raise FileNotFoundError
-        finally:
-            os.close(folder)
-        path = f"{self._root}/.curate/index.db".replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0, isolation_level=None)
-        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if version != INDEX_VERSION:
-            raise sqlite3.DatabaseError
-        self._connection.execute("BEGIN")
-        return self._connection
-
-    def __exit__(self, *_: object) -> None:
-        self._connection.close()

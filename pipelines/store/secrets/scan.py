@@ -83,7 +83,7 @@ def without_secret_files(snapshot: Snapshot) -> Snapshot:
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
 
 
-_COPIES = ("replies", "index.db", "context.txt")
+_COPIES = ("replies", "index.db", "start")
 
 
 def clean_copies(root: Path, redactor: Redactor) -> None:

@@ -130,7 +130,7 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert "Without evidence" not in said["audit Alpha"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
-    assert mcp_tools.Tools(str(grown.memory.root)).memory_why(ident).startswith("Curated/Projects/alpha.md:")
+    assert "\n  Curated/Projects/alpha.md:" in mcp_tools.Tools(str(grown.memory.root)).memory_why(ident)
     assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
     browser = Browser(grown.memory).enter()
     page = browser.get(f"/item/{ident}")
@@ -178,9 +178,6 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     assert "oak" not in grown.memory.curate("items")
     assert grown.touched() == []
     assert grown.sound()
-    told = grown.memory.curate("forget", oak, "--from-history")
-    assert "This also rewrites your own committed files on disk, including daily notes." in told
-    assert "\nliteral:The gate is made of oak.==>" in told
 
 
 def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
@@ -193,7 +190,6 @@ def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
     ):
         assert f"  in {page}, live" in grown.memory.curate("history", grown.ident(text))
     assert page in {one["document"] for one in grown.json("items")}
-    assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
 
 
 def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> None:

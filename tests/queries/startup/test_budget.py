@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.queries.startup.context import LEAST_BUDGET, ContextRequest, assemble
-from pipelines.queries.startup.fast import as_text
+from pipelines.queries.startup.context import ContextRequest, assemble
+from pipelines.queries.startup.kept import LEAST_BUDGET
+from pipelines.queries.startup.page import as_text
 from pipelines.queries.startup.read import document_entries, fitting, tokens
+from pipelines.store.document import Document
 from tests.making import plant
 
-TODAY = 20_000  # 2024-10-04
+NOW = datetime(2024, 10, 4, 12, tzinfo=UTC)
 OPEN = (
     "- [ ] Todo: Call Anders about the data processing agreement. <!-- k0123456789 since=2024-01-01 due=2024-05-01 -->"
 )
@@ -35,14 +38,13 @@ def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
         for path, text in zip(paths, texts, strict=True):
             (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_bytes(text.encode())
-        hits = [("Logs/2024-10-01.md:3", texts[0]), ("MEMORY.md:9", "short")]
-        parts = assemble(ContextRequest(str(root), TODAY, TODAY * 86400.0, budget, "alpha", hits=lambda: hits))
+        parts = assemble(ContextRequest.at(root, NOW, budget=budget, project="alpha"))
         assert tokens(as_text(parts)) <= budget
 
 
 @given(st.lists(LINES, max_size=40), st.integers(0, 400))
 def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: int) -> None:
-    entries = document_entries("\n".join(lines), {})
+    entries = document_entries(Document("Areas/a.md", "\n".join(lines)))
     kept, cut = fitting(entries, room)
     assert [entry for entry in entries if entry in kept] == kept
     assert sum(entry.size for entry in kept) <= room or kept == []
@@ -80,6 +82,6 @@ def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) 
     )
     (tmp_path / "Projects").mkdir()
     plant(tmp_path, "Projects/alpha.md", f"# Alpha\n\n## Facts\n\n{facts}\n{old}")
-    told = as_text(assemble(ContextRequest(str(tmp_path), TODAY, TODAY * 86400.0, 600, "alpha")))
+    told = as_text(assemble(ContextRequest.at(tmp_path, NOW, budget=600, project="alpha")))
     assert "entries were cut" in told
     assert all(f"- {text}" in told for text in kept.values())

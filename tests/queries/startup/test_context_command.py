@@ -97,9 +97,9 @@ def test_a_session_starts_whatever_is_wrong(memory: Memory, tmp_path: Path) -> N
     memory.write("curate.toml", "timezone = 7\n[")
     (memory.root / ".curate").mkdir(exist_ok=True)
     memory.write(".curate/runs/zz.json", "{")
-    memory.write(".curate/context.txt", "nonsense")
+    memory.write(".curate/start", "nonsense")
     told = hook_text(started(*root, cwd=tmp_path, stdin="[1, \x00"))
-    assert "MEMORY.md could not be read: is a directory." in told
+    assert "MEMORY.md is not a regular file; it was left alone." in told
     assert "Who you are" in told
     assert "Memory health:" in told
     assert "no memory was found" in hook_text(started("--format", "claude-code", cwd=tmp_path))
@@ -125,16 +125,14 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
     memory.curate("run", "--now", "2026-03-18T02:00")
     repository = tmp_path / "elsewhere"
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
-    make = "import sys, time, pipelines.queries.startup.cache as c; c._SETTLED = -10**18\n"
-    make += "c.load_cached(sys.argv[1], time.time())"
-    subprocess.run([sys.executable, "-c", make, str(memory.root)], check=True)
+    run = "sys.argv = ['curate', 'context', '--memory', sys.argv[1], '--format', sys.argv[2]]\n"
+    run += "from pipelines.start import main; main()\n"
+    first = f"import pipelines.queries.startup.kept as k; k._SETTLED = -(10**9)\n{run}"
     probe = (
         "import sys, atexit\n"
         "heavy = ('re', 'json', 'click', 'dataclasses', 'pathlib', 'pydantic', 'numpy', 'sqlite3', 'typing')\n"
         "before = set(sys.modules)\n"
-        "atexit.register(lambda: print(sorted(set(heavy) & (set(sys.modules) - before)), file=sys.stderr))\n"
-        "sys.argv = ['curate', 'context', '--memory', sys.argv[1], '--format', sys.argv[2]]\n"
-        "from pipelines.start import main; main()\n"
+        f"atexit.register(lambda: print(sorted(set(heavy) & (set(sys.modules) - before)), file=sys.stderr))\n{run}"
     )
     for form, folder in (("text", tmp_path), ("claude-code", tmp_path), ("claude-code", repository)):
         command = [
@@ -145,6 +143,8 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
             str(memory.root),
             form,
         ]
+        make = f"import sys; sys.path[:0] = {sys.path!r}\n{first}"
+        subprocess.run([sys.executable, "-S", "-c", make, str(memory.root), form], cwd=folder, input="", check=True)
         done = subprocess.run(command, cwd=folder, input="", capture_output=True, text=True, check=True)
         assert done.stderr.strip() == "[]"
 

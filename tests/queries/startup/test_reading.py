@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.queries.startup.read import document_entries, log_entries, read_part
+from pipelines.queries.startup.read import document_entries
+from pipelines.store.document import Document, document_at
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item, row_of
-from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def shown(text: str, **rows: str) -> str:
-    return "\n".join(entry.text for entry in document_entries(text, rows))
+    return "\n".join(entry.text for entry in document_entries(document_at("Areas/a.md", text, rows)))
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -44,25 +39,14 @@ def test_history_and_headings_over_nothing_go() -> None:
     assert shown(text) == "# A\n## Facts\n- Fact: x\n## Risks\n- r"
 
 
-def test_code_in_a_log_is_no_structure() -> None:
-    log = "- 08:00 ran\n```\n# not a heading\n- not an entry\n```\n- 09:00 next\n"
-    texts = [entry.text for entry in log_entries(log)]
-    assert texts == ["- 08:00 ran\n```\n# not a heading\n- not an entry\n```", "- 09:00 next"]
+def test_code_is_no_structure() -> None:
+    text = "- ran\n```\n# not a heading\n- not an entry\n```\n- next\n"
+    entries = document_entries(Document("Areas/a.md", text))
+    assert [one.text for one in entries] == ["- ran\n```\n# not a heading\n- not an entry\n```", "- next"]
 
 
-def test_the_beginning_or_the_end_of_a_long_file_is_read(tmp_path: Path) -> None:
-    plant(tmp_path, "a.md", "".join(f"line {number}\n" for number in range(100)))
-    assert read_part(str(tmp_path), "a.md", 13) == "line 0\nline 1"
-    assert read_part(str(tmp_path), "a.md", 20, tail=True) == "line 98\nline 99\n"
-    assert read_part(str(tmp_path), "a.md", 10_000, tail=True).startswith("line 0\n")
-    assert not read_part(str(tmp_path), "none.md", 10)
-
-
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
-    plant(tmp_path, "secret", "secret")
-    (tmp_path / "a.md").symlink_to(tmp_path / "secret")
-    with pytest.raises(OSError, match=os.strerror(40)):
-        read_part(str(tmp_path), "a.md", 10)
+def test_notes_go_with_an_item_that_is_over() -> None:
+    assert shown("- ~~Fact: old~~\n  a note of it\n- Fact: new\n  its note\n") == "- Fact: new\n  its note"
 
 
 def test_a_line_of_a_form_that_nobody_filled_in_says_nothing() -> None:

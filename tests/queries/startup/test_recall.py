@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.queries.startup.cache import write_cache
 from pipelines.queries.startup.read import tokens
-from pipelines.queries.startup.recall import BUDGET, EVERYDAY, HEAD, INDEX_VERSION, recall
+from pipelines.queries.startup.recall import BUDGET, EVERYDAY, HEAD, recall
 from pipelines.search.build import rebuild_index
 from pipelines.search.chunk_context import STOP_WORDS
-from pipelines.search.schema import VERSION
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -131,64 +128,22 @@ def test_it_keeps_its_budget_and_the_project_of_the_working_directory_comes_firs
     memory.write("Logs/2026-03-02.md", "\n".join(f"- fed {number} horses" for number in range(900)))
     rebuild_index(memory.root)
     for project in ("east", "west"):
-        found = [text for _, text in recall(str(memory.root), "how do harbour cranes lift herring?", f"/w/{project}")]
+        found = recall(str(memory.root), "how do harbour cranes lift herring?", f"/w/{project}")
         assert found
         assert tokens("\n".join([HEAD, *found])) <= BUDGET
         assert {text.rpartition("(")[2] for text in found} == {f"Projects/{project}.md)"}
 
 
-def test_neither_numpy_nor_click_nor_the_search_is_imported(ferry: Memory) -> None:
-    write_cache(str(ferry.root), time.time() + 10)  # as if nobody had touched curate.toml for a while
-    done = hooked(ferry, event(ASKED), "sys.stderr.write(' '.join(sys.modules))")
-    loaded = set(done.stderr.split())
+def test_neither_numpy_nor_click_nor_the_settings_are_imported(ferry: Memory) -> None:
+    loaded = set(hooked(ferry, event(ASKED), "sys.stderr.write(' '.join(sys.modules))").stderr.split())
     assert "_sqlite3" in loaded
-    assert loaded.isdisjoint({"numpy", "click", "pydantic", "dataclasses", "pathlib", "pipelines.search.schema"})
-    assert not [name for name in loaded if name.startswith("pipelines.search")]
+    assert loaded.isdisjoint({"numpy", "click", "pydantic"})
 
 
-def test_what_it_knows_of_the_search_is_so() -> None:
-    assert INDEX_VERSION == VERSION
+def test_everyday_words_are_those_that_search_passes_over_too() -> None:
     assert STOP_WORDS <= EVERYDAY
 
 
 def test_a_person_can_ask_too(ferry: Memory) -> None:
     assert ferry.curate("recall", ASKED).startswith("- k00000000a1 Rule: Never restart")
     assert ferry.curate("recall", "center", "a", "div") == ""
-    assert not (ferry.root / ".curate/shown.jsonl").exists()
-
-
-def test_which_session_was_shown_what_is_noted_and_the_prompt_is_not(ferry: Memory) -> None:
-    hooked(ferry, event(ASKED))
-    hooked(ferry, event("restart the ticket gateway, please", session_id="s-2"))
-    start = json.dumps({"hook_event_name": "SessionStart", "session_id": "s-2"})
-    code = "from pipelines.start import main; main()"
-    command = [sys.executable, "-c", code, "context", "--format", "claude-code", "--memory", str(ferry.root)]
-    ferry.write("MEMORY.md", "- Rule: Speak plainly. <!-- k00000000b1 since=2026-03-01 trust=owner -->\n")
-    subprocess.run(command, input=start, capture_output=True, text=True, check=True)
-    notes = ferry.read(".curate/shown.jsonl")
-    assert "restart" not in notes
-    assert (ferry.root / ".curate/shown.jsonl").stat().st_mode & 0o077 == 0
-    rows = json.loads(ferry.curate("why", "--shown", "--json"))["shown"]
-    both = ["k00000000a1", "k00000000a2"]
-    told = [(row["session"], row["how"], row["items"]) for row in rows]
-    assert told[:2] == [("s-1", "recall", both), ("s-2", "recall", both)]
-    assert (told[2][:2], set(both) < set(told[2][2]), "k00000000b1" in told[2][2]) == (("s-2", "start"), True, True)
-    seen = ferry.curate("why", "k00000000b", "--shown")
-    assert seen.startswith("s-2  ")
-    assert "s-1" not in seen
-    assert "Rule: Speak plainly." in ferry.curate("why", "--shown", "--session", "s-2")
-    assert "s-1" in ferry.curate("why", "--shown")
-    assert ferry.curate("why", "--shown", "--session", "s-3") == "No session is known to have been shown that.\n"
-    ferry.curate("why", "k00000000f", "--shown", exits=1)
-    ferry.curate("why", exits=2)
-    ferry.curate("why", "k00000000b", "--session", "s-2", exits=2)
-
-
-def test_the_notes_stay_small_and_a_torn_one_costs_no_other(ferry: Memory) -> None:
-    notes, before = ferry.root / ".curate/shown.jsonl", ferry.root / ".curate/shown.1.jsonl"
-    notes.write_bytes(b'{"at": "20\n' + b" " * (1 << 20) + b"\n")
-    hooked(ferry, event(ASKED))
-    assert before.stat().st_size > 1 << 20
-    hooked(ferry, event(ASKED, session_id="../../s\n2"))
-    assert notes.stat().st_size < 1000
-    assert [row["session"] for row in json.loads(ferry.curate("why", "--shown", "--json"))["shown"]] == ["s-1", "s2"]

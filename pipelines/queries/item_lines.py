@@ -1,17 +1,16 @@
-"""How verbs show items, their quotes and their links: as lines for a person, and as JSON."""
+"""How items, their quotes and their links are shown: as lines, and as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.cli.output import say
 from pipelines.queries.item_graph import Mark, Outdated, Step, item_json
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pipelines.store.item import Item
 
@@ -48,23 +47,21 @@ def safe(text: str) -> str:
     return escape_terminal(without_secrets(text))
 
 
-def say_quote(text: str, indent: str = "    ") -> None:
-    """Print a quotation, each line marked with a bar."""
+def quote_lines(text: str, indent: str = "    ") -> Iterator[str]:
+    """Yield a quotation, each line marked with a bar."""
     for line in safe(text).split("\n"):
-        say(f"{indent}| {without_pointer(line).rstrip()}", hang=f"{indent}| ")
+        yield f"{indent}| {without_pointer(line).rstrip()}"
 
 
-def say_steps(steps: Iterable[Step]) -> None:
-    """Print a walk along links as an indented tree; an item that was shown above is only named."""
+def step_lines(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield a walk along links as an indented tree; an item that was shown above is only named."""
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
         indent = "  " * min(step.depth, _DEEPEST)
-        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}", hang=f"{indent}    ")
-        if step.mark is None:
-            say_outdated(step.outdated, f"{indent}  ")
+        yield f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}"
+        yield from outdated_lines(step.outdated if step.mark is None else (), f"{indent}  ")
 
 
-def say_outdated(found: Iterable[Outdated], indent: str = "  ") -> None:
-    """Print warnings about items that it rests on and that no longer hold."""
-    for one in found:
-        say(f"{indent}! {safe(str(one))}", hang=f"{indent}  ")
+def outdated_lines(found: Iterable[Outdated], indent: str = "  ") -> Iterator[str]:
+    """Yield warnings about items that it rests on and that no longer hold."""
+    return (f"{indent}! {safe(str(one))}" for one in found)

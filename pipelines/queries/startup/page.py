@@ -1,0 +1,104 @@
+"""The start page: the context as text or JSON, cut to what a hook may answer, and kept for the next session."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pipelines.queries.startup.context import (
+    TRAVELLING,
+    ContextPart,
+    ContextRequest,
+    assemble,
+    days_before,
+    logs_of,
+)
+from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
+from pipelines.store.days import read_days
+from pipelines.store.files import list_files
+from pipelines.store.layout import FOLDERS, ITEMS, PARTIAL, PRIVATE, SETTINGS, SOUL, log_path
+from pipelines.store.snapshot import document_paths
+from pipelines.store.user_layout import layout_of
+
+if TYPE_CHECKING:
+    from pipelines.queries.startup.context import ContextPart
+
+_HOOK_BUDGET = 2800  # tokens that a hook's longest answer in prose has, about; what comes out longer is cut again
+TITLES = {
+    "SOUL.md": "Who you are",
+    "their USER.md": "Who you work for, as they wrote it",
+    "their MEMORY.md": "What you know, as it was written by hand",
+    "USER.md": "Who you work for",
+    "MEMORY.md": "What you know",
+    "project": "The project",
+    "open": "Open todos and risks, then questions (close one in the log: `Done: ID`, `Answered: ID`)",
+    "quiet": "Open, but not mentioned of late",
+    "work": "Procedures, decisions and facts of the pages, page by page",
+    "yesterday": "Yesterday",
+    "today": "Today so far",
+    "hits": "Found for your question",
+    "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
+}
+
+
+def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) -> str:
+    """Return the context as text or JSON; keep it for who asks the same again.
+
+    Args:
+        request: what the session asks for.
+        form: one of `FORMATS`.
+        asked: what it is kept under.
+        keeps: whether it may be used again; only that a session asked is noted otherwise.
+    """
+    stamps = _stamps(request) if keeps else []
+    parts = _parts_for_hook(request) if form in HOOKS else assemble(request)
+    rows = [part.to_json() for part in parts]
+    text = json.dumps(rows, ensure_ascii=False, indent=1) if form == "json" else as_text(parts)
+    keep_page(request.root, asked, text, stamps, request.now.timestamp())
+    return text
+
+
+def _stamps(request: ContextRequest) -> list[str]:
+    """Return the stamps of all that the context rests on; none if its day is about to end."""
+    root, layout, days = request.root, layout_of(request.root), read_days(request.root)
+    if days.of(request.now + timedelta(hours=1)) != request.today:
+        return []
+    logs = [
+        one for day in (request.today, days_before(request.today, 1)) for one in (log_path(day), *logs_of(root, day))
+    ]
+    pages = [SOUL, *document_paths(root), *list_files(root, ITEMS.rstrip("/"), ".jsonl"), *logs]
+    real = {SETTINGS, f"{PRIVATE}/runs", f"{PRIVATE}/secrets.jsonl", *layout.theirs.values()}
+    real |= set(map(layout.real, (*pages, *FOLDERS, PARTIAL, TRAVELLING)))
+    real |= {one.rpartition("/")[0] for one in real if "/" in one} - {PRIVATE}
+    return [stamp(__file__), *(stamp(f"{root}/{one}") for one in sorted(real))]
+
+
+def _parts_for_hook(request: ContextRequest) -> list[ContextPart]:
+    """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
+    request = replace(request, budget=min(request.budget, _HOOK_BUDGET))
+    while True:
+        parts = assemble(request)
+        size = units(as_text(parts))
+        if size <= HOOK_CHARACTERS or request.budget == LEAST_BUDGET:
+            return parts
+        request = replace(request, budget=max(LEAST_BUDGET, request.budget * HOOK_CHARACTERS // size - 10))
+
+
+def as_text(parts: list[ContextPart]) -> str:
+    """Return the context as text: each part under a line that names its file, and what was cut at its end."""
+    return "\n\n".join(_shown(part) for part in parts)
+
+
+def _shown(part: ContextPart) -> str:
+    if part.name == "health":
+        return part.text
+    cut = ""
+    if part.cut:
+        entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
+        where = "read the file, or " if part.path else ""
+        how = "`curate items` lists all" if part.name == "open" else f"{where}use `curate search`"
+        cut = f"({entries} cut to fit; {how}.)"
+    title = f"=== {TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
+    return "\n".join(filter(None, (title, part.text, part.fault, cut)))

@@ -1,0 +1,120 @@
+"""A start page is printed again while nothing that it rests on changed; the day is the settings' day."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.clock import day_of, moment
+from pipelines.queries.startup import kept
+from pipelines.queries.startup.fast import session_start
+from pipelines.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+BEGIN = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
+CHANGES = (
+    "MEMORY.md",
+    "SOUL.md",
+    "Logs/partial/new.md",
+    "Projects/new.md",
+    "Areas/sub/new.md",
+    "curate.toml",
+    ".curate/runs/z.json",
+    "log",
+)
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> float:
+    """A moment at noon, some days after the files were written."""
+    when = time.time() // 86400 * 86400 + 86400 * 9 + 43200
+    monkeypatch.setattr("pipelines.queries.startup.fast.time.time", lambda: when)
+    monkeypatch.setattr("pipelines.queries.startup.context.datetime", _Noon)
+    _Noon.at = when
+    return when
+
+
+class _Noon(datetime):
+    at: float
+
+    @classmethod
+    def now(cls, tz: object = None) -> _Noon:
+        return cls.fromtimestamp(cls.at, tz)  # type: ignore[arg-type]  # a zone
+
+
+def asked(memory: Memory, **more: object) -> str:
+    what = {"budget": 4000, "project": "", "query": "", "folder": "/"}
+    return session_start(str(memory.root), "text", what | more)
+
+
+def is_kept(memory: Memory, now: float) -> bool:
+    key = "text {'budget': 4000, 'project': '', 'query': '', 'folder': '/'}"
+    return bool(kept.kept_page(str(memory.root), key, now))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_page_holds_until_a_file_changes(memory: Memory, now: float, name: str) -> None:
+    (memory.root / ".curate/runs").mkdir(parents=True, exist_ok=True)
+    first = asked(memory)
+    assert is_kept(memory, now)
+    assert not is_kept(memory, now + kept.HOLDS_SECONDS + 1)
+    assert asked(memory) == first
+    day = datetime.fromtimestamp(now, UTC).date().isoformat()
+    memory.write(f"Logs/{day}.md" if name == "log" else name, "- 09:00 Rigged the crane.\n" if name == "log" else "\n")
+    assert not is_kept(memory, now)
+    assert ("Rigged the crane" in asked(memory)) is (name == "log")
+
+
+def test_another_question_has_another_page(memory: Memory, now: float) -> None:
+    asked(memory)
+    memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: It floats.\n")
+    assert "It floats." in asked(memory, project="alpha")
+    assert not is_kept(memory, now)
+    asked(memory, query="floats")
+    assert not is_kept(memory, now), "what a search finds is not kept"
+    assert kept.was_asked(memory.root, time.time())
+
+
+def test_what_has_just_changed_may_change_again_under_the_same_stamp(memory: Memory) -> None:
+    asked(memory)
+    assert not is_kept(memory, time.time())
+
+
+@pytest.mark.usefixtures("now")
+def test_only_the_owner_reads_a_page_and_forgetting_deletes_it(memory: Memory) -> None:
+    memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: Odile sings. ^k0123456789\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    page = memory.root / kept.PAGE
+    assert "Odile sings" in asked(memory, project="alpha")
+    assert page.stat().st_mode & 0o777 == 0o600
+    ident = next(iter(re.findall(r"\^(k\w+)", memory.read("Projects/alpha.md"))))
+    memory.curate("forget", ident, "--yes")
+    assert not page.exists() or "Odile" not in page.read_text()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Zurich", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu"])
+def test_the_day_is_that_of_the_settings_through_both_changes_of_the_clock(tmp_path: Path, zone: str) -> None:
+    (tmp_path / "curate.toml").write_text(f'timezone = "{zone}"\nday_end = "04:30"\n')
+    settings = load_settings(tmp_path)
+    for hour in range(0, 24 * 390, 7):
+        told = BEGIN + 3600 * hour + 1799
+        when = moment(datetime.fromtimestamp(told, UTC).isoformat(), settings)
+        kept.keep_clock(tmp_path, settings, when)
+        for later in (0, 899, 86399):
+            there = moment(datetime.fromtimestamp(told + later, UTC).isoformat(), settings)
+            try:
+                assert kept.day_and_time(str(tmp_path), told + later) == (day_of(there, settings), f"{there:%H:%M}")
+            except ValueError:
+                assert later  # it is known at first, and otherwise said not to be
+    os.utime(tmp_path / "curate.toml")
+    with pytest.raises(ValueError, match=r"\d"):
+        kept.day_and_time(str(tmp_path), told)
