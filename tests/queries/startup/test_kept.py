@@ -81,7 +81,8 @@ def test_another_question_has_another_page(memory: Memory, now: float) -> None:
     assert not is_kept(memory, now)
     asked(memory, query="floats")
     assert not is_kept(memory, now), "what a search finds is not kept"
-    assert kept.was_asked(memory.root, time.time())
+    assert kept.was_asked(memory.root, now - 9 * 86400)
+    assert not kept.was_asked(memory.root, now)
 
 
 def test_what_has_just_changed_may_change_again_under_the_same_stamp(memory: Memory) -> None:
@@ -91,7 +92,7 @@ def test_what_has_just_changed_may_change_again_under_the_same_stamp(memory: Mem
 
 @pytest.mark.usefixtures("now")
 def test_only_the_owner_reads_a_page_and_forgetting_deletes_it(memory: Memory) -> None:
-    memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: Odile sings. ^k0123456789\n")
+    memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: Odile sings.\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
     page = memory.root / kept.PAGE
     assert "Odile sings" in asked(memory, project="alpha")
