@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.test_quarantine import items
+from tests.night.test_quarantine import items
 
 if TYPE_CHECKING:
     from pathlib import Path

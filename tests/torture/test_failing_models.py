@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.test_night_failures import CASES, fail_at
+from tests.night.test_wire_failures import CASES, fail_at
 
 if TYPE_CHECKING:
     from tests.conftest import Memory

@@ -21,8 +21,8 @@ from pipelines.store.secrets.find import Span, find_secrets
 from pipelines.store.secrets.redact import TranscriptCleaner, known_values, load_redactor
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
+from tests.night.test_nightly import night
 from tests.planting import Planter
-from tests.test_nightly import night
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.extract.programs import exec_reader, said
-from tests.test_quarantine import ATTACK, session
+from tests.night.test_quarantine import ATTACK, session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.test_quarantine import items, session
+from tests.night.test_quarantine import items, session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.usage import FailureKind as Kind
 from tests.conftest import Memory
-from tests.test_night_with_models import DAYS, LOG, curate, reply, scripted
+from tests.night.test_with_models import DAYS, LOG, curate, reply, scripted
 
 if TYPE_CHECKING:
     from pathlib import Path

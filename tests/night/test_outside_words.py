@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.night.test_quarantine import items, session
 from tests.reviewing import Reader, curate, item, operation, reply
-from tests.test_quarantine import items, session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.agents.test_owner_acts import NOW, agent, items
 from tests.store.test_acts import HUMAN, user
-from tests.test_owner_acts import NOW, agent, items
 
 if TYPE_CHECKING:
     from pathlib import Path

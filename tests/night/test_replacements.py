@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Memory
 
-DATA = Path(__file__).parent
+DATA = Path(__file__).parents[1]
 ROWS = [
     line.split(" | ")
     for line in (DATA / "data/replacements.txt").read_text("utf-8").splitlines()
