@@ -12,17 +12,17 @@ from pipelines.cli import run_cli
 from pipelines.cli.log_commands import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
-from pipelines.store.files import MAX_BYTES, read_bytes
-from pipelines.store.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
+from pipelines.store import snapshot
+from pipelines.store.files import read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from _pytest.mark.structures import ParameterSet
-
     from tests.conftest import Memory
 
 NIGHT: Final = ("run", "--now", "2026-03-19T02:00")
+BOUND: Final = 100_000
+"""A smaller bound than the real ones: bytes are read for secrets before they are measured, which takes its time."""
 
 
 def grow(file: Path, size: int) -> None:
@@ -32,34 +32,41 @@ def grow(file: Path, size: int) -> None:
         out.truncate(size)
 
 
-def first(*paths: str) -> list[ParameterSet]:
-    """Return the first path for `make test`, and the others for `make torture`."""
-    return [pytest.param(path, marks=[pytest.mark.torture] * (path != paths[0])) for path in paths]
-
-
-@pytest.mark.parametrize("path", first("MEMORY.md", "Projects/alpha.md", "USER.md", "Review.md", "Archives/old.md"))
-def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path: str) -> None:
-    grow(memory.root / path, MAX_DOCUMENT_BYTES + 1)
+@pytest.mark.parametrize("path", ["MEMORY.md", "Projects/alpha.md", "USER.md", "Review.md", "Archives/old.md"])
+def test_a_document_over_the_bound_is_named_and_left_alone(
+    memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "MAX_DOCUMENT_BYTES", BOUND)
+    grow(memory.root / path, BOUND + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 8,388,609 bytes, and the limit is 8,388,608; it was left alone." in said
-    assert (memory.root / path).stat().st_size == MAX_DOCUMENT_BYTES + 1
-    assert "8,388,609 bytes" in memory.curate("status", exits=1)
+    assert f"{path} has 100,001 bytes, and the limit is 100,000; it was left alone." in said
+    assert (memory.root / path).stat().st_size == BOUND + 1
+    assert "100,001 bytes" in memory.curate("status", exits=1)
 
 
-@pytest.mark.parametrize("path", first("Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"))
-def test_a_log_over_the_bound_waits(memory: Memory, path: str) -> None:
-    grow(memory.root / path, MAX_LOG_BYTES + 1)
+@pytest.mark.parametrize("path", ["Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"])
+def test_a_log_over_the_bound_waits(memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "MAX_LOG_BYTES", BOUND)
+    grow(memory.root / path, BOUND + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 67,108,865 bytes, and the limit is 67,108,864" in said
+    assert f"{path} has 100,001 bytes, and the limit is 100,000" in said
 
 
-@pytest.mark.parametrize("path", first("State/progress.jsonl", "State/tombstones.jsonl"))
-def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(memory: Memory, path: str) -> None:
+@pytest.mark.parametrize("path", ["State/progress.jsonl", "State/tombstones.jsonl"])
+def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(
+    memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_bytes, "__defaults__", (BOUND,))
     memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
-    grow(memory.root / path, MAX_BYTES + 1)
+    grow(memory.root / path, BOUND + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 67,108,865 bytes, and the limit is 67,108,864. Split it or move it" in said
-    assert (memory.root / path).stat().st_size == MAX_BYTES + 1
+    assert f"{path} has 100,001 bytes, and the limit is 100,000. Split it or move it" in said
+    assert (memory.root / path).stat().st_size == BOUND + 1
+
+
+def test_the_bounds_are_those_that_the_documents_promise() -> None:
+    assert (snapshot.MAX_DOCUMENT_BYTES, snapshot.MAX_LOG_BYTES) == (8 << 20, 64 << 20)
+    assert read_bytes.__defaults__ == (64 << 20,)
 
 
 def test_a_file_of_exactly_the_bound_is_read_and_one_byte_more_is_not(tmp_path: Path) -> None:
