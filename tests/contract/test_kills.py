@@ -18,43 +18,40 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate", "subprocess.Popen"}
-KILLED = 137
+MORE = 100_000
 KETTLE = "The kettle is new."
 EVENING = ("--now", "2026-03-12T02:00")
 
 
-def killed(root: Path, at: int, *words: str) -> bool:
+def killed(root: Path, at: int, *words: str) -> int:
     """Run a command in a process that ends, as by a kill, before the AT-th call that changes something.
 
     Returns:
-        Whether it came that far.
+        How many such calls it came to.
     """
+    reads, tells = os.pipe()
     if not (child := os.fork()):
-        left = at
+        count = 0
 
         def counts(event: str, told: tuple[Any, ...]) -> None:
-            nonlocal left
+            nonlocal count
             writes = event == "open" and isinstance(told[2], int) and told[2] & (os.O_WRONLY | os.O_RDWR)
-            left -= bool(writes or event in CHANGES)
-            if left <= 0:
-                os._exit(KILLED)
+            count += bool(writes or event in CHANGES)
+            if count >= at:
+                _end(count)
+
+        def _end(count: int) -> None:
+            os.write(tells, str(count).encode())
+            os._exit(0)
 
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
         sys.addaudithook(counts)
         run_cli([*words, "--memory", str(root)])
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
-
-
-def points(root: Path, folder: Path, *words: str) -> int:
-    """Return how often a command changes something."""
-    low, high = 1, 1024
-    while low < high:
-        middle = (low + high + 1) // 2
-        shutil.rmtree(folder / "probe", ignore_errors=True)
-        shutil.copytree(root, folder / "probe", symlinks=True)
-        low, high = (middle, high) if killed(folder / "probe", middle, *words) else (low, middle - 1)
-    return low
+        _end(count)
+    os.waitpid(child, 0)
+    os.close(tells)
+    with os.fdopen(reads) as said:
+        return int(said.read())
 
 
 @pytest.mark.parametrize(
@@ -73,12 +70,13 @@ def test_killed_at_any_change_everything_stands_once_after_the_next_run(
     log(told, NEXT, f"Fact: {KETTLE}")
     told.write("Areas/own.md", "# Own\n\nWords of mine.\n")
     reword(told, "# Alpha", "# Alpha\n\nMine alone.")
-    count = points(told.root, tmp_path, *words)
-    assert count > 5
+    shutil.copytree(told.root, tmp_path / "whole", symlinks=True)
+    count = killed(tmp_path / "whole", MORE, *words)
+    assert 5 < count < MORE
     for number in range(1, count + 1, max(1, count // 8)):
         one = told.aside(tmp_path / f"killed{number}")
         shutil.copytree(told.root, one.root, symlinks=True)
-        assert killed(one.root, number, *words)
+        assert killed(one.root, number, *words) == number
         one.curate("run", "--now", "2026-03-12T03:00")
         texts = [item["text"] for item in asked(one, "items")]
         assert len(texts) == len(set(texts))
