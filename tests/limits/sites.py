@@ -51,8 +51,9 @@ def find_sites() -> list[Site]:
 
 def _sites_of(path: Path) -> Iterator[Site]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    within = _within_functions(tree)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    within = _within_functions(nodes)
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module == "re":
             raise AssertionError(f"{path}: import re as a whole, so that its patterns are found")
         if not _is_call_of_re(node):
@@ -60,8 +61,8 @@ def _sites_of(path: Path) -> Iterator[Site]:
         assert isinstance(node, ast.Call)
         assert isinstance(node.func, ast.Attribute)
         name = _name_of(tree, node)
-        kept = KEPT.get(f"{path.relative_to(FOLDER).as_posix()} {_function_of(tree, node)}")
-        asked = frozenset({node.func.attr}) if node.func.attr != "compile" else kept or _asked(tree, name)
+        kept = KEPT.get(f"{path.relative_to(FOLDER).as_posix()} {within.get(node, '')}")
+        asked = frozenset({node.func.attr}) if node.func.attr != "compile" else kept or _asked(nodes, name)
         told = node.args[0].value if node in within and isinstance(node.args[0], ast.Constant) else None
         literal = told if isinstance(told, str | bytes) else None
         yield Site(
@@ -80,14 +81,14 @@ def _is_call_of_re(node: ast.AST) -> bool:
     )
 
 
-def _within_functions(tree: ast.Module) -> set[ast.AST]:
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)]
-    return {inner for function in functions for inner in ast.walk(function)}
-
-
-def _function_of(tree: ast.Module, call: ast.Call) -> str:
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and call in ast.walk(node)]
-    return functions[-1].name if functions else ""
+def _within_functions(nodes: list[ast.AST]) -> dict[ast.AST, str]:
+    """Return what stands in functions, each with the name of the innermost one that has a name."""
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    found: dict[ast.AST, str] = {}
+    for function in functions:  # from outside inwards, as `ast.walk` goes
+        for inner in ast.walk(function):
+            found[inner] = getattr(function, "name", found.get(inner, ""))
+    return found
 
 
 def _name_of(tree: ast.Module, call: ast.Call) -> str:
@@ -99,14 +100,14 @@ def _name_of(tree: ast.Module, call: ast.Call) -> str:
     return ""
 
 
-def _asked(tree: ast.Module, name: str) -> frozenset[str]:
+def _asked(nodes: list[ast.AST], name: str) -> frozenset[str]:
     """Return by which methods a private name is asked; by every place of a text where that cannot be told."""
     if not name.startswith("_"):
         return frozenset({"search"})
-    loads = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+    loads = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
     asked = [
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
     ]
     told = len(asked) == len(loads) - 1 and set(asked) <= METHODS
