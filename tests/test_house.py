@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,21 @@ KNOWN = {
 }
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def place(path: Path) -> str:
     """Return the room of a file, or its own name where it is in none."""
     return path.relative_to(HOUSE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported(path: Path, *, typed: bool = True) -> list[Path]:
     """Return the files of the house that a file imports anywhere, those for types alone among them or not."""
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     hidden = set()
     if not typed:
         for node in ast.walk(tree):
@@ -52,12 +60,13 @@ def imported(path: Path, *, typed: bool = True) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_imports_run_downwards(path: Path) -> None:
-    own = place(path)
-    for there in {place(other) for other in imported(path) if other != HOUSE / "__init__.py"} - {own}:
-        both_ground = own in GROUND and there in GROUND
-        assert own in TOP or both_ground or FLOORS[there] < FLOORS[own] or (own, there) in KNOWN, there
+def test_imports_run_downwards() -> None:
+    for path in FILES:
+        own = place(path)
+        for there in {place(other) for other in imported(path) if other != HOUSE / "__init__.py"} - {own}:
+            both_ground = own in GROUND and there in GROUND
+            is_below = own in TOP or both_ground or FLOORS[there] < FLOORS[own] or (own, there) in KNOWN
+            assert is_below, f"{path.relative_to(HOUSE)} imports {there}"
 
 
 def test_no_file_imports_itself_by_way_of_others() -> None:
@@ -77,7 +86,7 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_each_room_says_what_it_holds_who_calls_it_and_what_it_imports(room: str) -> None:
-    told = ast.get_docstring(ast.parse((HOUSE / room / "__init__.py").read_text())) or ""
+    told = ast.get_docstring(tree_of(HOUSE / room / "__init__.py")) or ""
     assert re.search(r"[Ii]mport", told)
     assert re.search(r"[Oo]thers ", told)
     assert 2 <= len(told.splitlines()) <= 6
@@ -100,7 +109,7 @@ def test_no_file_and_no_function_is_too_long_to_be_read_at_once() -> None:
     for path in FILES:
         text = path.read_text()
         assert text.count("\n") <= 500, path
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
 
@@ -108,7 +117,7 @@ def test_no_file_and_no_function_is_too_long_to_be_read_at_once() -> None:
 def test_no_two_public_classes_share_a_name() -> None:
     named: dict[str, list[str]] = {}
     for path in sorted(HOUSE.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 named.setdefault(node.name, []).append(str(path.relative_to(HOUSE)))
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
