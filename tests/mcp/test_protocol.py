@@ -70,10 +70,10 @@ def server(memory: Memory) -> Iterator[Server]:
     one.process.communicate()
 
 
-def test_each_version_that_it_knows_is_spoken_and_else_its_newest(server: Server) -> None:
+def test_each_version_that_it_knows_is_spoken_and_else_its_newest(lasting: Server) -> None:
     others: list[Any] = ["2031-01-01", None, 7, []]
     for version in (*VERSIONS, *others):
-        told = server.ask(message(id=1, method="initialize", params={"protocolVersion": version}))["result"]
+        told = lasting.ask(message(id=1, method="initialize", params={"protocolVersion": version}))["result"]
         assert told["protocolVersion"] == (version if version in VERSIONS else VERSIONS[0])
         assert told["serverInfo"]["name"] == "memcurate"
 
@@ -112,13 +112,13 @@ def test_the_sdk_settles_on_the_newest_version(memory: Memory, mode: str) -> Non
     ],
 )
 def test_what_is_no_request_is_answered_with_the_code_that_says_so(
-    server: Server, line: bytes, ident: Any, code: int
+    lasting: Server, line: bytes, ident: Any, code: int
 ) -> None:
-    told = server.ask(line.strip() + b"\n")
+    told = lasting.ask(line.strip() + b"\n")
     assert (told["id"], told["error"]["code"]) == (ident, code)
     assert told["error"]["message"].endswith(".")
     assert len(told["error"]["message"]) < 200
-    assert server.ask(message(id=9, method="ping")) == {"jsonrpc": "2.0", "id": 9, "result": {}}
+    assert lasting.ask(message(id=9, method="ping")) == {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
 def test_what_wants_no_answer_gets_none(server: Server) -> None:
