@@ -7,8 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,10 +19,6 @@ from pipelines.cli import run_cli
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _FOREIGN = (
     "ANTHROPIC_",
@@ -54,8 +52,9 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what the machine's user has set."""
+    """Take away what the machine's user has set, and the wait for the disk."""
     _cut_off(monkeypatch, tmp_path_factory.mktemp("home"))
+    monkeypatch.setattr(os, "fsync", os.fstat)  # nobody pulls the plug: waiting for the disk would be half of the time
 
 
 def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
@@ -140,6 +139,35 @@ def memory(_new: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Me
     root = tmp_path / "memory"
     shutil.copytree(_new, root, symlinks=True)
     return Memory(root, capsys)
+
+
+Once = Callable[[Callable[[Memory], object]], Memory]
+_LIVED: Final = dict[Callable[[Memory], object], tuple[Path, Path]]()
+
+
+@pytest.fixture
+def once(memory: Memory, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """Return how to do to the memory what a function of a module does: done once a process, and copied from then on.
+
+    What the function puts beside the memory, in the test's own folder, is copied, too.
+    """
+
+    def lived(live: Callable[[Memory], object]) -> Memory:
+        if live in _LIVED:
+            kept, there = _LIVED[live]
+            shutil.rmtree(tmp_path)
+            shutil.copytree(kept, tmp_path, symlinks=True)
+            for settings in tmp_path.glob("*/.git/config"):  # which names remotes by their place
+                settings.write_text(settings.read_text().replace(str(there), str(tmp_path)))
+        else:
+            live(memory)
+            for derived in tmp_path.glob("*/.curate/remote.git"):  # which knows where the memory stands
+                shutil.rmtree(derived)
+            kept = shutil.copytree(tmp_path, tmp_path_factory.mktemp("lived") / "all", symlinks=True)
+            _LIVED[live] = kept, tmp_path
+        return memory
+
+    return lived
 
 
 @pytest.fixture

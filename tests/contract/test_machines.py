@@ -33,19 +33,24 @@ from tests.contract.story import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 EVENING = ("--now", "2026-03-12T23:00")
 KETTLE, FANS = "The kettle is new.", "The gateway has two fans."
 
 
-@pytest.fixture
-def pair(memory: Memory, tmp_path: Path) -> tuple[Memory, Memory]:
-    """Return a memory that has one night behind it, on two machines."""
-    other = shares(memory, tmp_path)
+def on_two_machines(memory: Memory) -> None:
+    other = shares(memory, memory.root.parent)
     night(memory, DAY, *LINES)
     other.curate("sync", "--now", "2026-03-11T03:00")
-    return memory, other
+
+
+@pytest.fixture
+def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
+    """Return a memory that has one night behind it, on two machines."""
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    one = once(on_two_machines)
+    return one, one.aside(tmp_path / "other")
 
 
 def meet(*machines: Memory) -> None:

@@ -22,7 +22,7 @@ from tests.contract.story import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 LATER = (
     "Fact: The office dog is called Biscuit.", "Decision: Fares are stored in öre, as integers.",
@@ -30,11 +30,14 @@ LATER = (
 )  # fmt: skip
 
 
+def second_night(memory: Memory) -> None:
+    night(memory, NEXT, *LATER, project="Harbor")
+
+
 @pytest.fixture
-def told(told: Memory) -> Memory:
+def told(told: Memory, once: Once) -> Memory:  # noqa: ARG001  it comes before
     """Return a memory that has two nights behind it."""
-    night(told, NEXT, *LATER, project="Harbor")
-    return told
+    return once(second_night)
 
 
 @pytest.mark.parametrize(

@@ -30,17 +30,20 @@ from tests.contract.story import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 AT = ("--now", "2026-03-13T09:00")
 KETTLE = "The kettle is new."
 
 
+def second_night(memory: Memory) -> None:
+    night(memory, NEXT, f"Fact: {KETTLE}", f"Done: {MARA}", "Correction: the gateway listens on port 9090, not 8080")
+
+
 @pytest.fixture
-def twice(told: Memory) -> Memory:
+def twice(told: Memory, once: Once) -> Memory:  # noqa: ARG001  it comes before
     """Return a memory with two nights: the second adds an item, closes one and replaces one."""
-    night(told, NEXT, f"Fact: {KETTLE}", f"Done: {MARA}", "Correction: the gateway listens on port 9090, not 8080")
-    return told
+    return once(second_night)
 
 
 def test_a_run_is_taken_back_whole(twice: Memory) -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.reviewing import Reader, curate, items, labelled, lines, operation, reply
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 FIRMS = ("Tidewater", "Borgen", "Calypso", "Drewitz", "Elmore", "Fairway", "Gantry", "Halyard", "Ingram", "Jetty")
 TRUE = {
@@ -66,26 +66,32 @@ def obedient(day: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", TELLING)
-def test_what_others_tell_replaces_no_account_address_or_approver(memory: Memory, how: str) -> None:
-    live_through(memory, TELLING[how])
+def test_what_others_tell_replaces_no_account_address_or_approver(once: Once, how: str) -> None:
+    memory = once(filed)
+    tell(memory, TELLING[how])
     held = items(memory)
     assert [text for text in told(TRUE) if text not in held or not held[text].active] == []
     assert [text for text in told(FALSE) if text in memory.read("MEMORY.md")] == []
 
 
-def test_the_agent_s_own_word_replaces_what_it_said(memory: Memory) -> None:
+def test_the_agent_s_own_word_replaces_what_it_said(once: Once) -> None:
     """So the forty stand above because of whose word it was, and not because nothing can end them."""
-    live_through(memory, "- 10:{at} Fact: {text}")
+    memory = once(filed)
+    tell(memory, "- 10:{at} Fact: {text}")
     assert [text for text in told(TRUE) if items(memory)[text].active] == []
 
 
-def live_through(memory: Memory, form: str) -> None:
-    """File the forty true ones as the agent's own, and then have the false ones told in a form, ten a day."""
+def filed(memory: Memory) -> None:
+    """File the forty true ones as the agent's own."""
     for number, kind in enumerate(TRUE):  # no day holds more than a model may find in one
         texts = told({kind: TRUE[kind]})
         day(memory, f"2026-03-0{2 + number}", *(f"- 09:{at} Fact: {text}" for at, text in enumerate(texts, 10)))
         curate(memory, Reader(lambda asked: reply(*labelled_facts(asked))), f"2026-03-0{3 + number}T02:00+00:00")
     assert {items(memory)[text].active for text in told(TRUE)} == {True}
+
+
+def tell(memory: Memory, form: str) -> None:
+    """Have the false ones told in a form, ten a day."""
     for number, kind in enumerate(FALSE):
         texts = told({kind: FALSE[kind]})
         day(memory, f"2026-03-1{number}", *(form.format(at=at, text=one) for at, one in enumerate(texts, 10)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 AT = ("--now", "2026-03-02T02:00")
 LATER = ("--now", "2026-03-03T02:00")
@@ -24,9 +24,7 @@ SECRET = "pa-k3y-of-a-model-4711"  # noqa: S105  no key
 TURN = '{"role": "user", "content": "hello"}\n'
 
 
-@pytest.fixture
-def lived(memory: Memory) -> Memory:
-    """Return a memory with two nights, a transcript, edits that are not committed, and a branch and a tag beside."""
+def live(memory: Memory) -> None:
     memory.write("Logs/2026-03-01.md", "# 2026-03-01\n\n- Decision: use Terraform\n- Fact: the office opens at 8\n")
     memory.curate("run", *AT)
     memory.write("Logs/2026-03-02.md", "# 2026-03-02\n\n- Decision: use Kafka\n")
@@ -37,12 +35,21 @@ def lived(memory: Memory) -> Memory:
     memory.write("Resources/tool.sh", "#!/bin/sh\n").chmod(0o755)
     memory.write("Areas/general.md", memory.read("Areas/general.md") + "\nsaid by hand\n")
     (memory.root / "SOUL.md").unlink()
-    return memory
+
+
+def packed(memory: Memory) -> None:
+    memory.curate("export", "--bundle", str(memory.root.with_name("all.zip")))
 
 
 @pytest.fixture
-def bundle(lived: Memory, tmp_path: Path) -> Path:
-    lived.curate("export", "--bundle", str(tmp_path / "all.zip"))
+def lived(once: Once) -> Memory:
+    """Return a memory with two nights, a transcript, edits that are not committed, and a branch and a tag beside."""
+    return once(live)
+
+
+@pytest.fixture
+def bundle(lived: Memory, once: Once, tmp_path: Path) -> Path:  # noqa: ARG001  it comes before
+    once(packed)
     return tmp_path / "all.zip"
 
 

@@ -32,8 +32,9 @@ def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what the machine's user has set."""
+    """Take away what the machine's user has set, and the wait for the disk."""
     _cut_off(monkeypatch, tmp_path_factory.mktemp("home"))
+    monkeypatch.setattr(os, "fsync", os.fstat)
 
 
 @pytest.fixture(scope="session")

@@ -26,17 +26,23 @@ def git(folder: Path, *arguments: str) -> str:
 
 def shared(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
     """Return two clones of a memory, and the bare repository by which they share it."""
-    config = folder / "config.toml"
-    config.write_text('providers = ["rules"]\n[push]\nremote = "origin"\ntimeout_seconds = 30\ntries = 1\n')
-    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    monkeypatch.setenv("CURATE_CONFIG", str(folder / "config.toml"))
+    share(memory)
+    return memory, memory.aside(folder / "other"), folder / "remote.git"
+
+
+def share(memory: Memory) -> None:
+    """Write the user's settings beside a memory, and let another machine clone it there by a bare repository."""
+    folder = memory.root.parent
+    (folder / "config.toml").write_text(
+        'providers = ["rules"]\n[push]\nremote = "origin"\ntimeout_seconds = 30\ntries = 1\n'
+    )
     remote = folder / "remote.git"
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
     memory.write("curate.toml", CAPS)
     git(memory.root, "remote", "add", "origin", str(remote))
     memory.curate("run", "--now", "2024-12-31T23:40")
-    other = memory.aside(folder / "other")
-    git(folder, "clone", "--quiet", str(remote), str(other.root))
-    return memory, other, remote
+    git(folder, "clone", "--quiet", str(remote), "other")
 
 
 def append_log(memory: Memory, day: str, text: str) -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.night.sync.machines import append_log, git, shared
+from tests.night.sync.machines import append_log, git, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 KESTREL, FALCON = "Projects/kestrel.md", "Projects/falcon.md"
 LOG = "2025-01-02"
@@ -47,16 +47,21 @@ def never_checked_out(root: Path) -> None:
     (root / ".git/index").unlink()
 
 
-@pytest.fixture
-def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
-    """Return two machines with a page of one item, a page of seven, and words in USER.md."""
-    one, other, _ = shared(memory, tmp_path, monkeypatch)
+def live(one: Memory) -> None:
+    share(one)
     many = "".join(f"- Fact: shelf {number} holds bolts\n" for number in range(7))
     append_log(one, LOG, f"project: Kestrel\n\n{many}\n## Other\n\nproject: Falcon\n\n- Fact: Falcon is for sale\n")
     one.write("USER.md", one.read("USER.md") + "\nIda sails.\n")
     one.curate("run", "--now", f"{LOG}T23:00")
-    other.curate("sync", "--now", f"{LOG}T23:10")
-    return one, other
+    one.aside(one.root.with_name("other")).curate("sync", "--now", f"{LOG}T23:10")
+
+
+@pytest.fixture
+def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
+    """Return two machines with a page of one item, a page of seven, and words in USER.md."""
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    one = once(live)
+    return one, one.aside(tmp_path / "other")
 
 
 def texts(memory: Memory) -> set[str]:

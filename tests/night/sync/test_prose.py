@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.store import journal
-from tests.night.sync.machines import append_log, check_same, shared
+from tests.night.sync.machines import append_log, check_same, share
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 PAGE = "Projects/kestrel.md"
 PROSE = "\nThe harbour is in Bergen.\n\nThe crew is four.\n\nThe boat is red.\n"
@@ -22,14 +22,10 @@ FACTS = "".join(f"- Fact: shelf {number} holds bolts\n" for number in range(1, 4
 class Pair:
     """Two machines whose memories hold a page and SOUL.md with three paragraphs each."""
 
-    def __init__(self, machines: tuple[Memory, Memory, Path]) -> None:
-        self.one, self.other, self.remote = machines
-        append_log(self.one, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
-        self.one.curate("run", "--now", "2025-01-01T23:00")
-        for path in (PAGE, "SOUL.md", "AGENTS.md"):
-            self.one.write(path, self.one.read(path) + PROSE)
-        self._day = 1
-        self.meet()
+    def __init__(self, one: Memory, day: int) -> None:
+        folder = one.root.parent
+        self.one, self.other, self.remote = one, one.aside(folder / "other"), folder / "remote.git"
+        self._day = day
 
     def change(self, memory: Memory, path: str, old: str, new: str) -> None:
         text = memory.read(path)
@@ -46,10 +42,20 @@ class Pair:
         return told
 
 
+def live(memory: Memory) -> None:
+    share(memory)
+    append_log(memory, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
+    memory.curate("run", "--now", "2025-01-01T23:00")
+    for path in (PAGE, "SOUL.md", "AGENTS.md"):
+        memory.write(path, memory.read(path) + PROSE)
+    Pair(memory, 1).meet()
+
+
 @pytest.fixture
-def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
+def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """Return two machines that share a memory with prose."""
-    return Pair(shared(memory, tmp_path, monkeypatch))
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    return Pair(once(live), 2)
 
 
 @pytest.mark.parametrize("verb", ["run", "sync"])
