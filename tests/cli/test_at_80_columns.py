@@ -22,7 +22,7 @@ from pipelines.cli.output import wrapped
 from pipelines.clock import day_words, span_of
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 CURATE = Path(sys.executable).with_name("curate")
 LOG = """# 2026-03-18
@@ -56,14 +56,17 @@ def on_a_terminal(memory: Memory, *arguments: str, columns: int = 80) -> tuple[i
     return child.wait(), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r\n", "\n")
 
 
-@pytest.fixture
-def lived(memory: Memory) -> Memory:
-    """Return a memory after two nights, with a superseded item and an entry that waits."""
+def two_nights(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", LOG)
     memory.curate("run", "--now", "2026-03-19T02:00")
     memory.write("Logs/2026-03-19.md", "- [project: Harbour office] Fact: The announcement board is run by a timer.\n")
     memory.curate("run", "--now", "2026-03-20T02:00")
-    return memory
+
+
+@pytest.fixture
+def lived(once: Once) -> Memory:
+    """Return a memory after two nights, with a superseded item and an entry that waits."""
+    return once(two_nights)
 
 
 def test_each_verb_fits(lived: Memory) -> None:

@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 ALPHA = "Projects/alpha.md"
 NOW = ("--now", "2026-03-20T02:00")
 
 
-@pytest.fixture
-def alpha(memory: Memory) -> Memory:
+def a_night(memory: Memory) -> None:
     lines = "".join(f"- Decision: choice number {n}\n" for n in range(1, 5))
     memory.write("Logs/2026-03-10.md", f"project: Alpha\n\n{lines}")
     memory.curate("run", "--now", "2026-03-11T02:00")
     assert "Everything is accounted for" in memory.curate("check")
-    return memory
+
+
+@pytest.fixture
+def alpha(once: Once) -> Memory:
+    return once(a_night)
 
 
 def faults(memory: Memory, *more: str, exits: int = 1) -> list[dict[str, object]]:

@@ -10,19 +10,22 @@ import pytest
 from pipelines.cli import run_cli
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 KILN = "Projects/kiln.md"
 WHOLE = ("Projects/kiln.sync-conflict-20261121-101010-ABCDEFG.md", "Projects/kiln 2.md", "Areas/kiln.md",
          "Projects/kiln (Ada's conflicted copy 2026-11-22).md", "Projects/old/kiln.md", "Archives/kiln.md")  # fmt: skip
 
 
-@pytest.fixture
-def kiln(memory: Memory) -> Memory:
+def a_night(memory: Memory) -> None:
     lines = "".join(f"- Decision: shelf {n} holds {n + 2} pots\n" for n in range(1, 6))
     memory.write("Logs/2026-11-20.md", f"project: Kiln\n\n{lines}")
     night(memory, 21)
-    return memory
+
+
+@pytest.fixture
+def kiln(once: Once) -> Memory:
+    return once(a_night)
 
 
 def night(memory: Memory, day: int, exits: int = 0) -> dict[str, Any]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
     Edit = Callable[[str], None]
     """Lets the editor run a script of Python's, with the text in `text`; it saves what `text` then is."""
@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 KESTREL = "Projects/kestrel.md"
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "project: Kestrel\n\n- Decision: Use brass.\n- Todo: Oil the hinge.\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
-    return memory
+
+
+@pytest.fixture
+def told(once: Once) -> Memory:
+    return once(a_night)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.asking import items
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 ALPHA = "Projects/alpha.md"
 LOG = """project: Alpha
@@ -34,11 +34,15 @@ DISK, PORT, POSTGRES = (
 NOON = ("--now", "2026-03-12T12:00")
 
 
-@pytest.fixture(name="ids")
-def lived(memory: Memory) -> dict[str, str]:
-    """Return text → id of a memory after a night."""
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-10.md", LOG)
     memory.curate("run", "--now", "2026-03-11T02:00")
+
+
+@pytest.fixture(name="ids")
+def lived(once: Once) -> dict[str, str]:
+    """Return text → id of a memory after a night."""
+    memory = once(a_night)
     return {text: str(item["id"]) for text, item in items(memory).items()}
 
 

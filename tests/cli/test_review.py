@@ -20,19 +20,22 @@ from pipelines.store.review_queue import QueueEntry
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
 
 
-@pytest.fixture
-def asked(memory: Memory) -> Memory:
-    """Return a memory in which a contradiction, a rule and a project wait."""
+def questions(memory: Memory) -> None:
     ask_contradict(memory, str(first_night(memory)[OLD_TEXT]["id"]))
     ask_quarantine(memory)
     ask(memory, "archive", f"{ALPHA} has nothing left to do", ("archive: to Archives/", "keep: it goes on"))
     night(memory, 13)
-    return memory
+
+
+@pytest.fixture
+def asked(once: Once) -> Memory:
+    """Return a memory in which a contradiction, a rule and a project wait."""
+    return once(questions)
 
 
 def curated(memory: Memory) -> dict[str, bytes]:

@@ -18,19 +18,22 @@ from tests.limits.hostile import arm, canaries, lose_a_blob, sign
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
     from tests.limits.hostile import Canaries
 
 NOW = ("--now", "2026-03-19T02:00")
 LATER = ("--now", "2026-03-20T02:00")
 
 
-@pytest.fixture
-def lived(memory: Memory) -> Memory:
-    """A memory that has seen a night, before it is armed."""
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite for the index\n- Rule: never push on Fridays\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
-    return memory
+
+
+@pytest.fixture
+def lived(once: Once) -> Memory:
+    """A memory that has seen a night, before it is armed."""
+    return once(a_night)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 NAMES: Final = (
     ".git", ".git/config", "..", "../../x", "../outside/x", ".", "~", "~/x", "/etc/passwd", "CON", "nul.md", "COM1",
@@ -94,11 +94,14 @@ class Watched:
         assert unicodedata.is_normalized("NFC", name), path
 
 
-@pytest.fixture
-def watched(memory: Memory) -> Watched:
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-10.md", "project: Alpha\n\n- Fact: The port of the gateway is 8080\n")
     memory.curate("run", "--now", "2026-03-11T02:00")
-    return Watched(memory)
+
+
+@pytest.fixture
+def watched(once: Once) -> Watched:
+    return Watched(once(a_night))
 
 
 def ident(watched: Watched) -> str:

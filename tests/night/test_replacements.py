@@ -24,7 +24,7 @@ from tests.view.browsing import Browser
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 DATA = Path(__file__).parents[1]
 ROWS = [
@@ -129,14 +129,17 @@ def test_a_page_offers_nothing_of_another(memory: Memory, page: str) -> None:
 OLD, NEW = "Unit tests run with Jest.", "Vitest instead of Jest."
 
 
-@pytest.fixture
-def asked(memory: Memory) -> Memory:
+def two_nights(memory: Memory) -> None:
     log(memory, 11, f"Decision: {OLD}")
     memory.curate(*FIRST)
     log(memory, 12, f"Decision: {NEW}")
     memory.curate(*SECOND)
     assert offered(memory) == [(OLD, NEW)]
-    return memory
+
+
+@pytest.fixture
+def asked(once: Once) -> Memory:
+    return once(two_nights)
 
 
 def by_command(memory: Memory) -> None:
