@@ -38,7 +38,7 @@ run: install
 
 # What was compiled is kept, whatever the environment says: without it the tests alone take ten seconds to load in
 # every process. Work is shared out in runs of neighbours, which begin with the same memories. Three workers suit two
-# cores: many tests wait for git and the disk.
+# cores: many tests wait for git.
 test: install lint
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not torture and not e2e"
 
