@@ -32,10 +32,11 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
             bolt="",
             carp="max_tokens = 9000",
         )
-        remotes = {tenant: [fleet.memory(tenant, number) for number in range(4)] for tenant in TENANTS}
+        counts = {"acme": 2, "bolt": 2, "carp": 4}
+        remotes = {tenant: [fleet.memory(tenant, number) for number in range(counts[tenant])] for tenant in TENANTS}
         for tenant, some in remotes.items():
-            assert fleet.curate("add", *some, "--tenant", tenant) == "4 memories added, 0 changed.\n"
-        assert fleet.curate("sweep") == "12 memories are due, 12 queued.\n"
+            assert fleet.curate("add", *some, "--tenant", tenant) == f"{counts[tenant]} memories added, 0 changed.\n"
+        assert fleet.curate("sweep") == "8 memories are due, 8 queued.\n"
         assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
         provider.gate.clear()  # so that the one that is killed is amid a call that was granted
         victim = fleet.start_worker()
