@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -50,7 +51,10 @@ def find_sites() -> list[Site]:
 
 
 def _sites_of(path: Path) -> Iterator[Site]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not re.search(r"\bimport re\b", text) and "from re import" not in text:
+        return
+    tree = ast.parse(text)
     nodes = list(ast.walk(tree))
     within = _within_functions(nodes)
     for node in nodes:

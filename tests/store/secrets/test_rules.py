@@ -373,7 +373,7 @@ def test_a_line_of_secrets_takes_time_in_proportion_to_its_length() -> None:
         assert len(find_secrets(text)) == count
         return time.process_time() - began
 
-    small, large = (min(seconds(count) for _ in range(2)) for count in (3_000, 24_000))
+    small, large = (min(seconds(count) for _ in range(2)) for count in (1_000, 8_000))
     assert large < 16 * small
 
 
@@ -390,5 +390,5 @@ def test_a_mark_exempts_the_lines_of_its_secret_alone(mark: str) -> None:
 def test_one_endless_run_is_no_trouble(start: bytes) -> None:
     began = time.process_time()
     for run in (b"aB3", b"A", b"\\", b'\\"', b"a ", b"\n"):
-        find_secrets(start + run * (1 << 18))
-    assert time.process_time() - began < 10.0
+        find_secrets(start + run * (1 << 16))
+    assert time.process_time() - began < 2.5
