@@ -16,7 +16,7 @@ from tests.view.browsing import Browser
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 LOG = """project: Kestrel
 
@@ -34,13 +34,16 @@ QUESTIONS = (
 )
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
+def two_nights(memory: Memory) -> None:
     memory.write("Logs/2026-03-16.md", LOG)
     memory.curate("run", "--now", "2026-03-17T02:00")
     memory.write("Logs/2026-03-17.md", "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
-    return memory
+
+
+@pytest.fixture
+def told(once: Once) -> Memory:
+    return once(two_nights)
 
 
 def words(page: str) -> str:

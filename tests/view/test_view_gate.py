@@ -20,7 +20,7 @@ from pipelines.view.entrance import is_own
 from tests.view.browsing import FORM, Browser
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 KNOWN = "The cellar door opens inwards."
 PATHS = (
@@ -37,11 +37,14 @@ PATHS = (
 )
 
 
-@pytest.fixture
-def inside(memory: Memory) -> Browser:
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", f"- Fact: {KNOWN}\n- Todo: Oil the hinge\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
-    return Browser(memory).enter()
+
+
+@pytest.fixture
+def inside(once: Once) -> Browser:
+    return Browser(once(a_night)).enter()
 
 
 def attacks(inside: Browser) -> list[tuple[str, str, dict[str, str], str]]:

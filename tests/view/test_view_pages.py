@@ -15,7 +15,7 @@ from tests.asking import ask_contradict, ask_quarantine
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
-    from tests.conftest import Memory
+    from tests.conftest import Memory, Once
 
 LOG = """project: Kestrel
 
@@ -26,11 +26,14 @@ LOG = """project: Kestrel
 """
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
+def a_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", LOG)
     memory.curate("run", "--now", "2026-03-18T02:00")
-    return memory
+
+
+@pytest.fixture
+def told(once: Once) -> Memory:
+    return once(a_night)
 
 
 def ids(memory: Memory) -> dict[str, str]:
