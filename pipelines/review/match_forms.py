@@ -29,6 +29,8 @@ _MEANT = {
     "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
 }
 _ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
+_SAME = 2
+"""How alike a form's words and an item are if the one says no more than the other."""
 _FEWEST = 2
 
 
@@ -76,8 +78,9 @@ def answer_in(form: ClosingForm, document: str, item: Item) -> str:
     if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
         answer = form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
     else:
-        heads = _heads(form.target)
-        answer = next((rest for head, rest, least in heads if likeness(head, document, item) >= least), "")
+        whole, heads = likeness(form.target, document, item), _heads(form.target)
+        alike = (rest for head, rest, least in heads if rest and likeness(head, document, item) >= least)
+        answer = "" if whole >= _SAME else next(alike, "")
     return f"{item.text}{ARROW}{answer}" if answer else ""
 
 
@@ -112,6 +115,8 @@ def likeness(target: str, document: str, item: Item) -> int:
         return 0
     own = {one.key for one in held if one.says and one.kind not in _NUMBERS}
     words = {one.key for one in said if one.says and one.kind not in _NUMBERS and (one in more or one.key in own)}
+    if not words:  # short ones alone, which match an item that is as short
+        words, own = ({one.key for one in some if one.kind not in _NUMBERS} for some in (said, held))
     if not (words and own):
         return 0
     missing = [one for one in words if not any(_ends_alike(one, other) for other in own)]

@@ -261,7 +261,7 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     part = told.partition("=== Open todos and risks")[2].partition("\n\n")[0].splitlines()[1:]
     assert part[0] == "- k0000000001 Todo: Pay the rent (due 2026-03-05, overdue, home)"
     assert part[1] == f"- {ids[DISK][:5]} Risk: {DISK} (alpha)"
-    assert part[-1] == "- k0000000002 Todo: Paint the fence (home)"
+    assert part[-1] == "- k0000000002 Todo: Paint the fence (unsure) (home)"
     assert len(part) == 6
     assert "Buy paint" not in told
     told = memory.curate("context", "--now", "2026-03-12T12:00", "--project", "Alpha")

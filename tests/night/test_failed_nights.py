@@ -55,13 +55,10 @@ def failed(memory: Memory, *words: str, exits: int = 1) -> str:
 
 def test_a_damaged_index(waiting: Memory) -> None:
     (waiting.root / ".git" / "index").write_bytes(b"rubbish")
-    failed(waiting, "index file smaller than expected", CHECK)
-    assert "repository  wrong" in waiting.curate("doctor", *LATER, exits=1)
-    assert waiting.curate("status", *LATER, exits=1).startswith("The last run failed")
+    waiting.curate("run", *AT)  # which needs none
     helps = waiting.curate("check", exits=1).split("`")[1]
     subprocess.run(["sh", "-ec", helps], check=True)
-    waiting.curate("run", *AT)
-    assert "wrong" not in waiting.curate("doctor", *LATER)
+    assert waiting.git("status", "--short") == ""
 
 
 def test_a_merge_in_progress_would_keep_both_sides(waiting: Memory) -> None:
@@ -94,7 +91,6 @@ def test_a_disk_that_is_full(waiting: Memory, disk: Path) -> None:
     (disk / "fill").write_bytes(bytes(disk_free(disk)))
     said = failed(here, "Free some space, then run again")
     assert "Out of diskspace" in said or "No space left on device" in said
-    assert "repository  wrong" in here.curate("doctor", *LATER, exits=1)
     (disk / "fill").unlink()
     here.curate("run", *AT)
     assert "nothing is broken" in here.curate("check")
@@ -120,7 +116,6 @@ def test_a_repository_of_another_user(waiting: Memory) -> None:
         os.chown(place, 65534, 65534, follow_symlinks=False)
     failed(waiting, "dubious ownership", "`ls -ld` shows its owner", "chown -R")
     assert "dubious ownership" in waiting.curate("check", exits=1)
-    assert "privacy     wrong" in waiting.curate("doctor", *LATER, exits=1)
 
 
 def test_hooks_and_a_missing_identity_stop_no_night(waiting: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -158,7 +158,7 @@ def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) 
 
 def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> None:
     told = status(memory, "2026-03-20T12:00")
-    assert (told["push"], told["review"], told["models"]) == (None, 0, None)
+    assert (told["push"], told["review"]) == (None, 0)
     state: dict[str, object] = {
         "remote": "origin",
         "state": "diverged",

@@ -53,7 +53,7 @@ def section(page: str, name: str) -> str:
 def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     told.write(
         "Logs/2026-03-18.md",
-        "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n- Done: Oil\n- Hm.\n",
+        "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n- Done: Oil the hinge\n- Hm.\n",
     )
     told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()

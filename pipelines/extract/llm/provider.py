@@ -168,9 +168,9 @@ def _retry_after(fault: BaseException) -> float | None:
     """Return the seconds to wait before a retry, from an error's header or Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
     named = headers.get("retry-after")
-    found = re.search(_DELAY, _words_of(fault)) if named is None else re.fullmatch(_SECONDS, str(named).strip())
+    found = _DELAY.search(_words_of(fault)) if named is None else _SECONDS.fullmatch(str(named).strip())
     return float(found[1]) if found else None
 
 
-_SECONDS = r"(\d{1,9}(?:\.\d{1,9})?)"
-_DELAY = rf"retryDelay['\"]?\s*:\s*['\"]{_SECONDS}s"
+_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)")
+_DELAY = re.compile(rf"retryDelay['\"]?\s*:\s*['\"]{_SECONDS.pattern}s")

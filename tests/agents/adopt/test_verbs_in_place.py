@@ -124,7 +124,7 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert "Curated/Projects/alpha.md:" in said[f"why {ident}"]
     assert f"  {day}:1\n    | - Decision: [project: Alpha] Use port 8080" in said[f"why {ident}"]
     assert "filed by run" in said[f"why {ident}"]
-    assert "  in Curated/Projects/alpha.md, live" in said[f"history {ident}"]
+    assert "  Curated/Projects/alpha.md:15, live" in said[f"history {ident}"]
     assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
     assert [one["kind"] for one in json.loads(said["review --json"])] == ["quarantine", "pair"]
     assert "Without evidence" not in said["audit Alpha"]
@@ -157,11 +157,11 @@ def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Pa
 def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: Grown) -> None:
     ident = opened.ident("The mill seats 80 people.")
     page = "Projects/Spring concert.md"
-    assert f"in {page}, live" in opened.memory.curate("history", ident)
+    assert f"  {page}:" in opened.memory.curate("history", ident)
     opened.curate("move", ident, "Alpha")
     told = opened.memory.curate("history", ident)
     assert f"moved from {page}" in told
-    assert "in Curated/Projects/alpha.md, live" in told
+    assert "  Curated/Projects/alpha.md:21, live" in told
     assert "rehearsal" in json.dumps(opened.json("audit", page))
 
 
@@ -188,7 +188,7 @@ def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
         ("The mill seats 80 people.", "Projects/Spring concert.md"),
         (SAID[2][23:], "Curated/Projects/alpha.md"),
     ):
-        assert f"  in {page}, live" in grown.memory.curate("history", grown.ident(text))
+        assert f"  {page}:" in grown.memory.curate("history", grown.ident(text))
     assert page in {one["document"] for one in grown.json("items")}
 
 
