@@ -35,10 +35,11 @@ from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType, folded
+from pipelines.store.item import ItemType
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
+from pipelines.store.wording import folded
 from pipelines.templating import resource
 from pipelines.text import fold
 from pipelines.usage import Usage

@@ -32,11 +32,12 @@ from pipelines.store.generated import (
     with_sentences,
     words_of,
 )
-from pipelines.store.item import QUIET, Item, ItemType, folded, render_item
+from pipelines.store.item import QUIET, Item, ItemType, render_item
 from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import holds_secret
+from pipelines.store.wording import folded
 from pipelines.text import content_words
 from pipelines.usage import Tally
 

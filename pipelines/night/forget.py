@@ -25,7 +25,6 @@ from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.item import Item, folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
@@ -40,6 +39,7 @@ from pipelines.store.state import (
 )
 from pipelines.store.template import named_item
 from pipelines.store.user_layout import inside
+from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
+    from pipelines.store.item import Item
 
     Words = tuple[str, ...]
     """The texts to forget, folded: the item's own, and the log lines of its evidence."""

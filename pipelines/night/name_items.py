@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from pipelines.errors import UsageFault
 from pipelines.review.match_forms import likeness, words_in
 from pipelines.store.document import Document, numbered
-from pipelines.store.item import Item, folded
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item
+from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.store.item import Item
 
     Held = tuple[str, Item]
     Sought = tuple[Callable[[Item], bool], str]

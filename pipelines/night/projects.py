@@ -25,9 +25,10 @@ from pipelines.store.document import (
     with_marks,
 )
 from pipelines.store.generated import without_pointers, without_sentences
-from pipelines.store.item import Item, ItemType, Status, folded
+from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry
+from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.store.evidence import starts_of
-from pipelines.store.item import Item, ItemType, folded
+from pipelines.store.item import Item, ItemType
 from pipelines.store.state import Reason, Tombstone, wording_hash
+from pipelines.store.wording import folded
 from pipelines.text import content_words
 
 if TYPE_CHECKING:

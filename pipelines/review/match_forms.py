@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import Item, ItemType, folded
+from pipelines.store.item import Item, ItemType
+from pipelines.store.wording import folded
 from pipelines.text import ARROW, content_words
 
 if TYPE_CHECKING:

@@ -16,8 +16,9 @@ from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.store.evidence import act_in
-from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.transcripts.acts import Act
+from pipelines.store.wording import folded
 from pipelines.text import ARROW
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import CurateError
 from pipelines.store.git import Git
-from pipelines.store.item import folded
 from pipelines.store.layout import Kind, kind_of
 from pipelines.store.trees import committed, read_version
+from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

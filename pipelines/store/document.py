@@ -20,7 +20,6 @@ from pipelines.store.item import (
     Item,
     ItemType,
     Status,
-    folded,
     ids_in,
     parse_item,
     render_item,
@@ -39,6 +38,7 @@ from pipelines.store.markdown import (
     read_front_matter,
     split_lines,
 )
+from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -36,6 +36,20 @@ if TYPE_CHECKING:
     from hashlib import _Hash
 
 
+def _read_object(git: Any, name: str) -> tuple[str, str, bytes] | None:  # noqa: ANN401  GitPython has no types
+    """Return id, type and bytes of an object, or None if git ended amid its answer.
+
+    The stream is let go before anybody closes the pipe that it would read to its end.
+    """
+    ident, kind, size, stream = git.stream_object_data(name)
+    if size > MOST_BYTES:
+        while stream.read(MOST_BYTES >> 9):
+            pass  # the next answer comes after it
+        raise TooMuchFromGit("cat-file", MOST_BYTES)
+    data = stream.read()
+    return (ident.decode(), kind.decode(), data) if len(data) == size else None
+
+
 MOST_BYTES: Final = 512 * 1024 * 1024
 """The limit of an object: the logs of ten years, at 140 KB a day."""
 _FOLDER = "40000"
@@ -153,13 +167,8 @@ class Git(GitCommands):
         _ = self.repository
         git = self._objects
         try:
-            ident, kind, size, stream = git.stream_object_data(name)
-            if size > MOST_BYTES:
-                while stream.read(MOST_BYTES >> 9):
-                    pass  # the next answer comes after it
-                raise TooMuchFromGit("cat-file", MOST_BYTES)
-            if len(data := stream.read()) == size:
-                return ident.decode(), kind.decode(), data
+            if found := _read_object(git, name):
+                return found
         except ValueError as fault:
             if "missing" in str(fault):
                 return None

@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
+from typing import Final
 
-from pipelines.store.item import LINK, folded
+LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
+_OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
+_SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> str:
+    """Return a form that is equal for near-exact repeats: without case, punctuation and Markdown.
+
+    Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
+    """
+    text = LINK.sub(r"\1", text) if "](" in text else text
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    # Fast path: most words have no punctuation, and a run folds every item.
+    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
+    dashes = {"-", "--", "/", "|"}
+    return " ".join(word for word in words if word not in dashes and any(c.isalnum() or c in _SIGNS for c in word))
+
+
+def _bare(word: str) -> str:
+    """Return a word without punctuation around it; the first mark of `.5`, `.env` and `~5` is part of the word."""
+    bare = word.strip(_OUTER)
+    at = word.find(bare)
+    mark = word[:at][-1:]
+    return mark + bare if bare and mark in {".", "~"} and word[:at][-2:-1] != mark else bare
 
 
 def words_key(text: str) -> str:

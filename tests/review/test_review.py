@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.review.review import Filed
-from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust, folded
+from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust
+from pipelines.store.wording import folded
 from tests.making import candidate
 from tests.review.ruling import GENERAL, context, rulings, told
 
