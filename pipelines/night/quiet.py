@@ -20,7 +20,7 @@ from pipelines.review.questions import as_queue_text
 from pipelines.store.document import edited
 from pipelines.store.item import ID_PATTERN, QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
-from pipelines.store.review_queue import read_queue, with_entry
+from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
@@ -168,12 +168,18 @@ def _days_before(today: str, count: int) -> str:
 def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
     """Return the documents with one question about all that became quiet since the last one, at most once a week.
 
-    While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one.
+    While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. A question whose
+    items are all over, or were mentioned again, goes.
     """
     after = dict(documents)
-    if any(entry.kind == QUIET for entry in read_queue(after.get(REVIEW))):
-        return after
     held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
+    quiet = {item.id for _, item in held if item.active and item.quiet}
+    entries = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == QUIET]
+    moot = [(entry, ()) for entry in entries if quiet.isdisjoint(ids_asked(entry.why))]
+    if moot:  # what it asks about is over, or was mentioned again
+        after[REVIEW] = without_answered(after[REVIEW], moot)
+    if len(moot) < len(entries):
+        return after
     if any(dict(item.extra).get(ASKED, "") > _days_before(today, ASK_DAYS) for _, item in held):
         return after
     new = [

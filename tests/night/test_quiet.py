@@ -84,6 +84,15 @@ def test_a_person_is_asked_once_a_week_about_all_that_became_quiet(memory: Memor
     assert INVOICE not in asked
 
 
+def test_a_question_goes_when_all_that_it_asks_about_is_over(memory: Memory) -> None:
+    night(memory, 0, *todos(INVOICE, PAINT))
+    night(memory, 1, *todos(PAINT))
+    assert "## quiet: 1 open item" in memory.read("Review.md")
+    memory.curate("done", INVOICE, "--now", f"{after(2)}T12:00+00:00")
+    night(memory, 3, *todos(PAINT))
+    assert "## quiet:" not in memory.read("Review.md")
+
+
 def test_what_is_owed_by_a_day_is_never_quiet(memory: Memory) -> None:
     night(memory, 0, *todos(INVOICE), model=listing(due="2026-05-01"))
     night(memory, 1, *todos(PAINT))
