@@ -13,6 +13,7 @@ import ast
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,8 @@ _SILENT = {
     tokenize.ENDMARKER,
 }  # fmt: skip
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+_OTHERS = {".j2", ".js", ".css", ".toml"}
+_WORD = re.compile(r"\w+|[^\w\s]")
 _FUNCTION = 0x2
 """The flag of code with locals of its own, `inspect.CO_NEWLOCALS`; the body of a class has none."""
 
@@ -68,6 +71,7 @@ def sizes() -> dict[str, str]:
     largest = max(files, key=lambda path: texts[path].count("\n"))
     return {
         "Python tokens": f"{python_tokens(files):,}",
+        "tokens of templates, scripts, tables": f"{other_tokens(HOUSE):,}",
         "Python tokens of curate-fleet": f"{python_tokens(FLEET.rglob('*.py')):,}",
         "docstrings' share of lines": f"{documented / lines:.1%}",
         "files": str(len(files)),
@@ -84,6 +88,23 @@ def python_tokens(files: Iterable[Path]) -> int:
     """Return how many tokens files of Python have, without comments, docstrings and layout."""
     texts = [path.read_text() for path in files]
     return sum(_tokens(text, ast.parse(text)) for text in texts)
+
+
+def other_tokens(folder: Path) -> int:
+    """Return how many words and signs the templates, scripts, styles and tables of a folder have.
+
+    What others wrote (`*.min.js`) is not counted.
+    """
+    files = (path for path in folder.rglob("*") if path.suffix in _OTHERS and not path.name.endswith(".min.js"))
+    return sum(len(_WORD.findall(path.read_text())) for path in files)
+
+
+def tokens_by_room() -> dict[str, int]:
+    """Return how many tokens each room has, Python and the rest alike; the loose files are one room."""
+    folders = [path for path in sorted(HOUSE.iterdir()) if (path / "__init__.py").exists()]
+    found = {one.name: python_tokens(one.rglob("*.py")) + other_tokens(one) for one in folders}
+    whole = python_tokens(HOUSE.rglob("*.py")) + other_tokens(HOUSE)
+    return {**found, "loose": whole - sum(found.values())}
 
 
 def _docstring(tree: ast.AST) -> Iterator[ast.Expr]:
@@ -131,6 +152,7 @@ def one_night() -> dict[str, str]:
     return {
         "functions entered for one line": f"{len(entered)} in {len({file for file, _ in entered})} files",
         "most of them in": ", ".join(f"{room} {count}" for room, count in rooms.most_common(6)),
+        "Python tokens that such a night imports": f"{python_tokens(map(Path, nights[0]['imported'])):,}",
         "git processes": f"{nights[0]['git']} for that night, {nights[1]['git']} for one with nothing new",
     }
 
@@ -156,7 +178,9 @@ def _watch() -> None:
         start()
     except SystemExit:
         sys.setprofile(None)
-    print(json.dumps({"entered": sorted(entered), "git": len(started)}))
+    files = {getattr(module, "__file__", None) or "" for module in [*sys.modules.values()]}
+    imported = sorted(file for file in files if file.startswith(f"{HOUSE}/"))
+    print(json.dumps({"entered": sorted(entered), "imported": imported, "git": len(started)}))
 
 
 if __name__ == "__main__":
