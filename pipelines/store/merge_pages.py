@@ -400,8 +400,10 @@ def _merged_body(
     generated = (line for one in versions for line in {*one.lines}.difference(_without_generated(one).lines))
     made = frozenset(line.rstrip("\r\n") for line in generated)
 
+    is_made = versions[1].kind is Kind.EPISODE  # runs write all of its headings
+
     def is_own(line: str) -> bool:
-        is_section = line.startswith("## ") and line[3:].strip() in ORDER
+        is_section = line.startswith("## ") and (is_made or line[3:].strip() in ORDER)
         return bool(line.strip()) and line not in made and not is_section and not _TOKEN.fullmatch(line)
 
     def resolved(clash: Clash) -> list[str]:

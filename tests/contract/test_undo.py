@@ -183,3 +183,18 @@ def test_an_undo_follows_a_page_that_was_renamed_since(twice: Memory) -> None:
     assert {one["document"] for one in items(twice).values()} == {"Projects/omega.md"}
     assert (status(twice, MARA), status(twice, PORT)) == ("open", "live")
     assert KETTLE not in held(twice)
+
+
+def test_the_episodes_of_later_days_stay_when_an_earlier_run_is_undone(twice: Memory) -> None:
+    run = next(one["run"] for one in asked(twice, "runs") if one["added"] == 2)
+    reword(twice, KETTLE, "The kettle is red.")
+    night(twice, THIRD, "Fact: It rains.")
+    night(twice, "2026-03-13", "Fact: Mara paints the fence.")
+    twice.curate("undo", run, "--now", "2026-03-15T09:00")
+    (question,) = waiting(twice)
+    assert "kettle" in str(question)
+    episodes = twice.read("Episodes/2026-03.md")
+    assert "The kettle is red." in episodes
+    assert "It rains." in episodes
+    assert "Mara paints the fence." in episodes
+    assert "9090" not in episodes
