@@ -231,6 +231,12 @@ def alike(one: str, other: str) -> float:
     return both / least if both >= min(_SHARED, least) > 0 else 0.0
 
 
+def shared(one: str, other: str) -> float:
+    """Return which share of all their words two sentences have in common."""
+    mine, theirs = _stems(one), _stems(other)
+    return len(mine & theirs) / max(1, len(mine | theirs))
+
+
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> frozenset[str]:
     """Return what texts on one matter share: their content words without endings."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
-from pipelines.review.existing_items import alike
+from pipelines.review.existing_items import alike, shared
 from pipelines.review.match_forms import parts_at
 from pipelines.review.review import ASKED, REMOVING, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
@@ -36,6 +36,9 @@ _ALIKE = 0.4
 """How alike a pair is at least. On two public journals, twenty nights, all 135 pairs below it were two beliefs."""
 _ALIKE_OPEN = 0.3
 """The same for two open items: a Todo and a question of one matter are worded apart."""
+_SHARED = 0.25
+"""The share of all their words that a pair has in common, too, if somebody is asked about it: many a long sentence has
+half of a short one's words."""
 _A_LIST = 2
 """How many like sentences make a list with a new one: they say no more than where else its value stands."""
 _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
@@ -165,12 +168,11 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         rows = Counter(_row(one, belief) for belief in known.near(one, ruling.document))
         rows[None] = 0  # no list
         near = [
-            (share, belief.item.id)
-            for share, belief in _near_ones(ruling, named, known)
+            (shared(one.text, belief.item.text), belief.item.id)
+            for _, belief in _near_ones(ruling, named, known)
             if _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
         ]
-        if near:
-            nearest = max(near)
+        if near and (nearest := max(near))[0] >= _SHARED:
             links = (*one.links, (MAY_CONFLICT, nearest[1]))
             after[at] = replace(ruling, candidate=replace(one, links=links))
     return after

@@ -182,12 +182,24 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
             "Fact: The ticket office sells maps, stamps, postcards and cold drinks to hikers.",
             "Decision: The ticket office gets lamps, chairs, shelves and blue curtains from Bremen.",
         ),
+        (
+            "Decision: The ticket office moves to Kiel.",
+            "Risk: Walkers who know the ticket office from maps and old boards stand before a locked door in winter.",
+        ),
         ("Todo: Paint the ticket office green.", "Todo: Paint the ticket office door green."),
         ("Decision: Close issue #12 of the ticket office.", "Decision: Close issue #14 of the ticket office."),
         ("Decision: Close http://a.example/12 for the ferry.", "Decision: Close http://a.example/14 for the ferry."),
         ("Question: When does the ticket office open?", "Fact: The ticket office does open when it rains."),
     ],
-    ids=["of other things", "of one thing in other ways", "two tasks", "other issues", "other addresses", "a question"],
+    ids=[
+        "of other things",
+        "of one thing in other ways",
+        "a short one and a long one",
+        "two tasks",
+        "other issues",
+        "other addresses",
+        "a question",
+    ],
 )
 def test_what_is_not_worth_a_look_is_not_shown(memory: Memory, old: str, new: str) -> None:
     start(memory)
