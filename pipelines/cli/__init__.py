@@ -128,6 +128,8 @@ _RENAMED = {
     "impact": "why",
 }
 """Former names of verbs, which still work."""
+_RENAMED_OPTIONS = {"--occurred": ["--as", "occurred"], "--answered": ["--as", "answered"]}
+"""Former options of these verbs."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
@@ -146,7 +148,7 @@ class Verbs(click.Group):
         if args and (now := _RENAMED.get(args[0])):
             if sys.stderr.isatty():
                 warn(f"`curate {args[0]}` is `curate {now}` now.")
-            args = [*now.split(), *args[1:]]
+            args = [*now.split(), *(word for one in args[1:] for word in _RENAMED_OPTIONS.get(one, [one]))]
         if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             advice = did_you_mean(args[0], VERBS)
             raise UsageFault(f"There is no verb “{args[0]}”.", f"{advice} `curate --help` lists all verbs.".strip())

@@ -94,6 +94,13 @@ def test_former_names_of_verbs_still_work(memory: Memory, ids: Mapping[str, str]
         memory.curate(verb, ids[text])
         assert now(memory, text)["status"] == status
     assert memory.curate("history", ids[PORT]) == memory.curate("why", ids[PORT])
+    for verb, option, text, status in (
+        ("resolve", "--occurred", DISK, "occurred"),
+        ("end", "--answered", PORT, "answered"),
+    ):
+        memory.curate("reopen", ids[text])
+        memory.curate(verb, ids[text], option)
+        assert now(memory, text)["status"] == status
 
 
 def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Memory, ids: Mapping[str, str]) -> None:
