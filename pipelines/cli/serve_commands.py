@@ -43,14 +43,14 @@ _LOOK_SECONDS = 60.0
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def curate_completion(context: click.Context, shell: str) -> None:
-    r"""Print the script that completes verbs and options with Tab in SHELL.
+    """Print the script that completes verbs and options with Tab in SHELL.
 
     \b
     bash: put this into ~/.bashrc:   eval "$(curate completion bash)"
     zsh:  put this into ~/.zshrc:    eval "$(curate completion zsh)"
     fish: run this once:
       curate completion fish > ~/.config/fish/completions/curate.fish
-    """
+    """  # noqa: D301  click reads the control character
     from click.shell_completion import get_completion_class  # noqa: PLC0415  the verb's work, not its help
 
     if made := get_completion_class(shell):
