@@ -151,12 +151,12 @@ class Sharing:
 
     def _note_fault(self, git: Git, fault: CurateError) -> None:
         is_apart = isinstance(fault, _Diverged | OtherMemory)
-        self._note("diverged" if is_apart else "failed", git, fault.sentence, fault.advice.strip() if is_apart else "")
+        self._note("diverged" if is_apart else "failed", git, fault.sentence, fault.advice.strip())
 
     def _note(self, state: str, git: Git, reason: str = "", advice: str = "") -> None:
         """Record the state in `.curate/push.json`, and note a failure for the person."""
         self.state = state
-        advice = advice or "The next run or sync tries again; `curate doctor --probe` checks the remote."
+        advice = advice or "The next run or sync tries again."
         note = f"Not pushed to {self.remote}: {reason} {advice}"
         if reason and note not in self.notes:  # a failed fetch and push mostly have the same reason
             self.notes.append(note)

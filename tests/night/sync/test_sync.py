@@ -95,6 +95,13 @@ def test_a_memory_without_a_remote_says_how_to_name_one(memory: Memory) -> None:
     assert 'remote = "origin" under [push]' in told
 
 
+def test_a_remote_with_a_wrong_address_says_which_are_right(pair: tuple[Memory, Memory, Path]) -> None:
+    host, _, _ = pair
+    git(host.root, "remote", "set-url", "origin", "../remote.git")
+    told = " ".join(host.curate("sync", exits=1).split())
+    assert "not supported. Use https://, ssh://, user@host:path or an absolute path." in told
+
+
 def end_session(host: Memory, tmp_path: Path) -> None:
     """End a session of an agent, as its hook tells it."""
     words = {"type": "user", "timestamp": "2025-01-02T09:00:00Z", "sessionId": "s1", "cwd": str(tmp_path)}
