@@ -63,14 +63,12 @@ class ClosedDay:
         day: the day.
         headings: the topics of its log, from headings and projects, in order.
         sessions: the transcripts that its log mentions, in order.
-        last_line: the last line of its log.
         count: how many entries it has.
     """
 
     day: str
     headings: tuple[str, ...]
     sessions: tuple[str, ...]
-    last_line: int
     count: int
 
 
@@ -78,10 +76,8 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
     """Return a day, summed up from the entries of all its logs."""
     topics = dict.fromkeys(one.project or (one.headings[-1] if len(one.headings) > 1 else "") for one in entries)
     found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
-    last = max((one.end_line for one in entries if one.path == log_path(day)), default=0)
-    return ClosedDay(
-        day, tuple(filter(None, topics)), tuple(dict.fromkeys(one[0] for one in found if one)), last, len(entries)
-    )
+    sessions = tuple(dict.fromkeys(one[0] for one in found if one))
+    return ClosedDay(day, tuple(filter(None, topics)), sessions, len(entries))
 
 
 def days_to_tell(

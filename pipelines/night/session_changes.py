@@ -58,7 +58,7 @@ _FORMS = {
 }
 
 
-def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: datetime | None = None) -> Outcome:
+def close_by_session(root: Path, name: str, how: Status, reason: str = "") -> Outcome:
     """Close an item by an agent's word, or ask a person.
 
     Args:
@@ -66,7 +66,6 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
         name: the start of its id, or words that match exactly one open item.
         how: the status to close it with.
         reason: why, for the log; may be empty.
-        now: the time, with a zone; None for the current time.
 
     Raises:
         UnknownItem: no item's id starts so, or more than one does.
@@ -82,17 +81,16 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         return close_items(held.documents, [ident], lambda _: how, voice)
 
-    return _changed(root, name, sought, change, line, now)
+    return _changed(root, name, sought, change, line)
 
 
-def correct_by_session(root: Path, name: str, sentence: str, now: datetime | None = None) -> Outcome:
+def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
     """Replace an item's sentence by an agent's word, or ask a person.
 
     Args:
         root: the memory.
         name: the start of the item's id, or words that match exactly one.
         sentence: the new sentence; secrets in it are redacted.
-        now: the time, with a zone; None for the current time.
 
     Raises:
         UnknownItem: no item's id starts so, or more than one does.
@@ -107,7 +105,7 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         return correct_item(held.documents, ident, text, _on_rules(held, ident, voice))
 
-    return _changed(root, name, sought, change, lambda _: f"Correction: {text}", now)
+    return _changed(root, name, sought, change, lambda _: f"Correction: {text}")
 
 
 def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime | None = None) -> Outcome:
@@ -137,14 +135,13 @@ def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime
     return _changed(root, other, sought, change, line, now)
 
 
-def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | None = None) -> Outcome:
+def reopen_by_session(root: Path, name: str, reason: str = "") -> Outcome:
     """Reopen an item by an agent's word, or ask a person.
 
     Args:
         root: the memory.
         name: the start of its id, or words that match exactly one closed item.
         reason: why, for the log; may be empty.
-        now: the time, with a zone; None for the current time.
 
     Raises:
         UnknownItem: no item's id starts so, or more than one does.
@@ -159,7 +156,7 @@ def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | N
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         return reopen_items(held.documents, [ident], voice)
 
-    return _changed(root, name, sought, change, line, now)
+    return _changed(root, name, sought, change, line)
 
 
 def _on_rules(held: HeldMemory, ident: str, voice: Authority) -> Authority:
@@ -176,7 +173,7 @@ def _changed(
     sought: Sought,
     change: Callable[[HeldMemory, str, Authority], Changed],
     line: Callable[[Item], str],
-    now: datetime | None,
+    now: datetime | None = None,
 ) -> Outcome:
     """Make a change in one commit, with its log line if there is one; a change that fails logs nothing."""
     settings = load_settings(root)

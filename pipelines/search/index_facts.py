@@ -86,14 +86,3 @@ def _facts(root: Path, connection: sqlite3.Connection, behind: int) -> IndexFact
         behind=behind,
         vectors=VectorFacts(*model, *embedded_units(root, connection, model)) if model else None,
     )
-
-
-def first_day(root: Path) -> str:
-    """Return the earliest date in the index, or an empty string if there is none.
-
-    Raises:
-        IndexUnusable: there is no index, or it cannot be read.
-    """
-    with reading(root) as connection:
-        (day,) = connection.execute("SELECT min(date) FROM units WHERE date != ''").fetchone()
-        return str(day or "")

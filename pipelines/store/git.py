@@ -250,17 +250,16 @@ class Git(GitCommands):
         listed = self._ask("log", "--full-history", "--format=%H", "--", self.layout.real(path))
         return listed.split() if listed else []
 
-    def last_run(self, since: str = "", until: str = "HEAD") -> str | None:
+    def last_run(self, until: str = "HEAD") -> str | None:
         """Return the newest commit that a run, or a join of two machines, made; None before the first one.
 
         Args:
-            since: a commit; consider only later ones. Empty for all.
             until: a commit; consider only it and earlier ones.
         """
         found: tuple[str, ...] = (until,)
         seen: set[str] = set()
         waiting: list[Commit] = []
-        for _ in range(0 if since else _NEAR):  # mostly it is among the newest, and needs no other git process
+        for _ in range(_NEAR):  # mostly it is among the newest, and needs no other git process
             for ident in found:
                 if ident not in seen and (commit := self.read_commit(ident)):
                     seen.add(ident)
@@ -272,8 +271,7 @@ class Git(GitCommands):
                 return newest.id
             waiting.remove(newest)
             found = newest.parents
-        commits = f"{since}..{until}" if since else until
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
+        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", until, "--") or None
 
     def last_run_or_start(self) -> str | None:
         """Return the newest commit of a run; before the first run, the newest that is not one of a person's edits."""

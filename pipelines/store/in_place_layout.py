@@ -206,13 +206,6 @@ class InPlaceLayout(Layout):
         """The files in the home folder that opted-in files of the person's replaced: home path → their path."""
         return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
 
-    @property
-    def open_folders(self) -> tuple[str, ...]:
-        """The folders, with a trailing `/`, that the globs of `opted_in` start with."""
-        globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
-        fixed = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
-        return tuple(dict.fromkeys(f"{folder}/" for folder in fixed if folder))
-
     def leads(self, folder: str, wanted: str = "") -> bool:
         """Whether a real folder may contain files of the memory, or of the canonical folder `wanted`."""
         if f"{folder}/".startswith(f"{self.home}/") or self.home.startswith(f"{folder}/"):

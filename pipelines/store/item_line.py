@@ -14,11 +14,7 @@ _BOXES = " xX/>!-"
 _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
 _HEX = frozenset("0123456789abcdef")
-_AWAY = frozenset({"forgotten", "archived", "waiting"})
-_DUE = (("(due", ")"), ("[due::", "]"), ("📅", ""), ("📆", ""), ("🗓", ""))
 _SHORTEST, _LONGEST = 7, 65  # characters of an id
-
-
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
 ROWS = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
 """The sections of the briefing whose rows runs write anew."""
@@ -85,12 +81,6 @@ class ItemLine:
         self.label, self.words, self.box, self.is_struck = label, words, box, is_struck
         self.id, self.row = mark[0], ItemRow(mark[1])
 
-    @property
-    def is_over(self) -> bool:
-        """Whether it is struck through, done, dropped or put away, or waits for a person."""
-        is_ticked = self.label == "todo" and self.box in "xX-"
-        return self.is_struck or is_ticked or self.row.get("status") in _AWAY
-
 
 def split_mark(line: str) -> tuple[str, str]:
     """Return a line without the mark of an item, ` ^k…`, wherever that stands, and the id in it."""
@@ -102,16 +92,6 @@ def split_mark(line: str) -> tuple[str, str]:
             return f"{line[:at].rstrip(_BLANKS)}{line[end:]}".rstrip(_BLANKS), ident
         at = line.find("^k", at + 1)
     return line.rstrip(" \t"), ""
-
-
-def split_due(words: str) -> tuple[str, str]:
-    """Return an item's words without the field that says when it is due, `(due DAY)` or as planners write it."""
-    for sign, end in _DUE:
-        before, found, after = words.partition(sign)
-        day = after.lstrip(": \ufe0f")[:10]
-        if found and day[4:5] == "-" and day.replace("-", "").isdecimal():
-            return before.rstrip() + after[after.index(day) + len(day) + len(end) :], day
-    return words, ""
 
 
 def is_item_id(text: str) -> bool:

@@ -33,7 +33,7 @@ def changes(draw: st.DrawFn) -> tuple[dict[str, Document], dict[str, Document]]:
     before = {
         path: edited(page, add=[Block(one) for one in items if homes[one.id] == path]) for path, page in pages.items()
     }
-    before = with_episodes(before, [ClosedDay(day, (), (), 40, 3) for day in DAYS], {})
+    before = with_episodes(before, [ClosedDay(day, (), (), 3) for day in DAYS], {})
     now = dict(before)
     for one in draw(st.lists(st.sampled_from(items), max_size=4, unique=True)):
         path = homes[one.id]

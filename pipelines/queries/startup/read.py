@@ -27,7 +27,6 @@ _REWRITTEN = frozenset(title.casefold() for title in ROWS) - {"people", "where t
 """Sections of the briefing whose rows other parts of the context tell better."""
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
-_NO_HEADING = 7
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
