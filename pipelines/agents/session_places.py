@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
@@ -43,33 +44,12 @@ if TYPE_CHECKING:
     Kept = tuple[str, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlaces:
-    """Where an agent keeps its sessions.
-
-    Args:
-        variable: the environment variable that names its folder.
-        folder: that folder in the home folder, if the variable is not set.
-        places: the folders in it; `*` stands for any one, and `**` for any number.
-    """
-
-    variable: str
-    folder: str
-    places: tuple[str, ...]
-
-
-AGENTS_SESSIONS = {
-    "claude-code": SessionPlaces("CLAUDE_CONFIG_DIR", ".claude", ("projects/*", "projects/*/*/subagents")),
-    "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
-    "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
-}
 # A subagent's answer comes back in the session of its agent; what a person said to one does not.
 _SUBAGENTS = "subagents"
 _BY_PERSON = re.compile(rb'"kind":\s?"human"|"agentId":\s?"aside_question-')
 _SESSION = re.compile(r".+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
 _CWD = re.compile(rb'"cwd":\s?("(?:[^"\\]|\\.)*")')
 _HEAD = 1 << 16
-_GROUP = "memcurate.sessions"
 _RECORD = "sweep.json"
 _BACK = 2 * 24 * 3600 * 1_000_000_000
 _QUIET = ("", NOTHING_YET, NO_TURN)
@@ -83,12 +63,7 @@ def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
         environ: the environment, which may name another folder.
     """
     place = AGENTS_SESSIONS[agent]
-    return Path(_home_of(place, environ), place.places[0].partition("/")[0])
-
-
-def _home_of(place: SessionPlaces, environ: Mapping[str, str]) -> Path:
-    home = Path(environ.get("HOME") or "~").expanduser()
-    return Path(environ.get(place.variable) or home / place.folder).expanduser().absolute()
+    return Path(place.home(environ), place.places[0].partition("/")[0])
 
 
 def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
@@ -156,7 +131,7 @@ def _is_like_one(name: str) -> bool:
 def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
     """Yield what an agent keeps, and what looks like a session in another form."""
     place = AGENTS_SESSIONS[agent]
-    home = glob.escape(str(_home_of(place, environ)))
+    home = glob.escape(str(place.home(environ)))
     for below in place.places:
         for path in glob.iglob(f"{home}/{below}/*", recursive=True):  # noqa: PTH207  many files, no Path made of each
             name = path.rpartition("/")[2]
@@ -273,7 +248,7 @@ def _sources(root: Path, record: Mapping[str, object]) -> Iterator[tuple[str, _S
             own = [one for one in known.projects if gives_sessions(agent, replace(asked, folder=Path(one)))]
             if is_whole or own:
                 yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept if is_whole else _of_projects(own))
-    for point in entry_points(group=_GROUP):
+    for point in entry_points(group=GROUP):
         try:
             module = point.load()
             found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]

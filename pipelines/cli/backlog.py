@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import count, dollars, warn
-from pipelines.errors import UsageFault
-from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
+from pipelines.cli.options import ALL, MOST_DAYS, days_wanted
+from pipelines.cli.output import count, dollars, say, say_json, warn
+from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.queries.health import waiting_days
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Call
     from pipelines.extract.llm.replies import Replies
     from pipelines.night.run import Night
-
-
-MOST_DAYS: Final = 30
-"""With more unread days than this, a person is asked how many of them a model should read."""
-ALL: Final = "all"
 
 
 def with_backlog(night: Night, replies: Replies, wanted: str | None, *, may_ask: bool) -> Night:
@@ -60,19 +54,6 @@ def with_backlog(night: Night, replies: Replies, wanted: str | None, *, may_ask:
     return replace(night, rules_before=days[-most] if most else f"{days[-1]}~") if most < len(days) else night
 
 
-def days_wanted(wanted: str | None) -> int:
-    """Return how many days `--days` names; the usual number for `all` or none.
-
-    Raises:
-        UsageFault: it is neither a number nor `all`.
-    """
-    if wanted is None or wanted == ALL:
-        return MOST_DAYS
-    if not wanted.isascii() or not wanted.isdecimal() or len(wanted) > 6:  # noqa: PLR2004  more days than a life has
-        raise UsageFault(f"“{wanted}” is no number of days.", "Give a number, such as 30, or all.")
-    return int(wanted)
-
-
 def _asked(night: Night, reader: ModelExtractor, replies: Replies, days: Sequence[str]) -> int:
     """Return how many days a person wants a model to read."""
     warn(f"{count(len(days), 'day')} of logs are unread, from {days[0]} to {days[-1]}. All can be searched at once.")
@@ -97,6 +78,32 @@ def unread_calls(night: Night, reader: ModelExtractor, replies: Replies) -> tupl
     return counting, unanswered(counting.calls, reader.chain.models, replies)
 
 
-def is_person_there() -> bool:
-    """Whether a person is at the terminal to answer a question."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+_TASKS = {"verify": "verify", "brief": "write the brief"}
+
+
+def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
+    """Print what a night would cost: reading its logs, the second reader, and the brief.
+
+    Nothing is called or written. What a saved reply answers is free.
+    """
+    reader = night.extractor
+    if not isinstance(reader, ModelExtractor):
+        return
+    counting, calls = unread_calls(night, reader, replies)
+    estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
+    kept = len(counting.calls) - len(calls)
+    if as_json:
+        models = [asdict(one) for one in estimates]
+        say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": models})
+        return
+    free = f"; {count(kept, 'saved reply is', 'saved replies are')} free" if kept else ""
+    days = count(counting.days, "day")
+    say(f"{days} to read with {count(len(calls), 'call')}{free}. If one model answers all of them:")
+    for one in estimates:
+        price = f'; unknown price (set it in [prices."{one.model}"] in your settings)'
+        if one.usd is not None and one.most_usd is not None:
+            price = f": about {dollars(one.usd)}, at most {dollars(one.most_usd)}"
+        say(f"  {one.model}: about {one.input_tokens:,} tokens sent, {one.output_tokens:,} received{price}")
+    if calls:
+        rest = ", ".join(f"{number} to {_TASKS[task]}" for task, number in estimates[0].calls.items() if task in _TASKS)
+        say(f"This assumes {rest}, at {ITEMS_A_DAY} items a day.")

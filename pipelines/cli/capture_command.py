@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.capture import CapturedSession, capture_sessions
 from pipelines.agents.session_places import (
-    AGENTS_SESSIONS,
     open_kept,
     sessions_folder,
     sessions_of,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.backlog import days_wanted, is_person_there, unread_calls, with_backlog
+from pipelines.agents.agent_folders import may_have_sessions
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import day_option, json_option, with_memory
+from pipelines.cli.options import day_option, days_wanted, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
-from pipelines.extract.llm.logged_in import found_program
-from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, ModelExtractor, estimate
 from pipelines.night.plan import plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.run import Night
@@ -91,10 +90,14 @@ def curate_run(  # noqa: PLR0913  one option each
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
-    from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
+    if may_have_sessions(os.environ):
+        from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
-    sweep_sessions(root, settings, when, quiet=as_json)
-    night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
+        sweep_sessions(root, settings, when, quiet=as_json)
+    if night.rereads:
+        from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
+
+        night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     keep_clock(root, settings, when)
@@ -111,13 +114,15 @@ def night_of(
 ) -> tuple[Night, Replies]:
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
     from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
-    from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
-    replies = Replies(root)
-    ledger = Ledger(root / LEDGER, day_of(when, settings))
-    budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
+    replies, budget = Replies(root), None
+    if guard or user.caps != CostCaps():
+        from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
+
+        budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings)), guard=guard)
     extractor = choose_extractor(user, replies, budget=budget)
     night = Night(
         root,
@@ -128,7 +133,7 @@ def night_of(
         rules_from=user.rules_from,
         agents=at(root, CAPTURED).is_file() or was_asked(root, when.timestamp()),
     )
-    if isinstance(extractor, ModelExtractor):
+    if not isinstance(extractor, RulesExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
         from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
 
@@ -139,6 +144,17 @@ def night_of(
 
         night = replace(night, sharing=Sharing(settings, user.push, remote, when))
     return night, replies
+
+
+def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
+    if night.rereads:
+        from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  only models cost
+
+        tell_estimate(night, replies, as_json=as_json)
+    elif as_json:
+        say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
+    else:
+        say("Rules read the logs, so no model is asked and nothing is paid.")
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:
@@ -178,41 +194,13 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         lines = count(left, "line was", "lines were")
         say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
     if left and not user.chosen and not user.keys:  # nobody chose to have no model
+        from pipelines.extract.llm.logged_in import found_program  # noqa: PLC0415  only to give this advice
+
         here = next((name for name in LOGINS if found_program(name, user.logins[name].program)), "")
         how = f" use {here}` lets {LOGINS[here].title} read them" if here else "` shows how to set one up"
         say(f"No model reads the logs. `curate models{how}.")
 
 
-_TASKS = {"verify": "verify", "brief": "write the brief"}
-
-
-def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    """Print what a night would cost: reading its logs, the second reader, and the brief.
-
-    Nothing is called or written. What a saved reply answers is free.
-    """
-    reader = night.extractor
-    if not isinstance(reader, ModelExtractor):
-        if as_json:
-            say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
-        else:
-            say("Rules read the logs, so no model is asked and nothing is paid.")
-        return
-    counting, calls = unread_calls(night, reader, replies)
-    estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
-    kept = len(counting.calls) - len(calls)
-    if as_json:
-        models = [asdict(one) for one in estimates]
-        say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": models})
-        return
-    free = f"; {count(kept, 'saved reply is', 'saved replies are')} free" if kept else ""
-    days = count(counting.days, "day")
-    say(f"{days} to read with {count(len(calls), 'call')}{free}. If one model answers all of them:")
-    for one in estimates:
-        price = f'; unknown price (set it in [prices."{one.model}"] in your settings)'
-        if one.usd is not None and one.most_usd is not None:
-            price = f": about {dollars(one.usd)}, at most {dollars(one.most_usd)}"
-        say(f"  {one.model}: about {one.input_tokens:,} tokens sent, {one.output_tokens:,} received{price}")
-    if calls:
-        rest = ", ".join(f"{number} to {_TASKS[task]}" for task, number in estimates[0].calls.items() if task in _TASKS)
-        say(f"This assumes {rest}, at {ITEMS_A_DAY} items a day.")
+def is_person_there() -> bool:
+    """Whether a person is at the terminal to answer a question."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()

@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.llm.program import ProgramModel
-from pipelines.extract.llm.provider import ProviderModel, as_failure, with_deadline
 from pipelines.provider_settings import LOGINS, PREFIX, ProviderSettings, command_of
 
 if TYPE_CHECKING:
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
     from pipelines.extract.llm.logged_in import LoggedInModel
+    from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.verifier import ModelVerifier
     from pipelines.user_settings import UserSettings
@@ -97,6 +96,8 @@ def _models(user: UserSettings) -> list[Model]:
     models: list[Model] = []
     for name in asked:
         if name.startswith(PREFIX):
+            from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
+
             models.append(ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens))
         elif settings := _settings_of(name, user):
             models.append(_provider_model(name, settings))
@@ -167,6 +168,8 @@ def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
     if name in LOGINS:
         began, why = time.monotonic(), logged_in(name, settings).trouble()
         return Probe(name, not why, why, round(time.monotonic() - began, 2))
+    from pipelines.extract.llm.provider import as_failure, with_deadline  # noqa: PLC0415  the rules need neither
+
     why, began = "", time.monotonic()
     try:
         with_deadline(

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
-from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.outcome_changes import PAIR, ending_of
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
@@ -455,6 +454,8 @@ def decide(
         UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
         CurateError: any error of a manual change.
     """
+    from pipelines.night.manual import ManualChange, change_by_hand  # noqa: PLC0415  a night applies ticks itself
+
     with change_by_hand(root, settings, when, "curate review") as held:
         question = named_question(held.documents, ident)
         choice = chosen(question, word)

@@ -11,6 +11,7 @@ from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import reconcile
 from pipelines.night.secret_lines import without_secret_lines
+from pipelines.store.atomic_replace import merge_changes
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
@@ -21,7 +22,7 @@ from pipelines.store.journal import apply_changes
 from pipelines.store.layout import SETTINGS, TOMBSTONES, kind_of
 from pipelines.store.ledger import ledger_after, ledger_in
 from pipelines.store.left_out import SPARSE, left_out
-from pipelines.store.merge import merge_changes, merge_trees
+from pipelines.store.merge import merge_trees
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.trees import read_documents_in
 

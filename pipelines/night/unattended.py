@@ -9,11 +9,9 @@ import urllib.request
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from pipelines.agents.timers import call
 from pipelines.errors import CurateError, LockHeld
 from pipelines.night.report import RunReport, Watch, save_report
 from pipelines.night.run_night import curate_night
-from pipelines.search.embedders.remote import open_url
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -60,6 +58,8 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
 
 def _pinged(url: str, when: str) -> list[str]:
     """Request an address; return a sentence if it did not answer as it should."""
+    from pipelines.search.embedders.remote import open_url  # noqa: PLC0415  few nights have a monitor
+
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "memcurate"})  # noqa: S310  http(s) alone
         with open_url(request, SECONDS):
@@ -103,6 +103,8 @@ def notification_text(root: Path, *, overdue: bool, left: bool) -> str:
 
 def notify(text: str) -> bool:
     """Notify a person by `notify-send`; return whether that worked."""
+    from pipelines.agents.timers import call  # noqa: PLC0415  only for `curate status --notify`
+
     has_desktop = any(os.environ.get(name) for name in _DESKTOPS)
     words = ("notify-send", "--app-name", TITLE, "--urgency=critical", "--", TITLE, text)
     return has_desktop and call(words).returncode == 0

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.candidates import CandidatePlace, IndexQuestion, fitting_units
+from pipelines.search.schema import HELD_BACK, REJECTED
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -34,10 +35,6 @@ class Overruled(NamedTuple):
     def to_json(self) -> dict[str, str]:
         """Return it for JSON; whoever wants the text asks for the item."""
         return {"by": self.by, "why": self.why, "since": self.since}
-
-
-REJECTED, HELD_BACK = "rejected", "held back"
-"""Lines overruled for these reasons are hidden by default: a person said no, or has not been asked yet."""
 
 
 _ABOUT = """

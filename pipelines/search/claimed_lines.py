@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.search.beliefs import HELD_BACK, REJECTED
-from pipelines.search.schema import CLAIM_COLUMNS
+from pipelines.search.schema import CLAIM_COLUMNS, HELD_BACK, REJECTED
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust

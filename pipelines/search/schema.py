@@ -37,6 +37,9 @@ SEPARATOR = "\x1f"
 AS_SAID = "\x1d"
 """Stands before metadata as a person wrote it, behind its normalised form."""
 
+REJECTED, HELD_BACK = "rejected", "held back"
+"""Lines overruled for these reasons are hidden by default: a person said no, or has not been asked yet."""
+
 SHOWN, PAST, NEVER = 0, 1, 2
 """Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
 

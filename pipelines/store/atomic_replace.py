@@ -12,20 +12,48 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.append_log import append_bytes
+from pipelines.store.change_set import Change
 from pipelines.store.files import is_linked, make_folder, put_in_place, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.layout import LOGS
-from pipelines.store.merge import merge
 from pipelines.store.user_layout import at, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.store.change_set import Change
-
 
 ATTEMPTS: Final = 20
 _OLD = ".old"
+
+
+def merge_changes(changes: Sequence[Change], currents: Sequence[bytes | None]) -> list[Change]:
+    """Return a run's changes of files as they are by now, with what others wrote to them meanwhile.
+
+    A file that is not there is written again: git may have left it out.
+
+    Args:
+        changes: the changes, of files as the run read them.
+        currents: the current content of each file.
+    """
+    if all(current in {one.before, one.after} for one, current in zip(changes, currents, strict=True)):
+        return list(changes)
+    from pipelines.store.merge import merge_trees  # noqa: PLC0415  few files change while a run writes them
+
+    trees = [
+        [one.before for one in changes],
+        [one.before if current is None else current for one, current in zip(changes, currents, strict=True)],
+        [one.after for one in changes],
+    ]
+    base, ours, theirs = (
+        {one.path: data for one, data in zip(changes, tree, strict=True) if data is not None} for tree in trees
+    )
+    merged = merge_trees(base, ours, theirs, ours_first=True, ledger={}).contents()
+    return [Change(one.path, current, merged.get(one.path)) for one, current in zip(changes, currents, strict=True)]
+
+
+def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
+    """Return the content of one file from what a run read, what it would write, and the current content."""
+    return merge_changes([Change(path, before, after)], [current])[0].after
 
 
 def put(root: Path, folder: Path, number: int, change: Change) -> bool:

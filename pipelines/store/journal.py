@@ -16,14 +16,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
-from pipelines.store.atomic_replace import put, settle
+from pipelines.store.atomic_replace import merge_changes, put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.layout import PRIVATE
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
-from pipelines.store.merge import merge_changes
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside, layout_of, real_path
 

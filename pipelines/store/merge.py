@@ -11,7 +11,6 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.change_set import Change
 from pipelines.store.layout import LOGS, SETTINGS, STATE, kind_of
 from pipelines.store.markdown import body_lines, headings_among, split_lines
 from pipelines.store.merge_pages import BOTH, ONE, STAYS, Disputed, merge_pages
@@ -19,7 +18,7 @@ from pipelines.store.three_way import both, common, holds, merge_texts
 from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from pipelines.store.document import Document
     from pipelines.store.ledger import Ledger
@@ -68,34 +67,6 @@ def merge_trees(
         files |= {} if data is None else {path: data}
         disputed += more
     return Merged(files, merged, tuple(disputed))
-
-
-def merge_changes(changes: Sequence[Change], currents: Sequence[bytes | None]) -> list[Change]:
-    """Return a run's changes of files as they are by now, with what others wrote to them meanwhile.
-
-    A file that is not there is written again: git may have left it out.
-
-    Args:
-        changes: the changes, of files as the run read them.
-        currents: the current content of each file.
-    """
-    if all(current in {one.before, one.after} for one, current in zip(changes, currents, strict=True)):
-        return list(changes)
-    trees = [
-        [one.before for one in changes],
-        [one.before if current is None else current for one, current in zip(changes, currents, strict=True)],
-        [one.after for one in changes],
-    ]
-    base, ours, theirs = (
-        {one.path: data for one, data in zip(changes, tree, strict=True) if data is not None} for tree in trees
-    )
-    merged = merge_trees(base, ours, theirs, ours_first=True, ledger={}).contents()
-    return [Change(one.path, current, merged.get(one.path)) for one, current in zip(changes, currents, strict=True)]
-
-
-def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
-    """Return the content of one file from what a run read, what it would write, and the current content."""
-    return merge_changes([Change(path, before, after)], [current])[0].after
 
 
 def _merged_file(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import backlog, run_command
+from pipelines.cli import backlog, options, run_command
 from pipelines.store.item import Status
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
@@ -266,7 +266,8 @@ def test_of_forty_days_a_model_reads_the_newest_thirty_and_the_rules_the_others(
 def test_who_runs_it_may_say_how_many_days_a_model_reads(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, count: int
 ) -> None:
-    monkeypatch.setattr(backlog, "MOST_DAYS", 3)
+    for module in (backlog, options):
+        monkeypatch.setattr(module, "MOST_DAYS", 3)
     found = Backlog(memory, tmp_path, 5)
     said = found.run(*(("--days", wanted) if wanted else ()))
     assert found.asked == found.days[5 - count :]
@@ -278,7 +279,8 @@ def test_who_runs_it_may_say_how_many_days_a_model_reads(
 def test_a_person_is_asked_and_sees_the_cost_before(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, count: int
 ) -> None:
-    monkeypatch.setattr(backlog, "MOST_DAYS", 3)
+    for module in (backlog, options):
+        monkeypatch.setattr(module, "MOST_DAYS", 3)
     monkeypatch.setattr(run_command, "is_person_there", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
     found = Backlog(memory, tmp_path, 5)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pipelines.store.atomic_replace import merge
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType
-from pipelines.store.merge import merge
 
 PATH = "Areas/a.md"
 OLD = Item(ItemType.FACT, "old", id="k1111111111")

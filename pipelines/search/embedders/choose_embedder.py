@@ -58,15 +58,15 @@ def _voyage(settings: EmbedderSettings) -> Choice:
 
 
 def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
-    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above
-    from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
-
     try:
         models = models_folder(environ)
         folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
         if not settings.folder and not is_complete(MINILM, folder):
             no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
             return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
+        from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above
+        from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
+
         others = recorded_model(models, folder.name) if folder.parent == models else None
         model = built_model(folder, models, settings.precision, others if settings.folder else MINILM)
     except UnusableModel as fault:
