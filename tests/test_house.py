@@ -146,7 +146,7 @@ BUDGETS = {}
 
 
 def test_no_room_outgrows_its_budget() -> None:
-    """Whoever needs more deletes first, and names in the commit what it replaces and which user's report asks for it."""
+    """Whoever needs more deletes first; the commit names what goes, and the user's report that asks for it."""
     found = tokens_by_room()
     assert {room: size for room, size in found.items() if size > BUDGETS[room]} == {}
     assert sum(found.values()) <= WHOLE

@@ -82,6 +82,32 @@ def test_now_may_rest_on_an_episode_and_on_none_that_was_not_shown(memory: Memor
     ], "of a day that was just read, the reader sees the lines: no page has its episode yet"
 
 
+def test_a_sentence_rests_on_what_was_shown_of_it_and_the_second_reader_is_asked(memory: Memory) -> None:
+    log(memory, ITEMS[0])
+    model = writes("", MOVE, "kfffffff", now="The database moves to another product.")
+    curate(memory, model)
+    (claim,) = [one for call in model.claims for one in call if one["text"].startswith("The database moves")]
+    assert claim["quotes"] == [MOVE]
+    assert told(memory, "MEMORY.md", "Now") == ["The database moves to another product."]
+
+
+def test_what_rests_on_a_day_alone_leaves_the_first_part_with_the_day(memory: Memory) -> None:
+    log(memory, ITEMS[0])
+    model = writes("", episode="The move to PostgreSQL 16 was settled.")
+    row = {"text": "The database moves to another product.", "ids": [], "days": [DAY]}
+    model.writes = lambda asked: {"now": [row] if asked["day"] == DAY else [], "states": []}
+    curate(memory, model)
+    for day in ("20", "21", "22"):
+        log(memory, f"Fact: It rained on {day} March.", day=f"2026-03-{day}")
+        model.writes = lambda asked: {
+            "now": [{**one, "days": one["days"]} for one in asked["now"]["before"]],
+            "states": [],
+        }
+        model.reads = lambda day: reply(*labelled(day), episode=[{"text": "It rained.", "lines": [[3, 3]]}])
+        curate(memory, model, f"2026-03-{int(day) + 1}T02:00+00:00")
+    assert told(memory, "MEMORY.md", "Now") == []
+
+
 def test_a_sentence_that_rests_on_a_day_brings_the_lines_nearest_to_it_and_not_the_day(memory: Memory) -> None:
     log(
         memory,
