@@ -88,12 +88,12 @@ def complaint(done: CompletedProcess[str]) -> str:
 
 def keys_file(home: Path) -> Path:
     """Return the file with the environment of nights, which holds the keys of models."""
-    return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "memcurate/environment"
+    return _config_folder(home) / "memcurate/environment"
 
 
-def _xdg_folder(variable: str, usual: Path) -> Path:
-    named = Path(os.environ.get(variable, ""))
-    return named if named.is_absolute() else usual
+def _config_folder(home: Path) -> Path:
+    named = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return named if named.is_absolute() else home / ".config"
 
 
 def night_time(asked: InstallRequest, found: InstalledNight | None) -> str:
@@ -192,7 +192,7 @@ def _quoted(text: str | Path) -> str:
 
 
 def _units_folder(home: Path) -> Path:
-    return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "systemd/user"
+    return _config_folder(home) / "systemd/user"
 
 
 def whole_file(path: Path, text: str) -> Edit:

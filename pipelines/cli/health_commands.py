@@ -110,7 +110,7 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,
     }
     unscheduled = "All is well, but no run is scheduled: see `curate install --help`."
-    return next((notification_text for notification_text, holds in sentences.items() if holds), unscheduled)
+    return next((sentence for sentence, holds in sentences.items() if holds), unscheduled)
 
 
 def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], Fields, Fields]:

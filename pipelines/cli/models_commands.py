@@ -40,7 +40,7 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     user = load_user_settings(os.environ)
     embedder, why = choose_embedder(user.embedder, os.environ)
     folder = models_folder(os.environ) / MINILM.name
-    fetched = is_complete(MINILM, folder)
+    fetched = is_complete(folder)
     if as_json:
         name = embedder.name if embedder else None
         local = {"local": MINILM.name, "fetched": fetched, "folder": str(folder)}

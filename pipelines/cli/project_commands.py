@@ -13,7 +13,8 @@ from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
-from pipelines.night.projects import archived_project, merged_projects, open_todos, renamed_project
+from pipelines.night.projects import archived_project, merged_projects, renamed_project
+from pipelines.store.item import Status
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import layout_of
@@ -93,7 +94,8 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
 def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
     """Close a project: move it to Archives/ with its items. It is no longer loaded, but search still finds it."""
     documents, shown = read_documents(opened[0]), layout_of(opened[0]).real
-    left = open_todos(documents[project_named(documents, name, shown)])
+    held_items = documents[project_named(documents, name, shown)].items
+    left = [placed.item for placed in held_items if placed.item.status is Status.OPEN]
     say(*(f"open: {item.id} {item.text}" for item in left))
     if left:
         confirm(f"{count(len(left), 'open todo')} will be archived with it. Close the project?", yes=yes)

@@ -14,6 +14,7 @@ import select
 import signal
 import sys
 import threading
+import webbrowser
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -176,7 +177,7 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
     Only the browser that this starts has access. Each change that you make there is committed, just as with the verbs.
     The server stops after an idle hour, or with Ctrl-C.
     """
-    from pipelines.view.app import open_browser, serve  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.view.app import serve  # noqa: PLC0415  the verb's work, not its help
 
     load_settings(root)  # report faults in them before a browser opens
 
@@ -185,7 +186,7 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
         say(f"The page is open{where}. Press Ctrl-C to stop.")
         sys.stdout.flush()  # a program that reads a pipe waits for the path
         if not no_browser:
-            open_browser(entry)
+            webbrowser.open(entry.as_uri())
 
     serve(
         root, lambda words: run_verb(root, words), lambda: datetime.now(UTC), opened,

@@ -25,7 +25,7 @@ from pipelines.store.document import (
     with_marks,
 )
 from pipelines.store.generated import without_pointers, without_sentences
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import ItemType, Status
 from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry
 from pipelines.store.wording import folded
@@ -51,11 +51,6 @@ def kept(document: Document, day: str) -> Document:
     if document.front.lines and not document.faults:
         return with_front_matter(document, {KEPT: day})
     return document if document.faults else with_front_lines(document, [f"{KEPT}: {day}"])
-
-
-def open_todos(document: Document) -> tuple[Item, ...]:
-    """Return the open todos of a document."""
-    return tuple(placed.item for placed in document.items if placed.item.status is Status.OPEN)
 
 
 def archived_project(documents: Mapping[str, Document], path: str, theirs: Collection[str] = ()) -> dict[str, Document]:

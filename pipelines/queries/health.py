@@ -112,7 +112,7 @@ def health(
     return Health(
         overdue,
         _failure(newest, waiting) or (_UNFINISHED if unfinished else ""),
-        _over_budget(newest) if waiting else "",
+        str((waiting and newest and newest.did_its_work and newest.reported("model", "over_budget")) or ""),
         ahead,
         last,
         well,
@@ -153,10 +153,6 @@ def _failure(newest: PastRun | None, waiting: Sequence[str]) -> str:
     if newest.ended is RunEnd.ASTRAY:
         return f"The last run is gone: {newest.why}."
     return f"The last run left days unread: {newest.reported('model', 'failure') or '`curate runs` shows why.'}"
-
-
-def _over_budget(newest: PastRun | None) -> str:
-    return str((newest and newest.did_its_work and newest.reported("model", "over_budget")) or "")
 
 
 def minutes(when: datetime) -> str:

@@ -302,11 +302,6 @@ Record = dict[str, Any]
 _NULLABLE = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
 
 
-def header_record() -> Record:
-    """Return the first line of an export."""
-    return {"record": "header", "format": FORMAT, "version": VERSION}
-
-
 def document_record(document: Document) -> Record:
     """Return what a reader needs to create a document."""
     return {
@@ -362,7 +357,7 @@ def json_lines(root: Path) -> Iterator[str]:
     def line(record: object) -> str:
         return escape_terminal_json(record, separators=(",", ":")) + "\n"
 
-    yield line(header_record())
+    yield line({"record": "header", "format": FORMAT, "version": VERSION})
     for document in _documents(root):
         if document.items:
             yield line(document_record(document))

@@ -12,7 +12,6 @@ import socket
 import tempfile
 import threading
 import time
-import webbrowser
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -388,8 +387,3 @@ def _entry_file(key: Pass) -> Iterator[Path]:
         path.touch(0o600, exist_ok=False)
         path.write_text(key.entry_page(), encoding="utf-8")
         yield path
-
-
-def open_browser(entry: Path) -> None:
-    """Open a file in the owner's browser; without one, nothing happens."""
-    webbrowser.open(entry.as_uri())

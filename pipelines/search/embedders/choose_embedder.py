@@ -61,7 +61,7 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
     try:
         models = models_folder(environ)
         folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
-        if not settings.folder and not is_complete(MINILM, folder):
+        if not settings.folder and not is_complete(folder):
             no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
             return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
         from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above

@@ -89,9 +89,9 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     return Path(home, ".cache", "memcurate", "models")
 
 
-def is_complete(model: PinnedModel, folder: Path) -> bool:
-    """Return whether every file of a model exists. Digests are compared later, when a file is used."""
-    return all((folder / name).is_file() for name in model.files)
+def is_complete(folder: Path) -> bool:
+    """Return whether every file of the pinned model exists. Digests are compared later, when a file is used."""
+    return all((folder / name).is_file() for name in MINILM.files)
 
 
 def changed_file(model: PinnedModel, folder: Path) -> str:
