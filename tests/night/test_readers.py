@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.cli import run_command
+from pipelines.extract.llm import logged_in
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, lay
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def settle(text: str) -> None:
 
 @pytest.mark.usefixtures("log")
 def test_a_night_without_a_model_says_so_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_command, "found_program", lambda *_: None)  # whoever tests may have one
+    monkeypatch.setattr(logged_in, "found_program", lambda *_: None)  # whoever tests may have one
     said = memory.curate(*NIGHT)
     line = "No model reads the logs. `curate models` shows how to set one up."
     assert "1 line was not understood; `curate runs " in said
