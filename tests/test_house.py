@@ -142,7 +142,12 @@ def test_items_have_one_reader() -> None:
     assert found["Document"] == {"store/document.py", "store/trees.py"}
 
 
-BUDGETS = {}
+BUDGETS = {
+    "store": 100_900, "night": 62_500, "search": 35_400, "extract": 35_300, "cli": 30_500, "queries": 26_200,
+    "agents": 25_500, "view": 25_400, "review": 16_400, "loose": 14_900,
+}  # fmt: skip
+"""Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
+WHOLE = 372_000
 
 
 def test_no_room_outgrows_its_budget() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-def test_nine_gits_for_a_night_that_commits_and_two_for_an_idle_one(
+def test_eight_gits_for_a_night_that_commits_and_one_for_an_idle_one(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.curate("run", "--now", "2026-03-18T02:00")
@@ -23,8 +23,8 @@ def test_nine_gits_for_a_night_that_commits_and_two_for_an_idle_one(
     shim.write_text(f'#!/bin/sh\necho "$*" >> {told}\nexec {shutil.which("git")} "$@"\n')
     shim.chmod(0o755)
     monkeypatch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
-    for night, most in (("2026-03-19", 9), ("2026-03-20", 2)):
-        if most == 9:
+    for night, most in (("2026-03-19", 8), ("2026-03-20", 1)):
+        if most == 8:
             memory.write("Logs/2026-03-18.md", "- Decision: Use Terraform, not Pulumi.\n")
         memory.curate("run", "--now", f"{night}T02:00")
         calls = told.read_text().splitlines()
