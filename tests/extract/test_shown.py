@@ -113,7 +113,7 @@ def test_three_budgets_hold_at_five_thousand_items() -> None:
     for title, tokens in (("Documents", DOCUMENT_TOKENS), ("Open", OPEN_TOKENS), ("Near", NEAR_TOKENS)):
         size = len(under(call, title).encode())
         assert tokens * 4 * 0.9 < size <= tokens * 4, title
-    assert (DOCUMENT_TOKENS, OPEN_TOKENS, NEAR_TOKENS) == (500, 1_100, 600)
+    assert (DOCUMENT_TOKENS, OPEN_TOKENS, NEAR_TOKENS) == (500, 1_100, 500)
     for key, title in (("documents", "Documents"), ("open", "Open"), ("near", "Near")):
         assert [one["id"] for one in call.input[key]] == re.findall(r"^\S+", under(call, title), re.MULTILINE)
     assert call.input["documents"][0]["id"] == "general"

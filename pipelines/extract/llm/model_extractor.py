@@ -47,9 +47,7 @@ Row = dict[str, str]
 BYTES_A_TOKEN: Final = 4
 DOCUMENT_TOKENS: Final = 500
 OPEN_TOKENS: Final = 1_100
-NEAR_TOKENS: Final = 600
-_NEAR = 160
-"""Characters of an item that is near: enough to see that the day overrules it, and twice as many are shown."""
+NEAR_TOKENS: Final = 500
 """The most tokens of a request that tell of pages, of what is open, and of what is near."""
 HEADING_LENGTH: Final = 200
 USUAL_OUTPUT: Final = 900
@@ -191,8 +189,7 @@ class _Shown:
         rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
         rows = fitting(rows, OPEN_TOKENS, _item_line)
         near = request.nearby.nearest(piece.text, {row["id"] for row in rows})
-        rest = [{**item_row(item, names.get(home, home)), "text": shown_text(item.text, _NEAR)} for home, item in near]
-        others = fitting(rest, NEAR_TOKENS, _item_line)
+        others = fitting([item_row(item, names.get(home, home)) for home, item in near], NEAR_TOKENS, _item_line)
         held = {item.id: item for _, item in (*pending, *near)}
         return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
 
