@@ -142,7 +142,7 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
     if not item:
         raise UsageFault("Which item does the sentence replace?", 'Write `curate correct ID "SENTENCE"`.')
     if not text:
-        raise UsageFault("There is no new sentence.", "Give one, or or close it: `curate close ID`.")
+        raise UsageFault("There is no new sentence.", "Give one, or close it: `curate close ID`.")
     sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
