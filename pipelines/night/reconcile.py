@@ -180,7 +180,7 @@ def reconcile(
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
     changed, same = baseline
-    before, present = items_by_id(changed), items_by_id(documents)
+    before, present, said = items_by_id(changed), items_by_id(documents), _brackets_in(changed)
     found, taken = Reconciled(dict(documents)), {*before, *present}
     for path, document in sorted((path, one) for path, one in documents.items() if path not in same):
         new: dict[int, Item] = {}
@@ -194,7 +194,7 @@ def reconcile(
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 found.numbered.append(item.id)
-            elif item.id in before and _is_edited(old := before[item.id][1], placed, document, changed):
+            elif item.id in before and _is_edited(old := before[item.id][1], placed, document, said):
                 former = [old] if _wording(old) != _wording(item) else []
                 found.corrected += [tombstone(replace(one, id=""), today, Reason.CORRECTED) for one in former]
                 is_agents = wrote(words_on_page(document, placed))
@@ -242,15 +242,16 @@ def _brackets_on(document: Document, placed: Placed) -> list[str]:
     return [one for one in brackets_of(placed.item) if one in line]
 
 
-def _is_edited(old: Item, placed: Placed, document: Document, changed: Mapping[str, Document]) -> bool:
+def _brackets_in(documents: Mapping[str, Document]) -> dict[str, list[str]]:
+    """Return id → what the item's line says of whose word it is and how sure, where it says that at all."""
+    placed = ((one, place) for one in documents.values() for place in one.items if place.item.id)
+    return {place.item.id: said for one, place in placed if (said := _brackets_on(one, place))}
+
+
+def _is_edited(old: Item, placed: Placed, document: Document, said: Mapping[str, list[str]]) -> bool:
     """Whether a person gave an item other words, or took away whose word it is or how sure, since the last run."""
-    if _wording(old) != _wording(placed.item):
-        return True
-    if not brackets_of(old):
-        return False
-    homes = ((one, was) for one in changed.values() if old.id in one.held for was in one.items)
-    said = {mark for one, was in homes if was.item.id == old.id for mark in _brackets_on(one, was)}
-    return not said.issubset(_brackets_on(document, placed))
+    taken = old.id in said and not set(said[old.id]).issubset(_brackets_on(document, placed))
+    return taken or _wording(old) != _wording(placed.item)
 
 
 def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
