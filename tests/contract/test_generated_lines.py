@@ -95,5 +95,5 @@ def test_a_ledger_that_is_lost_is_there_again_after_a_night(told: Memory) -> Non
     before = items(told)
     shutil.rmtree(told.root / "State/items")
     for day in (NEXT, THIRD):
-        night(told, day, f"Fact: It rained on {day}.")
+        night(told, day, f"Fact: It rained on {day}.", project="Beta")
     assert {text: one for text, one in items(told).items() if text in before} == before

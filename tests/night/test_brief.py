@@ -91,21 +91,41 @@ def test_a_sentence_rests_on_what_was_shown_of_it_and_the_second_reader_is_asked
     assert told(memory, "MEMORY.md", "Now") == ["The database moves to another product."]
 
 
-def test_what_rests_on_a_day_alone_leaves_the_first_part_with_the_day(memory: Memory) -> None:
+def test_what_rests_on_a_day_alone_leaves_the_first_part_with_the_day_though_no_model_reads_any_more(
+    memory: Memory,
+) -> None:
     log(memory, ITEMS[0])
     model = writes("", episode="The move to PostgreSQL 16 was settled.")
     row = {"text": "The database moves to another product.", "ids": [], "days": [DAY]}
-    model.writes = lambda asked: {"now": [row] if asked["day"] == DAY else [], "states": []}
+    model.writes = lambda _: {"now": [row], "states": []}
     curate(memory, model)
-    for day in ("20", "21", "22"):
-        log(memory, f"Fact: It rained on {day} March.", day=f"2026-03-{day}")
-        model.writes = lambda asked: {
-            "now": [{**one, "days": one["days"]} for one in asked["now"]["before"]],
-            "states": [],
-        }
-        model.reads = lambda day: reply(*labelled(day), episode=[{"text": "It rained.", "lines": [[3, 3]]}])
-        curate(memory, model, f"2026-03-{int(day) + 1}T02:00+00:00")
+    for day in ("2026-03-20", "2026-03-21", "2026-03-22"):
+        assert told(memory, "MEMORY.md", "Now") == [row["text"]]
+        log(memory, f"Fact: It rained on {day}.", day=day)
+        memory.curate("run", "--provider", "rules", "--now", f"{day}T23:30")
     assert told(memory, "MEMORY.md", "Now") == []
+
+
+def test_decisions_do_not_crowd_what_is_open_out_of_the_brief(memory: Memory) -> None:
+    many = [
+        f"- Decision: Berth {n} gets {'the widest of all ' * 4}rings. <!-- k{n:08x} since=2026-03-18 -->"
+        for n in range(60)
+    ]
+    memory.write("Areas/quay.md", "\n".join(["# Quay", "", *many, ""]))
+    memory.write("Areas/home.md", f"# Home\n\n- [ ] Todo: Paint the fence. <!-- kaaaaaaa1 since={DAY} -->\n")
+    memory.curate("run", "--provider", "rules", "--now", f"{DAY}T12:00")
+    log(memory, ITEMS[0])
+    shown: list[str] = []
+
+    def seen(asked: Asked) -> Asked:
+        shown.extend(one["text"] for one in asked["now"]["items"])
+        return {"now": [], "states": []}
+
+    model = writes("")
+    model.writes = seen
+    curate(memory, model)
+    assert "Paint the fence." in shown
+    assert any("Berth" in one for one in shown)
 
 
 def test_a_sentence_that_rests_on_a_day_brings_the_lines_nearest_to_it_and_not_the_day(memory: Memory) -> None:
