@@ -92,8 +92,11 @@ def test_a_row_that_begins_with_a_label_is_no_item_though_its_row_is_lost(told: 
 
 
 def test_a_ledger_that_is_lost_is_there_again_after_a_night(told: Memory) -> None:
+    night(told, NEXT, "Fact: The sea is cold.", project="Gamma")
     before = items(told)
     shutil.rmtree(told.root / "State/items")
-    for day in (NEXT, THIRD):
+    for day in (THIRD, "2026-03-13"):
         night(told, day, f"Fact: It rained on {day}.", project="Beta")
     assert {text: one for text, one in items(told).items() if text in before} == before
+    rows = "".join(file.read_text() for file in told.root.glob("State/items/*"))
+    assert [one["id"] for one in before.values() if one["id"] not in rows] == []
