@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import os
 import re
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -93,6 +94,8 @@ class Git(GitCommands):
                 a merge or the like is in progress: a commit would keep both sides, and the marks between them.
             DetachedHead: HEAD names no branch.
         """
+        if self._objects is not None:
+            self._objects.clear_cache()
         self._repository = None  # it may have changed
         repository = self.repository
         if (head := self.object("HEAD")) is None:
@@ -155,7 +158,10 @@ class Git(GitCommands):
             why = f"The repository at {self.root} has SHA-256 ids, which GitPython cannot read."
             raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
         prefix = f"{place.relative_to(top)}/" if place != top else ""
-        return Repository(own, Path(found.common_dir), top, prefix, branch), found.git
+        # Not `found.git`: the settings' parser keeps `found`, and so its `git cat-file`, until a garbage collection.
+        objects = opened.GitCommandWrapperType(str(top))
+        weakref.finalize(self, objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
+        return Repository(own, Path(found.common_dir), top, prefix, branch), objects
 
     def object(self, name: str) -> tuple[str, str, bytes] | None:
         """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pytest
 
     from tests.conftest import Memory
@@ -31,3 +31,17 @@ def test_eight_gits_for_a_night_that_commits_and_one_for_an_idle_one(
         told.write_text("")
         assert 0 < len(calls) <= most, calls
     assert "Terraform" in memory.read("Areas/general.md")
+
+
+def test_a_process_that_does_night_after_night_keeps_no_git(memory: Memory) -> None:
+    open_files = []
+    gc.collect()
+    gc.disable()  # nothing may wait for a collection to be closed
+    try:
+        for day in range(18, 22):
+            memory.write(f"Logs/2026-03-{day}.md", f"- Decision: Use version {day} of Terraform.\n")
+            memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+            open_files.append(len([*Path("/dev/fd").iterdir()]))
+    finally:
+        gc.enable()
+    assert open_files[-1] == open_files[0]
