@@ -15,7 +15,7 @@ BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture e2e fuzz demo docs bench bench-search bench-secrets lint format lock clean
+.PHONY: help install run test pytest torture e2e fuzz demo docs bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -38,8 +38,11 @@ run: install
 
 # What was compiled is kept, whatever the environment says: without it the tests alone take ten seconds to load in
 # every process. Work is shared out in runs of neighbours, which begin with the same memories. Three workers suit two
-# cores: many tests wait for git.
-test: install lint
+# cores: many tests wait for git. What lint needs of the time, it needs meanwhile.
+test: install
+	@$(MAKE) --no-print-directory -j 2 lint pytest
+
+pytest: install
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not torture and not e2e"
 
 torture: install

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -29,9 +34,14 @@ def render(name: str, **values: object) -> str:
 
     Nothing is escaped: that would write entities into the Markdown that people read.
     """
+    return _templates().get_template(f"{name}.j2").render(values)
+
+
+@cache
+def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  56 ms that an idle run saves
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("pipelines", "templates"),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -39,4 +49,3 @@ def render(name: str, **values: object) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701  see above
     )
-    return environment.get_template(f"{name}.j2").render(values)

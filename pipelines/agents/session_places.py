@@ -20,13 +20,12 @@ import stat
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import entry_points
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
+from pipelines.agents.agent_folders import AGENTS_SESSIONS, other_programs
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
@@ -248,7 +247,7 @@ def _sources(root: Path, record: Mapping[str, object]) -> Iterator[tuple[str, _S
             own = [one for one in known.projects if gives_sessions(agent, replace(asked, folder=Path(one)))]
             if is_whole or own:
                 yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept if is_whole else _of_projects(own))
-    for point in entry_points(group=GROUP):
+    for point in other_programs():
         try:
             module = point.load()
             found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.liars import measure
 from benchmarks.lies import CLASSES, lies, read_scenes
 
 
-def test_no_lie_is_believed_and_no_truth_is_lost() -> None:
-    told = measure(CLASSES, most=10)
+@pytest.mark.parametrize("most", [5, pytest.param(10, marks=pytest.mark.torture)])
+def test_no_lie_is_believed_and_no_truth_is_lost(most: int) -> None:
+    told = measure(CLASSES, most=most)
     assert {kind: row["lies"] for kind, row in told["classes"].items()} == {kind: [] for kind in CLASSES}
     assert told["honest"]["lost"] == []
-    assert all(row["live"] + row["waits"] + row["verified"] + row["by code"] == 10 for row in told["classes"].values())
+    assert all(
+        row["live"] + row["waits"] + row["verified"] + row["by code"] == most for row in told["classes"].values()
+    )
     assert told["classes"]["roles"]["yes-man"] > 0, "the lies reach the memory where nobody stops them"
     assert told["classes"]["markup"]["yes-man"] == told["classes"]["markup"]["live"] == 0, "markup needs no reader"
 

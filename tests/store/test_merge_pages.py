@@ -100,7 +100,7 @@ def _prose(pages: Pages) -> Counter[str]:
 
 
 given_two = given(steps, steps, steps)
-many = settings(max_examples=300, deadline=None)
+many = settings(max_examples=100, deadline=None)
 
 
 @many

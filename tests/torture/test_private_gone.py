@@ -83,10 +83,10 @@ def test_after_a_run_nothing_of_it_is_left(told: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "verb",
     [
-        *("sync", "add"),
+        "sync",
         *(
             pytest.param(verb, marks=pytest.mark.torture)
-            for verb in ("index", "context", "search", "run --dry-run", "check --secrets")
+            for verb in ("add", "index", "context", "search", "run --dry-run", "check --secrets")
         ),
     ],
 )

@@ -20,6 +20,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pipelines.store.secrets.redact import without_secrets
@@ -28,6 +29,8 @@ from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from jinja2 import Template
 
 
 _IMAGE_BYTES = 12_000
@@ -179,20 +182,24 @@ class Prompt:
             schema: the JSON schema of the reply.
             data: the values as data, for programs.
         """
-        import jinja2  # noqa: PLC0415  only a run that calls a model needs it
-
-        environment = jinja2.Environment(
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,  # noqa: S701  Markdown for a model, which must quote it unchanged
-            keep_trailing_newline=True,
-            trim_blocks=True,
-        )
         code = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:20]
-        template, filled = environment.from_string(self.body), {"nonce": code, **values}
+        template, filled = _template(self.body), {"nonce": code, **values}
         blocks = ["".join(template.blocks[name](template.new_context(filled))) for name in ("system", "user")]
         # The last safety net: no secret of a log, document or title leaves the machine.
         system, user = (without_secrets(block.strip()) + "\n" for block in blocks)
         return Call(self.id, self.id, self.version, system, user, schema, _veiled(data or {}))
+
+
+@cache
+def _template(body: str) -> Template:
+    import jinja2  # noqa: PLC0415  only a run that calls a model needs it
+
+    return jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701  Markdown for a model, which must quote it unchanged
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    ).from_string(body)
 
 
 def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON

@@ -43,7 +43,8 @@ _KEPT = 65_536
 """Runs that were looked at and are remembered: texts repeat themselves."""
 _HEADING = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _KINDS = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
-_RUN = re.compile(rb"[^\s\"']{8,}+")
+_RUN = re.compile(rb"(?:[!#-&(-~]|[\xc2-\xf4][\x80-\xbf]{1,3}){3,}+")
+"""What a value can be part of: UTF-8 without blanks, quotes and control characters. Few bytes of vectors are."""
 _EDGE = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
 _WORDS = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
@@ -119,7 +120,7 @@ class KnownSecrets:
 
     def _row(self, value: bytes, rule: str) -> dict[str, Any] | None:
         """Return what is written down of a value, if it is to be remembered."""
-        if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"""[\s\x00"']""", value) or b"[redacted:" in value:
+        if not _SHORTEST <= len(value) <= _LONGEST or not _RUN.fullmatch(value) or b"[redacted:" in value:
             return None
         if (digest := self.digest(value)) in self.rules:
             return None
