@@ -105,17 +105,22 @@ def _hardened(root: str) -> list[str]:
 
     `env -i` is the only way to give GitPython's children a minimal environment.
     """
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
     own = Path(os.path.realpath(root))
-    outside = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/")]
+    path, program = _programs(str(own), os.environ.get("PATH", os.defpath))
     passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
     # Git looks no further up: a damaged repository is not passed over for another one.
-    more = {"PATH": os.pathsep.join(outside), "GIT_CEILING_DIRECTORIES": str(top.parent)}
-    environment = passed | _FIXED | more
-    program = shutil.which("env", path=environment["PATH"]) or "/usr/bin/env"
+    environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     return [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
+
+
+@cache
+def _programs(own: str, path: str) -> tuple[str, str]:
+    """Return the folders of PATH that are not in the memory, and `env` in them."""
+    folders = [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
+    outside = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
+    return outside, shutil.which("env", path=outside) or "/usr/bin/env"
 
 
 def fault_of(command: str, code: int, error: str) -> GitFault:
