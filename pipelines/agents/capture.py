@@ -27,7 +27,7 @@ from pipelines.store.secrets.redact import TranscriptCleaner, load_redactor
 from pipelines.store.session_state import KeptSession, Seals, load_seals, note_kept, read_kept
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
-from pipelines.store.transcripts.outside import Authors, Outside
+from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.reader import head_of, keep, open_transcript, recording, taken_back
 from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
@@ -145,7 +145,7 @@ class Capture:
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
-        self.tools, self.authors, self.dry = frozenset[str](), Authors(), False
+        self.tools, self.dry = frozenset[str](), False
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, KeptSession] = {}
 
@@ -266,7 +266,7 @@ class _Turns:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=not capture.dry)
-        self.outside = Outside(capture.tools, capture.authors.is_foreign)
+        self.outside = Outside(capture.tools)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None
         self.first = ""
@@ -405,7 +405,7 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
     lines = [" ".join(part for part in (f"- {moment:%H:%M}", f"{project}**{speaker}:**", first) if part)]
     lines += [f"    {line}" for line in more]
     trust, seal = Trust.EXTERNAL if outside.seen else Trust.SELF, ""
-    if outside.seen and not turn.act:
+    if not turn.act:
         text, spans = said_in_turn(lines)
         echoes = [str(at) for at in outside.echoing(text, spans)]
         seal = ".".join(echoes) if len(echoes) <= _MOST_NAMED else "all"

@@ -211,8 +211,9 @@ class Provenance:
             return trust, ""
         if source := self.source(entry, at, words):
             return (Trust.SELF if self._is_testimony(entry, at, words) else Trust.EXTERNAL), source
-        if trust is Trust.EXTERNAL and (rule or gives_orders(quote or words) or self.echoes(entry, quote or words)):
-            return trust, _TOOL
+        told = quote or words
+        if self.echoes(entry, told) or (trust is Trust.EXTERNAL and (rule or gives_orders(told))):
+            return Trust.EXTERNAL, _TOOL
         return Trust.SELF, ""
 
     def _is_testimony(self, entry: Entry, at: int, words: str) -> bool:
@@ -228,7 +229,7 @@ class Provenance:
     def echoes(self, entry: Entry, quote: str) -> bool:
         """Whether a quote overlaps a sentence that repeats outside text, as capture recorded it."""
         voice = _voice(entry.text)
-        if voice is None or voice[2] is not Trust.EXTERNAL or not voice[3]:
+        if voice is None or voice[2] is Trust.OWNER or not voice[3]:
             return False
         (said, spans), needle = _said(entry.text), said_in_turn(quote.split("\n"))[0]
         named = voice[3].split(".")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.store.transcripts import Transcript
-from pipelines.store.transcripts.outside import Authors, Outside
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pipelines.store.transcripts.outside import Outside
 
 PAGE = "The harbor opens its northern gate at seven in the morning on working days."
 
@@ -43,10 +39,14 @@ def after(*records: dict[str, Any], outside: Outside | None = None) -> Outside:
     return outside
 
 
-OWN = [
+FILES = [
     claude("Read", file_path="/src/harbor/README.md"),
     claude("Read", file_path="docs/design.md"),
     claude("Read"),
+    claude("Bash", command="make test; cat README.md"),
+    codex("function_call", name="shell", arguments='{"command": ["bash", "-lc", "sed -n 1,9p README.md"]}'),
+]
+OWN = [
     claude("Bash", command="make test && git commit -m 'x' > /dev/null"),
     claude("Bash", command="python -m http.server & echo http://localhost:8000"),
     claude("Edit", file_path="/src/harbor/a.py"),
@@ -97,6 +97,14 @@ def test_what_stays_in_the_session_s_folder_is_its_own(record: dict[str, Any]) -
     assert not outside.echoes(PAGE)
 
 
+@pytest.mark.parametrize("record", FILES, ids=json.dumps)
+def test_who_repeats_a_file_is_an_echo_and_who_read_it_still_speaks_for_itself(record: dict[str, Any]) -> None:
+    outside = after(record, RESULTS[record["type"]])
+    assert not outside.seen
+    assert outside.echoes(PAGE)
+    assert not outside.echoes("We open the northern gate late on Monday mornings.")
+
+
 @pytest.mark.parametrize("record", OUTSIDE, ids=json.dumps)
 def test_what_everything_else_brings_is_outside_text(record: dict[str, Any]) -> None:
     assert after(record, RESULTS[record["type"]]).echoes(f"So we know: {PAGE}")
@@ -143,27 +151,3 @@ def test_what_is_too_much_may_have_said_anything(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("pipelines.store.transcripts.outside._MOST", 20)
     outside = after(claude("WebFetch"), gave(" ".join(f"word{number}" for number in range(99))))
     assert outside.echoes("The mast of this ship is nine metres tall today.")
-
-
-def test_a_file_that_somebody_else_committed_last_is_outside_text(tmp_path: Path) -> None:
-    def git(*arguments: str, email: str = "ada@x.example") -> None:
-        names = ("-c", f"user.email={email}", "-c", "user.name=x")
-        subprocess.run(["git", "-C", str(tmp_path), *names, *arguments], check=True, capture_output=True)
-
-    git("init")
-    git("config", "user.email", "ada@x.example")
-    for name, email in (("mine.md", "ada@x.example"), ("theirs.md", "eve@x.example")):
-        (tmp_path / name).write_text("x")
-        git("add", ".")
-        git("commit", "-m", name, email=email)
-    (tmp_path / "new.md").write_text("x")
-    (tmp_path / "docs").mkdir()
-
-    def seen(folder: Path, tool: str, **given: str) -> bool:
-        call = claude(tool, **given) | {"cwd": str(folder)}
-        return after(call, gave(), outside=Outside(is_foreign=Authors().is_foreign)).seen
-
-    assert [seen(tmp_path, "Read", file_path=name) for name in ("mine.md", "theirs.md", "new.md")] == [0, 1, 0]
-    assert seen(tmp_path, "Bash", command="cat theirs.md")
-    assert not seen(tmp_path, "Bash", command="cat mine.md")
-    assert not seen(tmp_path / "gone", "Read", file_path="theirs.md")

@@ -1,7 +1,8 @@
 """Outside text that a session's tools brought in, and whether an agent's words repeat it.
 
 A call's tool and paths decide whether its result is outside text. Every run of eight words of that text, and every row
-of sentences with fewer, is remembered by a hash.
+of sentences with fewer, is remembered by a hash. A file of the session's own folder may be anybody's: who repeats it
+is an echo, but what the agent says in its own words after it stays its own.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import posixpath
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from pipelines.store.transcripts.acts import Record, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 RUN: Final = 8
@@ -26,7 +27,6 @@ RUN: Final = 8
 _FEWEST = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
 _TOGETHER = 3  # sentences in a row that may be so short
 _MOST = 1_000_000  # runs of outside text in one session; beyond that, everything the agent says counts as shared
-_COMMITS = 5000  # the newest commits of a repository, searched for authors of files
 _MOST_KNOWN = 200_000  # runs of the session's own words; also calls, and files that it wrote
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _LINE = re.compile(r"[\n|]")
@@ -44,6 +44,7 @@ _SHELLS = frozenset(
     """bash shell exec execcommand localshell localshellcall terminal runterminalcmd containerexec writestdin
     shellcommand""".split()
 )
+_SHOWS = re.compile(r"(?:^|[|;&'\"\s])(?:cat|head|tail|less|more|nl|bat|sed|awk|grep|rg|ag)\s")
 _PATHS = ("file_path", "path", "notebook_path", "filename", "file")
 _FOREIGN = frozenset(
     "node_modules site-packages dist-packages vendor vendored third_party .venv venv downloads .cargo .npm .cache "
@@ -73,26 +74,32 @@ def may_call(line: bytes) -> bool:
     return bool(_CALL_LINE.search(line, 0, _HEAD))
 
 
+class _From(IntEnum):
+    """Where the result of a call comes from: the session itself, a file of its folder, or anywhere else."""
+
+    SESSION = 0
+    FILE = 1
+    OUTSIDE = 2
+
+
 @dataclass(slots=True)
 class Outside:
     """The outside text of one session, as far as its records were read.
 
     Args:
         tools: tools, and servers of tools, whose results the user's settings trust.
-        is_foreign: (the session's folder, a file's path) → whether somebody else committed the file last.
         hears: whether it listens at all; not needed to compare sessions.
         seen: whether any outside text has come.
     """
 
     tools: frozenset[str] = frozenset()
-    is_foreign: Callable[[str, str], bool] = lambda _home, _path: False
     hears: bool = True
     seen: bool = False
     _home: str = ""
     _missed: bool = False
     _brought: set[int] = field(default_factory=set, repr=False)
     _own: set[int] = field(default_factory=set)
-    _calls: dict[str, bool] = field(default_factory=dict)
+    _calls: dict[str, _From] = field(default_factory=dict)
     _written: set[str] = field(default_factory=set)
 
     def read(self, record: Record, cwd: str, acts: Iterable[str] = ()) -> None:
@@ -111,19 +118,19 @@ class Outside:
         here = folder if isinstance(folder, str) else cwd
         self._home = self._home or cwd or here
         for ident, name, given in _calls(record):
-            is_outside = self._is_outside(name, given, here)
-            self.seen = self.seen or is_outside
+            brings = self._brings(name, given, here)
+            self.seen = self.seen or brings is _From.OUTSIDE
             if ident and len(self._calls) < _MOST_KNOWN:
-                self._calls[ident] = is_outside
+                self._calls[ident] = brings
         for ident, content in _results(record):
-            if self._calls.pop(ident, True):
-                self.take(content)
+            if brought := self._calls.pop(ident, _From.OUTSIDE):
+                self.take(content, brought)
         if origin_of(record) not in {"", "human", "task-notification"}:
             self.take(record.get("message"))
 
-    def take(self, content: object) -> None:
+    def take(self, content: object, brought: _From = _From.OUTSIDE) -> None:
         """Add outside text: a text, or all strings in a result of any form."""
-        self.seen = True
+        self.seen = self.seen or brought is _From.OUTSIDE
         for text in _texts(content):
             for run in _runs(text):
                 if len(self._brought) >= _MOST:
@@ -139,7 +146,7 @@ class Outside:
 
     def echoes(self, sentence: str) -> bool:
         """Return whether an agent's sentence shares a run of words with earlier outside text."""
-        return self.seen and any(self._missed or run in self._brought for run in _runs(sentence))
+        return any(self._missed or run in self._brought for run in _runs(sentence))
 
     def echoing(self, text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
         """Return the numbers of an agent's sentences that share words with earlier outside text, as `echoes` decides.
@@ -158,24 +165,33 @@ class Outside:
             found.update(*(row for row in rows if self.echoes(text[spans[row[0]][0] : spans[row[-1]][1]])))
         return sorted(found)
 
-    def _is_outside(self, name: str, given: object, cwd: str) -> bool:
+    def _brings(self, name: str, given: object, cwd: str) -> _From:
+        """Return where the result of a call comes from."""
         tool = re.sub(r"[^a-z0-9]", "", name.casefold())
         if _MEMORY.match(name) or any(name == one or name.startswith(f"{one}__") for one in self.tools):
-            return False
+            return _From.SESSION
         if "__" in name or not tool:
-            return True
+            return _From.OUTSIDE
         arguments = _arguments(given)
         paths = [value for key, value in arguments.items() if key in _PATHS and isinstance(value, str)]
         if tool in _OWN:
             if tool in _WRITES and len(self._written) < _MOST_KNOWN:
                 self._written.update(posixpath.normpath(posixpath.join(cwd, path)) for path in paths)
-            return False
+            return _From.SESSION
         if tool in _SHELLS:
-            command = str(arguments)[:20_000]
-            return bool(_REACHES_OUT.search(command)) or any(
-                self._leads_out(word, cwd, ("//", "/dev/", "/usr/", "/bin/")) for word in _ARGUMENT.findall(command)
-            )
-        return tool not in _READS or any(self._leads_out(path, cwd) for path in paths)
+            return self._shown(str(arguments)[:20_000], cwd)
+        if tool not in _READS or any(self._leads_out(path, cwd) for path in paths):
+            return _From.OUTSIDE
+        wholes = {posixpath.normpath(posixpath.join(cwd, path)) for path in paths}
+        return _From.SESSION if wholes and wholes <= self._written else _From.FILE
+
+    def _shown(self, command: str, cwd: str) -> _From:
+        """Return where the output of a shell's command comes from."""
+        words = _ARGUMENT.findall(command)
+        leads_out = any(self._leads_out(word, cwd, ("//", "/dev/", "/usr/", "/bin/")) for word in words)
+        if leads_out or _REACHES_OUT.search(command):
+            return _From.OUTSIDE
+        return _From.FILE if _SHOWS.search(command) else _From.SESSION
 
     def _leads_out(self, path: str, cwd: str, passed: tuple[str, ...] = ()) -> bool:
         whole = posixpath.normpath(posixpath.join(cwd, path))
@@ -185,9 +201,8 @@ class Outside:
             return True
         if path.startswith(("/", "~")) or ".." in path.split("/"):
             home = self._home.rstrip("/")
-            if not home or not (whole == home or whole.startswith(f"{home}/")):
-                return True
-        return self.is_foreign(self._home, whole)
+            return not home or not f"{whole}/".startswith(f"{home}/")
+        return False
 
 
 def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
@@ -284,42 +299,3 @@ def _runs(text: str) -> Iterator[int]:
 def _number(words: Iterable[str]) -> int:
     joined = " ".join(words).encode()
     return crc32(joined) << 32 | crc32(joined, 0x9E3779B9)
-
-
-@dataclass(slots=True)
-class Authors:
-    """The last committers of files in sessions' repositories; each is queried once, for its newest commits."""
-
-    _known: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
-
-    def is_foreign(self, folder: str, path: str) -> bool:
-        """Return whether the author of a file's last commit differs from the repository's `user.email`.
-
-        Args:
-            folder: the session's working folder; if it or its repository is gone, nothing is foreign.
-            path: the absolute path of the file.
-        """
-        if folder not in self._known:
-            self._known[folder] = self._asked(folder)
-        email, authors = self._known[folder]
-        return authors.get(path, email).casefold() != email.casefold()
-
-    def _asked(self, folder: str) -> tuple[str, dict[str, str]]:
-        from pipelines.errors import GitFault  # noqa: PLC0415  most sessions read no file of a repository
-        from pipelines.store.git_process import GitCommands  # noqa: PLC0415  as above
-
-        git, authors, author = GitCommands(Path(folder)), dict[str, str](), ""
-        try:
-            if not folder or not git.root.is_dir():
-                return "", {}
-            email = git.run("config", "user.email").decode().strip()
-            inside = git.run("rev-parse", "--show-prefix").decode().rstrip("\n")
-            top = folder.rstrip("/").removesuffix(inside.rstrip("/")).rstrip("/")
-            listed = git.run("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
-            for row in listed.decode(errors="replace").splitlines():
-                author = row[1:] if row.startswith("\0") else author
-                if row and not row.startswith("\0"):
-                    authors.setdefault(f"{top}/{row}", author)
-        except (GitFault, OSError):  # not a repository, or one without an owner
-            return "", {}
-        return email, authors
