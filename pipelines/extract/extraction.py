@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, Final, Protocol
 
+from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
 from pipelines.store.evidence import has_quote, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
@@ -291,6 +292,8 @@ _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
 _DAY_COUNTS = 0.3
 """How much the words count that an item shares with the whole day, beside those of one line."""
+_SIGNS = re.compile(r"[\W_]+")
+_STEM = 5
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
@@ -323,7 +326,7 @@ class Nearby:
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
-        return [content_words(one.text) for _, one in self._items]
+        return [matter_words(f"{home} {one.text}") for home, one in self._items]
 
     @cached_property
     def _places(self) -> _Places:
@@ -340,9 +343,9 @@ class Nearby:
 
         What one line speaks of counts most: the words of a long item are somewhere in any long day.
         """
-        best, whole = dict[int, float](), self._shared(content_words(text))
+        best, whole = dict[int, float](), self._shared(matter_words(text))
         for line in dict.fromkeys(text.split("\n")):
-            for at, score in self._shared(content_words(line)).items():
+            for at, score in self._shared(matter_words(line)).items():
                 best[at] = max(score, best.get(at, 0.0))
         sizes = {at: fsum(self._weight(word) for word in sorted(self._words[at])) for at in best}
         scores = {at: (score + _DAY_COUNTS * whole[at]) / sqrt(sizes[at]) for at, score in best.items()}
@@ -373,6 +376,18 @@ class Nearby:
     def texts(self, idents: Container[str]) -> list[str]:
         """Return the texts of the items with these ids."""
         return [one.text for _, one in self._items if one.id in idents]
+
+
+@lru_cache(4096)
+def matter_words(text: str) -> frozenset[str]:
+    """Return what texts on one matter share, in any script: beginnings of words and of parts of names, and pairs.
+
+    Endings say little, a line names `error-capture` where an item says `captureError`, and Korean words of two letters
+    have many endings.
+    """
+    plain = normalised(parted(text, " "))
+    words = content_words(_SIGNS.sub(" ", spaced(plain)))
+    return frozenset([*(word[:_STEM] for word in words), *unspaced_pairs(plain)])
 
 
 def _is_question(item: Item) -> bool:

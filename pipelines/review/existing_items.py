@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import is_pending
+from pipelines.extract.extraction import is_pending, matter_words
 from pipelines.review.match_forms import parts_at
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, words_key
-from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,8 +25,6 @@ MOST_NEAR: Final = 40
 may change in words, or in a language, that nothing near has."""
 _MOST_COMPARED = 1000
 """Of so many of its newest items the nearest are sought."""
-_STEM = 5
-"""The letters of a word that count: `deliver` and `delivery` are one."""
 _SHARED = 2
 """The fewest words in common of sentences that are alike."""
 _TWINS, _MOST_TWINS = 0.5, 2
@@ -226,21 +223,15 @@ class KnownItems:
 
 def alike(one: str, other: str) -> float:
     """Return which share of the shorter sentence's words two have in common; 0 if it is a single one of several."""
-    mine, theirs = _stems(one), _stems(other)
+    mine, theirs = matter_words(one), matter_words(other)
     both, least = len(mine & theirs), min(len(mine), len(theirs))
     return both / least if both >= min(_SHARED, least) > 0 else 0.0
 
 
 def shared(one: str, other: str) -> float:
     """Return which share of all their words two sentences have in common."""
-    mine, theirs = _stems(one), _stems(other)
+    mine, theirs = matter_words(one), matter_words(other)
     return len(mine & theirs) / max(1, len(mine | theirs))
-
-
-@lru_cache(maxsize=4096)
-def _stems(text: str) -> frozenset[str]:
-    """Return what texts on one matter share: their content words without endings."""
-    return frozenset(word[:_STEM] for word in content_words(text))
 
 
 def speaks_as(item: Item, trust: Trust) -> bool:

@@ -7,6 +7,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pipelines.extract.extraction import (
     MOST_NEAR,
     DocumentChoice,
@@ -93,6 +95,29 @@ Log. Each line has its number in front; a line without one tells the headings an
 def test_the_newest_beliefs_are_near_whatever_their_words() -> None:
     old, new = (replace(FAR, id=f"k444444444{at}", status=Status.LIVE, since=f"2026-02-0{at}") for at in (1, 2))
     assert [row["id"] for row in asked(Nearby([(AREA, old), (AREA, new)]))[1].input["near"]] == [new.id, old.id]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ("주문 데이터는 SQLite에 저장한다.", "- 주문은 이제 PostgreSQL에 쌓인다"),
+        ("更新は毎週水曜日に行う。", "- 更新日を月曜に変えた"),
+        ("`captureError` writes to Supabase.", "- Wired the error-capture to a file"),
+        ("Deliveries come at nine.", "- We deliver at ten now"),
+    ],
+)
+def test_a_belief_is_near_whatever_the_endings_of_its_words(held: str, said: str) -> None:
+    other = [(PROJECT, replace(STATE, id=f"k33333333{at}", text=f"Plank {at} is oak.")) for at in range(10, 99)]
+    old = replace(STATE, text=held, since="2026-01-01")
+    call = asked(Nearby([*other, (PROJECT, old)]), [line_of(3, said)])[1]
+    assert call.input["near"][0]["id"] == old.id
+
+
+def test_beliefs_of_the_page_that_a_heading_names_are_near_before_newer_ones() -> None:
+    other = [(AREA, replace(FAR, id=f"k33333333{at}", status=Status.LIVE, since="2026-03-01")) for at in range(10, 99)]
+    old = replace(STATE, text="Boards are cut by hand.", since="2026-01-01")
+    call = asked(Nearby([*other, (PROJECT, old)]), [line_of(3, "- A machine does it", "Harbour")])[1]
+    assert call.input["near"][0]["id"] == old.id
 
 
 def test_three_budgets_hold_at_five_thousand_items() -> None:
