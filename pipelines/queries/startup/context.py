@@ -20,6 +20,7 @@ from pipelines.queries.startup.listed import (
     open_entries,
     page_name,
     pair_entries,
+    ranks_of,
     said_in,
     sentences_of,
     short_ids,
@@ -85,10 +86,7 @@ _NAMELESS = {
 _ROWS = frozenset({"Decision", "Fact", "Rule"})
 _NOW_SHARE = 5
 """The part of the budget up to which the briefing's first part is sure to be shown whole."""
-_FIRST = ("goals", "open questions", "contacts", "rules", "how to")
-"""Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
-_FIRST_KINDS = frozenset({Kind.BRIEFING, Kind.USER})
 _LINES = 40  # tokens of a part's title and of the line that says what was cut, without its path
 _A_LOG = 1 << 18
 """Characters of a long log that are read, from its end; more where the budget is large."""
@@ -219,7 +217,7 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
 
 def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
     """Return the documents whose items a session is shown."""
-    kinds = _FIRST_KINDS | {Kind.PROJECT, Kind.AREA}
+    kinds = {Kind.BRIEFING, Kind.USER, Kind.PROJECT, Kind.AREA}
     return [one for path, one in sorted(documents.items()) if one.kind in kinds or path.startswith(f"{NOTES}/")]
 
 
@@ -242,8 +240,8 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
 
     def document(name: str, path: str, page: Document) -> ContextPart:
         clean = replace(page, text=text) if (text := redacted(page.text)) != page.text else page
-        with_open, first = name == SOUL, _FIRST if name == "project" else ()  # of others, a part of its own
-        entries = document_entries(clean, with_open=with_open, first=first)
+        ranks = ranks_of([one for one in held if one[0] is page], today) if name == "project" else {}
+        entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
         return ContextPart(name, path, _said_once(entries, now, said, above) if name == BRIEFING else entries)
 

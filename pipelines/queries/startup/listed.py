@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from datetime import date
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
@@ -12,7 +14,7 @@ from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_in, sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, render_item, without_mark
 from pipelines.store.priority import priority
-from pipelines.text import stated_due
+from pipelines.text import clipped, stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -20,19 +22,10 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 _WORTH = {
-    "State": 1.0,
-    "Todo": 0.5,
-    "Risk": 0.6,
-    "Question": 0.4,
-    "Rule": 1.0,
-    "Decision": 0.9,
-    "Fact": 0.75,
-    "howto": 0.9,
-}
-_HALF_LIFE_DAYS = {
-    "State": 60, "Todo": 90, "Risk": 180, "Question": 90, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120,
+    "State": (1.0, 60), "Rule": (1.0, 120), "goals": (1.0, 120), "Decision": (0.9, 60), "Fact": (0.75, 60),
+    "contacts": (0.75, 120), "howto": (0.75, 120), "Risk": (0.6, 180), "Todo": (0.5, 90), "Question": (0.4, 90),
 }  # fmt: skip
-"""The start of a session wants what is current: beliefs fade faster than in a page that is full."""
+"""What each kind is worth, and in how many days it halves: a start wants what is current more than a full page does."""
 _WORK = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 _SAID = 0.75
 """The share of a sentence's words that another has at which the other is said to tell it."""
@@ -47,9 +40,9 @@ IN_FULL_TOKENS = 900
 _LONG_AGO = 21
 """Days after which what is overdue and was not mentioned since is only named."""
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
-_MOST_LOOKED_AT = 150
 _EACH_MORE = 0.95
-"""What the next item of a page is worth, by the one before: no page drives out all others."""
+"""What the next item of a page, and of a kind, is worth by the one before. A session first asks what is decided, what
+is so, who is who and how things are done: no page and no kind drives out all others."""
 WORK_TOKENS = 2_200
 """Tokens of procedures, decisions and facts: on public journals these answered first questions, raw log lines none."""
 _SOON = 14
@@ -62,6 +55,8 @@ LEAST_ID = 5
 
 Held = list[tuple["Document", Item]]
 """The items with an id that hold and are the owner's or the agent's word, each with its document."""
+_Row = tuple[float, tuple[str, ...], str, str, str]
+"""Of what is chosen by worth: the worth, negative; ids; page; kind; text."""
 Said = list[tuple[frozenset[str], tuple[str, ...]]]
 """Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
 
@@ -170,45 +165,61 @@ def work_entries(
 ) -> list[Snippet]:
     """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
-    They are chosen by worth, which fades; of items, the newest are looked at alone. What a sentence tells already, and
+    They are chosen by worth, which fades. What a sentence tells already, and
     what stands on the page of the session's project, is left out: the session sees it there.
 
     Args:
         pages: the documents.
         held: their items.
-        rows: the ledger by id and key.
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before; what is chosen is added.
         real: the path on disk of a document.
         project: the path of the session's project, or empty.
     """
-    shown = {one.path: one for one in pages if one.path != project and "/" in one.path}
-    shown = {path: one for path, one in shown.items() if one.front.get("status").casefold() not in _OVER}
-    at_work = [(page.path, item) for page, item in held if page.path in shown and item.type in _WORK]
-    dated = sorted(at_work, key=lambda one: (date_of(one[1]), one[0], one[1].type, one[1].text), reverse=True)
-    ranked: list[tuple[float, tuple[str, ...], str, str, str]] = []
-    for path, item in dated[:_MOST_LOOKED_AT]:
-        if not item.quiet and (kind := kind_of_item(item)) != "Question":
-            worth = weight(item, "howto" if item.page_section == "howto" else kind, today)
-            ranked.append((-worth, (item.id,), path, f"- {kind}: {words_of(item)}", words_of(item)))
+    active = (one for one in pages if one.front.get("status").casefold() not in _OVER)
+    shown = {one.path: one for one in active if one.path != project and "/" in one.path}
+    rows = _rows([one for one in held if one[0].path in shown], today)
     since = {item.id: date_of(item) for _, item in held}
     for path, page in shown.items():
         for _, one in sentences_under(page, STATE_TITLE):
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
-                ranked.append((-weight(state, "State", today), one.ids, path, one.text, one.text))
-    ranked.sort()
-    paths = [path for _, _, path, *_ in ranked]
-    spread = [(one[0] * _EACH_MORE ** paths[:at].count(paths[at]), *one[1:]) for at, one in enumerate(ranked)]
+                rows.append((-weight(state, "State", today), one.ids, path, "State", one.text))
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
-    for worth, ids, path, text, words in sorted(spread):
+    for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
-        if entry.size <= room and not tells(said, words, ids[0] if text != words else ""):
+        words = text if kind == "State" else text.partition(": ")[2]
+        if entry.size <= room and not tells(said, words, "" if words is text else ids[0]):
             room -= entry.size
-            said.append((_words(words), ids if text == words else ()))
+            said.append((_words(words), ids if words is text else ()))
             chosen.setdefault(path, []).append(entry)
-    latest = [path for path in dict.fromkeys([*(path for path, _ in dated), *chosen]) if path in chosen]
+    latest = sorted(chosen, key=lambda path: shown[path].newest, reverse=True)
     return [one for path in latest for one in (Snippet(_head_of(shown[path], real), heading=2), *chosen[path])]
+
+
+def ranks_of(held: Held, today: str) -> dict[str, str]:
+    """Return what the rules and beliefs of a page are kept by: age counts among those of a kind alone."""
+    rows = [(min(row[0], -_WORTH[row[3]][0]), *row[1:]) for row in sorted(_rows(held, today))]
+    return {ids[0]: f"{-worth:.6f}" for worth, ids, *_ in _spread(rows, 3)}
+
+
+def _rows(held: Held, today: str) -> list[_Row]:
+    found = list[_Row]()
+    for page, item in held:
+        kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
+        if item.type in _WORK and kind != "Question":
+            text = f"- {item.type}: {words_of(item)}"
+            found.append((-weight(item, kind, today), (item.id,), page.path, kind, text))
+    return found
+
+
+def _spread(rows: list[_Row], at: int) -> list[_Row]:
+    """Return rows by worth, each less for every one before it that has the same page (2) or kind (3)."""
+    found, seen = list[_Row](), Counter[object]()
+    for row in sorted(rows, key=itemgetter(0)):
+        found.append((row[0] * _EACH_MORE ** seen[row[at]], *row[1:]))
+        seen[row[at]] += 1
+    return sorted(found)
 
 
 def _head_of(page: Document, real: Callable[[str], str]) -> str:
@@ -231,8 +242,7 @@ def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
 
 
 def _said(item: Item, page: str = "") -> str:
-    words = words_of(item)
-    words = words if len(words) <= _MOST_SAID else f"{words[:_MOST_SAID]}…"
+    words = clipped(words_of(item), _MOST_SAID)
     return f"{kind_of_item(item)}: {words} ({page}{', ' if page else ''}since {item.since or '?'})"
 
 
@@ -256,10 +266,10 @@ def weight(item: Item, kind: str, today: str) -> float:
 
     Args:
         item: the item.
-        kind: its type, or `howto` for a procedure.
+        kind: its type, or its section, if that has a worth of its own.
         today: the memory's day.
     """
-    return priority(item, today, _WORTH[kind], _HALF_LIFE_DAYS[kind])
+    return priority(item, today, *_WORTH[kind])
 
 
 def _days(one: str, other: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.queries.startup.suspicion import suspicious
@@ -17,7 +18,7 @@ from pipelines.store.item_line import ROWS
 from pipelines.store.markdown import fenced, without_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pipelines.store.item import Item
 
@@ -26,6 +27,8 @@ _CLOSED = HISTORY.casefold()
 _REWRITTEN = frozenset(title.casefold() for title in ROWS) - {"people", "where the rest is"}
 """Sections of the briefing whose rows other parts of the context tell better."""
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
+_RULED = ("-|", "- |", ":|", ": |")
+"""How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -81,7 +84,9 @@ def is_open(item: Item) -> bool:
     return bool(item.id) and kind_of_item(item) in _KINDS_OPEN
 
 
-def document_entries(document: Document, *, with_open: bool = True, first: tuple[str, ...] = ()) -> list[Snippet]:
+def document_entries(
+    document: Document, *, with_open: bool = True, ranks: Mapping[str, str] = MappingProxyType({})
+) -> list[Snippet]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Items from outside are left out, too: a session that has a question finds them, marked as such; and those of the
@@ -90,7 +95,7 @@ def document_entries(document: Document, *, with_open: bool = True, first: tuple
     Args:
         document: the document.
         with_open: whether what is open is among them; it may be listed elsewhere.
-        first: headings whose items are kept before all others, as what has no date is.
+        ranks: what items are kept by, if not by their day.
     """
     items, found = {one.line: one for one in document.items}, list[ShownLine]()
     repeats, hidden, section = {one.line for one in document.placed} - items.keys(), 0, ""
@@ -108,7 +113,7 @@ def document_entries(document: Document, *, with_open: bool = True, first: tuple
             found.append(ShownLine(line.number))
         elif placed:
             item = placed.item
-            date = "" if section in first else max(item.since, item.confirmed)
+            date = ranks.get(item.id, max(item.since, item.confirmed))
             found.append(line._replace(date=date, ids=(item.id,) if item.id else ()))
         else:
             found.append(line._replace(ids=read_sentence("", row).ids) if row else line)
@@ -119,7 +124,8 @@ def document_entries(document: Document, *, with_open: bool = True, first: tuple
 def log_entries(text: str) -> list[Snippet]:
     """Return the entries of a log, in order, and the headings that stand above one."""
     lines = (one for one in _lines(document_at("", text)) if one.is_code or not one.text.startswith("project:"))
-    return _without_empty_headings(_entries(one._replace(text=_without_comments(one.text)) for one in lines))
+    entries = _entries(one._replace(text=_without_comments(one.text)) for one in lines)
+    return _without_empty_headings([one for one in entries if not one.text.endswith(_RULED)])
 
 
 def _lines(document: Document) -> list[ShownLine]:

@@ -65,7 +65,7 @@ def test_tokens_are_about_what_tokenizers_count(text: str, most: int, least: int
     assert least * 0.95 <= tokens(text) <= most * 1.35
 
 
-def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) -> None:
+def test_of_a_full_project_page_something_of_each_kind_is_kept(tmp_path: Path) -> None:
     facts = "".join(
         f"- Fact: shelf {number} is full of old boxes <!-- kbbbbbbb{number:03} since=2024-10-01 -->\n"
         for number in range(99)
@@ -77,8 +77,9 @@ def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) 
         "How to": "Fact: Sand.",
     }
     old = "".join(
-        f"## {title}\n\n- {text} <!-- kaaaaaaaaa{number} since=2024-01-01 -->\n\n"
+        f"## {title}\n\n- {text} <!-- kaaaaaaaaa{number} since=2024-01-01 section={section} -->\n\n"
         for number, (title, text) in enumerate(kept.items())
+        for section in [title.lower().replace(" ", "")]
     )
     (tmp_path / "Projects").mkdir()
     plant(tmp_path, "Projects/alpha.md", f"# Alpha\n\n## Facts\n\n{facts}\n{old}")

@@ -228,6 +228,32 @@ def test_a_page_of_many_decisions_leaves_room_for_the_fact_of_another(memory: Me
     assert "- Fact: The tide turns at noon." in parts_of(memory)["work"]
 
 
+def test_procedures_leave_room_for_decisions_people_and_facts(memory: Memory) -> None:
+    def many(kind: str, first: int, more: str = "") -> str:
+        return "".join(
+            f"- {kind}: {LAUNCH} Berth {at} is {at * 7919}{more}. <!-- k00000000{at} since=2026-03-17{more} -->\n"
+            for at in range(first, first + 20)
+        )
+
+    memory.write(
+        "Areas/quay.md",
+        f"# Quay\n\n## How to\n\n{many('Fact', 10, ' section=howto')}\n## Facts\n\n{many('Fact', 30)}\n"
+        f"## Decisions\n\n{many('Decision', 50)}\n## Contacts\n\n{many('Fact', 70, ' section=contacts')}",
+    )
+    shown = parts_of(memory)["work"]
+    counts = [shown.count(" section=howto."), shown.count(" section=contacts."), shown.count("- Decision: ")]
+    counts.append(shown.count("- Fact: ") - sum(counts[:2]))
+    assert min(counts) >= sum(counts) // 6 > 1, counts
+
+
+def test_a_table_whose_rows_the_episode_tells_leaves_no_bare_head(memory: Memory) -> None:
+    table = "| what | price |\n|---|---|\n| berth 1 | 300 kr |\n"
+    memory.write("Logs/2026-03-17.md", f"## Prices\n\n{table}\n## Rest\n\n- The tide was low.\n")
+    episode = told(Sentence("Berth 1 costs 300 kr.", (), "123456", lines="5"))
+    memory.write("Episodes/2026-03.md", f"# March 2026\n\n## 2026-03-17\n\n{episode}\n")
+    assert parts_of(memory)["yesterday"] == "Berth 1 costs 300 kr.\n\n## Rest\n- The tide was low."
+
+
 def test_what_is_told_without_blanks_is_named_too(memory: Memory) -> None:
     said = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。" * 2
     memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{told(Sentence(f'今日、{said}', ('k0000000009',), '1'))}\n")
