@@ -77,6 +77,11 @@ class Place:
         return cls(entry, first, last, "\n".join(map(without_pointer, lines)))
 
     @property
+    def apart(self) -> list[Place]:
+        """Each of its lines as a place."""
+        return [Place.whole(self.entry, at, at) for at in range(self.start_line, self.end_line + 1)]
+
+    @property
     def lines(self) -> list[str]:
         """The log lines, unchanged."""
         first = self.entry.start_line
@@ -290,9 +295,8 @@ Links = tuple[tuple[str, str], ...]
 _LENGTH = 360
 _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
-_DAY_COUNTS = 0.3
-"""How much the words count that an item shares with the whole day, beside those of one line."""
 _SIGNS = re.compile(r"[\W_]+")
+_NUMBER = re.compile(r"\d++(?!\|)")
 _STEM = 5
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
@@ -343,12 +347,11 @@ class Nearby:
 
         What one line speaks of counts most: the words of a long item are somewhere in any long day.
         """
-        best, whole = dict[int, float](), self._shared(matter_words(text))
+        best = dict[int, float]()
         for line in dict.fromkeys(text.split("\n")):
             for at, score in self._shared(matter_words(line)).items():
                 best[at] = max(score, best.get(at, 0.0))
-        sizes = {at: fsum(self._weight(word) for word in sorted(self._words[at])) for at in best}
-        scores = {at: (score + _DAY_COUNTS * whole[at]) / sqrt(sizes[at]) for at, score in best.items()}
+        scores = {at: score / sqrt(fsum(map(self._weight, sorted(self._words[at])))) for at, score in best.items()}
         return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
     def _shared(self, words: frozenset[str]) -> dict[int, float]:
@@ -387,7 +390,7 @@ def matter_words(text: str) -> frozenset[str]:
     """
     plain = normalised(parted(text, " "))
     words = content_words(_SIGNS.sub(" ", spaced(plain)))
-    return frozenset([*(word[:_STEM] for word in words), *unspaced_pairs(plain)])
+    return frozenset([*(word[:_STEM] for word in words), *_NUMBER.findall(plain), *unspaced_pairs(plain)])
 
 
 def _is_question(item: Item) -> bool:

@@ -9,14 +9,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.extraction import matter_words
 from pipelines.review.review import Filed
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
-from pipelines.store.provenance import Provenance, gives_orders
+from pipelines.store.provenance import Provenance, gives_orders, without_quoted
 from pipelines.text import spelled_in_tags, turns_direction, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Sequence
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate, Place
@@ -84,9 +85,9 @@ class TrustGate:
     def look(self, candidate: Candidate) -> Filed:
         """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
-        Its trust is the lowest of its places. What another said names its source; a rule of theirs needs a person.
+        Its trust is the lowest of what it needs. What another said names its source; a rule of theirs needs a person.
         """
-        looked = [self._word(candidate, place) for place in candidate.places]
+        looked = [self._word(candidate, place) for place in _needed(candidate)]
         trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
         text, doubt = without_unseen(candidate.text), ""
         is_rule = candidate.type is ItemType.RULE
@@ -94,7 +95,6 @@ class TrustGate:
             doubt = f"it is a rule that you did not give; its source is {source}"
         elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
             doubt = "it is the agent's own rule, and your settings accept rules only from you"
-        first = candidate.entry.text.partition("\n")[0]
         return Filed(
             replace(
                 candidate,
@@ -104,7 +104,7 @@ class TrustGate:
             ),
             doubt=doubt,
             echo=is_echo(candidate.lines, self._ids),
-            recited=trust is not Trust.OWNER and voice_in(first) is not None,
+            recited=trust is not Trust.OWNER and voice_in(candidate.entry.text.partition("\n")[0]) is not None,
         )
 
     def word_of(self, entry: Entry, line: str) -> Trust:
@@ -116,13 +116,12 @@ class TrustGate:
         """
         if is_echo([line], self._ids):
             return Trust.UNTRUSTED
-        trust = self._provenance.trust_of(entry)
+        if self._provenance.trust_of(entry) is Trust.OWNER:
+            return Trust.OWNER
         at = next((n for n, one in enumerate(entry.text.split("\n")) if line in one), 0)
-        if trust is not Trust.OWNER and (
-            self._provenance.source(entry, at, line) or self._provenance.echoes(entry, line)
-        ):
+        if self._provenance.source(entry, at, line) or self._provenance.echoes(entry, line):
             return Trust.EXTERNAL
-        return Trust.OWNER if trust is Trust.OWNER else Trust.SELF
+        return Trust.SELF
 
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
         """Return a candidate's trust by one of its places, and the source if it is external."""
@@ -135,6 +134,16 @@ class TrustGate:
             decides=candidate.type is ItemType.DECISION,
             rule=candidate.type is ItemType.RULE or gives_orders(candidate.text),
         )
+
+
+def _needed(candidate: Candidate) -> Sequence[Place]:
+    """Return an item's places, without quoted lines if these tell no word of it that its other lines do not tell."""
+    lines = [line for place in candidate.places for line in place.apart]
+    own = [one for one in lines if without_quoted(one.lines)]
+    all_told, told = (matter_words("\n".join([one.quote for one in some])) for some in (lines, own))
+    if own and own != lines and not matter_words(candidate.text) & (all_told - told):
+        return own
+    return candidate.places
 
 
 # ---------------------------------------- signs of an attack

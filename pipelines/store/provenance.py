@@ -118,6 +118,11 @@ def gives_orders(said: str) -> bool:
     return _ORDERS.search(said) is not None
 
 
+def without_quoted(lines: Iterable[str]) -> list[str]:
+    """Return the lines that are no quotation."""
+    return [line for line in lines if not _QUOTED.match(line)]
+
+
 def _is_quoted(entry: Entry, at: int, words: str) -> bool:
     """Whether one of some lines is quoted, and in no box that a note's writer set."""
     lines = words.split("\n")
