@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate, Extraction, Operation
     from pipelines.store.log import Entry
 
-BY = "a:1@extract/12"
+BY = "a:1@extract/13"
 TODO = Item(ItemType.TODO, "Ask legal about the contract.", "k1111111111")
 RISK = Item(ItemType.RISK, "Legal may refuse the contract.", "k2222222222")
 FACT = Item(ItemType.FACT, "Harbour runs on Pulumi and Ansible.", "k3333333333")

@@ -97,7 +97,7 @@ def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory
     report = night(by_rules, good(), 13)
     assert (report.reread, report.entries["read"], report.items["confirmed"], texts(by_rules)) == ((DAY,), 0, 0, BOTH)
     assert items(by_rules)[1] == before, "what the rules found stands as it was"
-    assert items(by_rules)[0].by == "a:1@extract/12"
+    assert items(by_rules)[0].by == "a:1@extract/13"
     assert marks(by_rules) == []
     model = good()
     assert (night(by_rules, model, 14).commit, model.calls) == (None, [])
