@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.night.states import has_state
-from pipelines.store.document import BY_WORD, STATE_TITLE, Document
+from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import is_citable, sentences_in, sentences_under
 from pipelines.store.item import Item, ItemType
+from pipelines.store.item_line import BY_WORD
 from pipelines.store.layout import BRIEFING, Kind
 from pipelines.store.spoken_lines import same_key
 from pipelines.text import fold

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import citable_items, joined, next_steps, with_due
 from pipelines.store.document import (
-    BY_WORD,
     STATE_TITLE,
     Document,
     kept_with_document,
@@ -219,15 +218,8 @@ def _people(known: Mapping[str, Document], places: Mapping[str, str]) -> Iterato
 @kept_with_document
 def _contacts(document: Document) -> list[tuple[str, str]]:
     """Return the contacts on a page: the name of each, and what it says of them."""
-    people = [item for item in _active(document) if item.person or item.page_section == "contacts"]
-    found = [(item.person or item.text, item.text) for item in people]
-    item_lines = {placed.line for placed in document.items}
-    numbers = {line: number for number, line in document.body}
-    for line in under(document, BY_WORD["contacts"]):
-        if line[:2] in {"- ", "* "} and numbers[line] not in item_lines:
-            text = line[2:].strip()
-            found.append((re.split(r"[,:(<–—]", text)[0].strip(" *_"), text))
-    return found
+    people = (item for item in _active(document) if item.person or item.page_section == "contacts")
+    return [(item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_"), item.text) for item in people]
 
 
 @kept_with_document

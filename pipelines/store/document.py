@@ -26,7 +26,7 @@ from pipelines.store.item import (
     row_of,
     without_mark,
 )
-from pipelines.store.item_line import ROWS, is_generated_under, is_item_id, line_key
+from pipelines.store.item_line import BY_WORD, ROWS, is_generated_under, is_item_id, line_key
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     FrontMatter,
@@ -51,8 +51,8 @@ SECTIONS: Final = {
     ItemType.TODO: "Next steps",
     ItemType.RISK: "Risks",
 }
-BY_WORD: Final = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
-"""The sections of items that name one, because their type does not determine it."""
+_WORDS = {title.casefold(): word for word, title in BY_WORD.items()}
+_WORDS |= dict.fromkeys(map(str.casefold, SECTIONS.values()), "")
 NOW_TITLE, STATE_TITLE, HISTORY = "Now", "State", "History"
 ORDER: Final = (
     NOW_TITLE, STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to",
@@ -168,13 +168,14 @@ class Document:
     @cached_property
     def placed(self) -> tuple[Placed, ...]:
         """Its item lines, copies among them, in order, except in code fences and comments."""
-        lines, titles = self.lines, {h.line: h.title for h in self.headings}
-        section, found = "", []
+        lines, titles = self.lines, {h.line: h for h in self.headings}
+        section, word, found = "", None, []
         if self.kind is Kind.EPISODE:
             return ()  # it cites items, and has none
         for number, line in self.body:
             if number in titles:
-                section = titles[number]
+                section = titles[number].title
+                word = _WORDS.get(section.casefold()) if titles[number].level > 1 else None
                 continue
             if not line.startswith(_MARKS) or number in self.generated:
                 continue
@@ -183,7 +184,7 @@ class Document:
                 end += 1
             words, notes = (line, number + 1) if ids_in(line) else _wrapped(lines, number, end)
             ident = (ids_in(words) or [""])[0]
-            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, "")):
+            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word):
                 found.append(Placed(item, number, end, section, notes))
         return tuple(found)
 

@@ -27,7 +27,7 @@ from pipelines.store.document import (
     without_empty,
 )
 from pipelines.store.item import ID_PATTERN, Item, Status
-from pipelines.store.item_line import ROWS, ItemRow, is_generated_under, line_key
+from pipelines.store.item_line import OPENS, ROWS, ItemRow, is_generated_under, line_key
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
-_OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
 
 
@@ -103,7 +102,7 @@ def with_rows(document: Document, title: str, rows: Sequence[str]) -> Document:
 
 def can_stand(text: str) -> bool:
     """Whether a text can be a line of its own without becoming a heading, a list, an item or a comment."""
-    return _OPENS.match(text) is not None and "<!--" not in text and "-->" not in text and fold(text) == text
+    return OPENS.match(text) is not None and "<!--" not in text and "-->" not in text and fold(text) == text
 
 
 def digest(items: Iterable[Item], *, with_status: bool) -> str:

@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.store.item_line import ItemRow, read_item_line, split_mark
+from pipelines.store.item_line import BY_WORD, OPENS, ItemRow, read_item_line, split_mark
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
@@ -160,8 +160,6 @@ class Evidence(NamedTuple):
 
 
 _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
-
-
 _LOG = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
 
 
@@ -307,13 +305,24 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
-    written = item.text + "".join(brackets_of(item)) if item.id and item.text else item.text
-    written += f" (due {item.due})" if item.type is ItemType.TODO and _due_apart(item) else ""
-    body = f"{item.type}: {_inert(written)}".rstrip(" ")
+    words = written_words(item)
+    words += f" (due {item.due})" if item.type is ItemType.TODO and _due_apart(item) else ""
+    body = words if _is_plain(item, words) else f"{item.type}: {words}".rstrip(" ")
     if item.status in STRUCK:
         body = f"~~{body}~~"
     box = ("[x] " if item.status is Status.DONE else "[ ] ") if item.type is ItemType.TODO else ""
     return f"- {box}{body} ^{item.id}" if item.id else f"- {box}{body}"
+
+
+def written_words(item: Item) -> str:
+    """Return an item's words as its line has them, with whose word it is, and without a day of its own."""
+    return _inert(item.text + "".join(brackets_of(item)) if item.id and item.text else item.text)
+
+
+def _is_plain(item: Item, words: str) -> bool:
+    """Whether an item's line has no label: its heading says what it is, and its words do not look like more."""
+    is_told = item.id and item.page_section in BY_WORD and item.status not in CLOSED | {Status.WAITING}
+    return bool(is_told and OPENS.match(words) and read_item_line(f"- {words}") is None)
 
 
 def brackets_of(item: Item) -> list[str]:
@@ -395,16 +404,23 @@ _TYPES = {kind.lower(): kind for kind in ItemType}
 
 
 @lru_cache(maxsize=32_768)
-def parse_item(line: str, row: str = "") -> Item | None:
+def parse_item(line: str, row: str = "", section: str | None = None) -> Item | None:
     """Return the item in a line of a document, and in its row of the ledger; None for any other line.
 
-    An item is a top-level list item with one of the five labels, in any case, possibly bold, or with the id of its row.
-    Broken or missing values in the row default to those of a line that the owner wrote. Results are cached: a run meets
-    the same line in many versions of a document.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold; with a row, or under one
+    of the headings of `BY_WORD`, it needs none. Broken or missing values in the row default to those of a line that the
+    owner wrote. Results are cached: a run meets the same line in many versions of a document.
+
+    Args:
+        line: the line.
+        row: its row.
+        section: the key of `BY_WORD` that its heading gives it, empty for none; None leaves that to the row.
     """
-    if (read := read_item_line(line.rstrip("\r\n"), {ItemRow(row).get("id"): row} if row else {})) is None:
+    unlabelled = ItemRow(row).get("type") or ("Fact" if section else "")
+    if (read := read_item_line(line.rstrip("\r\n"), unlabelled)) is None:
         return None
     kind, text, pairs, struck = _TYPES[read.label], read.words, _values(row) if row else {}, read.is_struck
+    pairs |= {} if section is None else {"section": section}
     box = read.box if kind is ItemType.TODO else " "
     done = box in "xX"
     since, until, confirmed, trust, confidence, seen, by, named, reason = [pairs.get(key, "") for key in _USUAL]

@@ -1,13 +1,9 @@
-"""An item's line, taken apart: its box, its label, its words, and the mark that leads to its row of the ledger.
-
-Every reader of items begins here, the start of a session too, which waits for no import: this module has none.
-"""
+"""An item's line, taken apart: its box, its label, its words, and the mark that leads to its row of the ledger."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+import re
+from typing import NamedTuple
 
 _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
@@ -16,6 +12,10 @@ _DRESSES = ("", "*", "_", "**", "__", "[")
 _HEX = frozenset("0123456789abcdef")
 _SHORTEST, _LONGEST = 7, 65  # characters of an id
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
+OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
+"""The beginning of a text that can stand in a line without becoming more than words."""
+BY_WORD = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
+"""The sections of items that name one, because their type does not determine it; an item there needs no label."""
 ROWS = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
 """The sections of the briefing whose rows runs write anew."""
 OWNED = frozenset(title.lower() for title in ("Now", "State", *ROWS))
@@ -65,7 +65,7 @@ def weight_of(row: str) -> tuple[int, str]:
     return int(number) if number.isdecimal() else 1, row
 
 
-class ItemLine:
+class ItemLine(NamedTuple):
     """One item's line.
 
     Args:
@@ -74,12 +74,13 @@ class ItemLine:
         box: what is in the box before the label; a blank without one.
         is_struck: whether it is struck through.
         id: the item's id; empty for a line that no run has numbered yet.
-        row: its row of the ledger; empty without one.
     """
 
-    def __init__(self, label: str, words: str, box: str, mark: tuple[str, str], *, is_struck: bool) -> None:
-        self.label, self.words, self.box, self.is_struck = label, words, box, is_struck
-        self.id, self.row = mark[0], ItemRow(mark[1])
+    label: str
+    words: str
+    box: str
+    is_struck: bool
+    id: str
 
 
 def split_mark(line: str) -> tuple[str, str]:
@@ -99,11 +100,14 @@ def is_item_id(text: str) -> bool:
     return text[:1] == "k" and _SHORTEST <= len(text) <= _LONGEST and _HEX.issuperset(text[1:])
 
 
-def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
-    """Return the item in a line without its end, or None for any other line. `rows` is the ledger, by id.
+def read_item_line(line: str, unlabelled: str = "") -> ItemLine | None:
+    """Return the item in a line without its end, or None for any other line.
 
-    An item is a top-level list item with one of the five labels, in any case, possibly bold; with the mark of an item
-    that the ledger knows, it needs no label.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold.
+
+    Args:
+        line: the line.
+        unlabelled: the type that it has without a label; if empty, it is no item then.
     """
     if line[:1] not in {"-", "*", "+"} or line[1:2] not in _BLANKS:
         return None
@@ -121,10 +125,10 @@ def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
     else:
         words = words.removeprefix(dress)
     if not ends or dress not in _DRESSES or label.lower() not in _LABELS:
-        label, words = ItemRow(rows.get(ident, "")).get("type"), rest  # a person took the label away
-        if not label:
+        label, words = unlabelled, rest
+        if not label or not (ident or any(map(str.isalpha, words))):
             return None
     words = words.lstrip(" \t")
     is_struck = is_open and words.endswith("~~")
     words = words[:-2] if is_struck else f"~~{words}" if is_open else words
-    return ItemLine(label.lower(), words, box, (ident, rows.get(ident, "")), is_struck=is_struck)
+    return ItemLine(label.lower(), words, box, is_struck, ident)

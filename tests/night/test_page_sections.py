@@ -47,7 +47,7 @@ def test_an_answered_question_is_struck_through_where_it_stands(memory: Memory, 
         "box": f"[x] Question: {ASKED}",
     }
     run(memory, "10", line[by])
-    assert under(memory.read(PAGE), "Open questions") == [f"- ~~Fact: {ASKED}~~", "- Fact: who pays?"]
+    assert under(memory.read(PAGE), "Open questions") == [f"- ~~{ASKED}~~", "- who pays?"]
 
 
 def test_what_the_owner_says_of_themselves_names_them_in_later_nights(memory: Memory) -> None:

@@ -133,7 +133,7 @@ def told(found: dict[str, Document], cap: int = 8192) -> Document:
     return with_briefing(Document("MEMORY.md", "# Memory\n"), briefing_sections(found), cap)
 
 
-PAGE = "---\ntitle: Pea\nstatus: active\n---\n# Pea\n\n## Contacts\n\n- Ada Byron, maths: ada@example.org\n"
+PAGE = "---\ntitle: Pea\nstatus: active\n---\n# Pea\n\n## Contacts\n\n- Ada Byron, maths: ada@example.org ^kada0123ab\n"
 
 
 def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import BY_WORD
 from pipelines.store.item import ItemType
+from pipelines.store.item_line import BY_WORD
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Place

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
 from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_in, sentences_under
-from pipelines.store.item import MAY_CONFLICT, Item, ItemType, render_item, without_mark
+from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
 from pipelines.store.priority import priority
 from pipelines.text import clipped, stated_due
 
@@ -248,7 +248,7 @@ def _said(item: Item, page: str = "") -> str:
 
 def words_of(item: Item) -> str:
     """Return an item's words as its page has them, with whose word it is, and without the day on which it is due."""
-    return stated_due(without_mark(render_item(item)).partition(": ")[2])[0].rstrip()
+    return stated_due(written_words(item))[0].rstrip()
 
 
 def page_name(path: str) -> str:
