@@ -33,7 +33,7 @@ from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType, Status, with_metadata
+from pipelines.store.item import ItemType, Status, with_metadata, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -95,7 +95,10 @@ def curate_items(
         quotes = Quotes(root)
         say_json([listed_json(path, item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, day_shown(item.since), path, item.text) for path, item in found]
+        rows = [
+            (item.id[:8], item.type, item.status, day_shown(item.since), path, written_words(item))
+            for path, item in found
+        ]
         say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)
         if not rows and on_terminal():
             warn("No item fits." if documents else "The memory holds no items yet. `curate run` reads the logs.")

@@ -65,6 +65,7 @@ from pipelines.store.session_state import load_seals, taken_back_since
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     entries_digest,
+    read_progress,
     read_tombstones,
     render_progress,
     render_tombstones,
@@ -164,9 +165,11 @@ def _take_edits(run: Run) -> None:
 def _read(run: Run) -> None:
     """Have the extractor read what no run has read: with a model, of one day."""
     night, catalog = run.night, run.catalog
-    read = run.snapshot.progress.items()
+    # What a person took back with git, or lost, was read all the same.
+    last = run.git.last_run()
+    read = (read_progress(run.git.show(last, PROGRESS)) if last else {}) | dict(run.snapshot.progress)
     run.progress = progress = {
-        path: known for path, known in read if not night.again or day_of_log(path) != night.again
+        path: known for path, known in read.items() if not night.again or day_of_log(path) != night.again
     }
     before, gone = partial(_read_before, run.git), taken_back_since(night.root)
     days = days_to_read(run.logs, progress, run.today, before, rereads=night.rereads, taken_back=gone)

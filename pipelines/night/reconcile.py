@@ -1,10 +1,10 @@
 """Reconcile: people's edits between runs are detected, and they win.
 
-A reworded item keeps its id and becomes the owner's. An item is active again once its strike-through is removed. A
-labelled line without an id gets one; so does a copied line in other words, trusted no more than the item that it was
-copied from. A line whose id is in no commit came from elsewhere, and waits in Review.md. A deleted item leaves a
-tombstone, so that it is never proposed again, and so does a generated sentence. If so many items are gone at once that
-it looks like a bad checkout, nothing is retracted: Review.md asks.
+A reworded item keeps its id and becomes the owner's; formatting is no edit. An item is active again once its
+strike-through is removed. A labelled line without an id gets one, or the one that it lost; so does a copied line in
+other words, trusted no more than the item that it was copied from. A line whose id is in no commit came from elsewhere,
+and waits in Review.md. A deleted item leaves a tombstone, so that it is never proposed again, and so does a generated
+sentence. If so many items are gone at once that it looks like a bad checkout, nothing is retracted: Review.md asks.
 """
 
 from __future__ import annotations
@@ -29,9 +29,14 @@ from pipelines.store.item import (
     Status,
     Trust,
     brackets_of,
+    ids_in,
     new_id,
+    parse_item,
+    render_item,
     with_extra,
+    without_mark,
 )
+from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -179,6 +184,7 @@ def reconcile(
         shown: turns a path into the file name that people know.
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
+    documents = _marked_again(documents, baseline)
     changed, same = baseline
     before, present, said = items_by_id(changed), items_by_id(documents), _brackets_in(changed)
     found, taken = Reconciled(dict(documents)), {*before, *present}
@@ -204,7 +210,7 @@ def reconcile(
                 new[placed.line] = item
         if new:
             found.documents[path] = with_marks(document, new)
-    gone = {ident: where for ident, where in before.items() if ident not in present}
+    gone = _gone(documents, baseline)
     asked = _too_many(_unsettled(gone, changed, documents), changed)
     found.asked = sorted(asked)
     found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
@@ -223,6 +229,29 @@ def reconcile(
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return found
+
+
+def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
+    """Return the items of the last run whose ids stand nowhere any more, not even in code."""
+    changed, same = baseline
+    stands = {ident for path, one in documents.items() if path not in same for ident in (*one.held, *ids_in(one.text))}
+    return {ident: where for ident, where in items_by_id(changed).items() if ident not in stands}
+
+
+def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, Document]:
+    """Return the documents with the ids of items whose lines lost their marks and kept their words."""
+    after, changed = dict(documents), baseline[0]
+    bare = {_wording(_without_id(item)): (ident, path) for ident, (path, item) in _gone(documents, baseline).items()}
+    for path, document in documents.items() if bare else ():
+        new = dict[int, Item]()
+        for line, item in ((one.line, one.item) for one in document.items if not one.item.id):
+            ident, home = bare.pop(_wording(item), ("", ""))
+            again = (
+                parse_item(render_item(replace(item, id=ident)), changed[home].rows.get(ident, "")) if ident else None
+            )
+            new |= {line: again} if again else {}
+        after[path] = with_marks(document, new) if new else document
+    return after
 
 
 def _by_agent(item: Item) -> Item:
@@ -295,7 +324,13 @@ def _unproven(item: Item, today: str) -> Item:
 
 
 def _wording(item: Item) -> tuple[str, str]:
-    return item.type, item.text
+    return item.type, line_key("", item.text)
+
+
+def _without_id(item: Item) -> Item:
+    """Return an item as its line says it without a mark: what runs write behind the words is words."""
+    line, section = without_mark(render_item(item)), item.page_section or None
+    return parse_item(line, section=section) or item
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:

@@ -81,6 +81,7 @@ def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
         "since": item.since or None,
         "until": item.until or None,
         "confirmed": item.confirmed or None,
+        "due": item.due or None,
         "trust": item.trust,
         "confidence": item.confidence,
         "reason": item.reason or None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.queries.item_graph import Mark, Outdated, Step, item_json
 from pipelines.store.evidence import Quotes, without_pointer
+from pipelines.store.item import written_words
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
@@ -28,7 +29,7 @@ _MARKS = {
 def item_line(item: Item) -> str:
     """Return an item as one line: its id, type and sentence, and its status unless that is live or open."""
     status = "" if item.active else f" [{item.status}]"
-    return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(item.text)}{status}"
+    return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(written_words(item))}{status}"
 
 
 def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:

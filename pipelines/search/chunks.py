@@ -16,7 +16,17 @@ from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import read_sentence
-from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, ids_in, parse_item, without_mark
+from pipelines.store.item import (
+    QUIET,
+    STRUCK,
+    Confidence,
+    Status,
+    Trust,
+    ids_in,
+    parse_item,
+    without_mark,
+    written_words,
+)
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import Heading, body_lines, headings_among, without_spans
@@ -171,6 +181,9 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
     items = {placed.line + 1: placed for placed in document.placed}
     if document.generated:  # what runs wrote only repeats items
         lines = ["\n" if number in document.generated else line for number, line in enumerate(lines)]
+    # One that is nested, or quoted, is found by itself, too.
+    deep = {place.line for place in items.values() if lines[place.line][0] in " \t>"}
+    lines = [line.lstrip(" \t>") if number in deep else line for number, line in enumerate(lines)] if deep else lines
     item: Unit | None = None
     for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
@@ -225,7 +238,7 @@ def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str
         # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
-    text = without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}")
+    text = without_comments(f"{item.type}: {written_words(item)}\n{without_comments(notes)}")
     return base._replace(
         start_line=block.start_line,
         end_line=block.end_line,

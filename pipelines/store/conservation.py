@@ -224,7 +224,8 @@ def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     Returns:
         Each item, its last document, and the commit that last changed or removed it.
     """
-    known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
+    known = {ident for one in snapshot.documents.values() for ident in ids_in(one.text)}
+    known |= {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
     found, unread = dict[str, tuple[Item, str, str]](), snapshot.unreadable()
     gone = {ident for _, ids in changed_ids(git, "%H", "-m") for ident in ids} - known if git.head() else set()
     if gone:

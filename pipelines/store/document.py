@@ -26,7 +26,7 @@ from pipelines.store.item import (
     row_of,
     without_mark,
 )
-from pipelines.store.item_line import BY_WORD, ROWS, is_generated_under, is_item_id, line_key
+from pipelines.store.item_line import BY_WORD, ROWS, is_generated_under, is_item_id, line_key, own_block_id
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     FrontMatter,
@@ -60,13 +60,15 @@ ORDER: Final = (
 )  # fmt: skip
 """The sections of a page, from top to bottom."""
 _MARKS = ("-", "*", "+")
+_DEPTH = " \t>"
 _STATE = re.compile(r"- \[[/>!]\]")  # of a task that is open
 
 
 class Placed(NamedTuple):
     """An item in its document: its line (from 0), the line after its notes, the section's title, its first note's line.
 
-    A formatter may wrap its words over several lines, up to the one with its mark.
+    An editor may wrap its words over several lines: up to the one with its mark, or without one as far as its first
+    paragraph goes. With a mark that the ledger knows, it may be nested or quoted.
     """
 
     item: Item
@@ -177,12 +179,15 @@ class Document:
                 section = titles[number].title
                 word = _WORDS.get(section.casefold()) if titles[number].level > 1 else None
                 continue
-            if not line.startswith(_MARKS) or number in self.generated:
+            if not (bare := line.lstrip(_DEPTH)).startswith(_MARKS) or number in self.generated:
                 continue
-            end = number + 1  # a person's indented notes below the item move with it
-            while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
+            if bare != line and self.rows.keys().isdisjoint(ids_in(line)):
+                continue
+            # A person's indented notes below the item move with it, but not another item.
+            end, depth = number + 1, len(line) - len(bare)
+            while end < len(lines) and _is_note(lines[end], line[:1], depth):
                 end += 1
-            words, notes = (line, number + 1) if ids_in(line) else _wrapped(lines, number, end)
+            words, notes = (bare, number + 1) if ids_in(line) else _paragraph(lines, number, end)
             ident = (ids_in(words) or [""])[0]
             if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word):
                 found.append(Placed(item, number, end, section, notes))
@@ -254,14 +259,21 @@ class Document:
         return len(self.text.encode())
 
 
-def _wrapped(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
-    """Return the words of an item up to its mark on a line below, and the line after that; else its own line."""
-    for at in range(first + 1, end):
-        if lines[at].lstrip().startswith((*_MARKS, ">", "`", "~")):
+def _is_note(line: str, begin: str, depth: int) -> bool:
+    """Whether a line is indented below an item that begins so, at that depth, and is no item itself."""
+    bare = line.lstrip(_DEPTH)
+    is_below = line[:1] in {" ", "\t", begin} and len(line) - len(bare) > depth and bool(bare.strip())
+    return is_below and not (bare.startswith(_MARKS) and ids_in(line))
+
+
+def _paragraph(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
+    """Return the words of an item whose line has no mark, up to it or the paragraph's end, and the next line."""
+    after = first + 1
+    while after < end and not lines[after].lstrip().startswith((*_MARKS, ">", "`", "~", "|", "<")):
+        after += 1
+        if ids_in(lines[after - 1]):
             break
-        if ids_in(lines[at]):
-            return " ".join(map(str.strip, lines[first : at + 1])), at + 1
-    return lines[first], first + 1
+    return " ".join(map(str.strip, lines[first:after])), after
 
 
 _VERSIONS = 4
@@ -384,9 +396,11 @@ def edited(
         if placed.item.id in gone:
             del lines[placed.line : placed.end]
         elif new := replace.get(placed.item.id):
-            state = _STATE.match(lines[placed.line]) if new.status is Status.OPEN else None
+            bare = lines[placed.line].lstrip(_DEPTH)
+            state = _STATE.match(bare) if new.status is Status.OPEN else None
             row = state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)
-            lines[placed.line : placed.notes] = [row + end]
+            own = own_block_id(without_mark(lines[placed.notes - 1].rstrip()))
+            lines[placed.line : placed.notes] = [lines[placed.line].removesuffix(bare) + row + own + end]
     sections: dict[str, list[str]] = {}
     for block in added:
         rows = sections.setdefault(block.section or section_of(block.item), [])
@@ -409,7 +423,9 @@ def with_marks(document: Document, items: Mapping[int, Item]) -> Document:
     for line, item in sorted(items.items(), key=itemgetter(0), reverse=True):
         end, below = line_end(lines[line : line + 1]), wrapped.get(line, line + 1)
         words = " ".join(map(str.strip, lines[line:below])) if line in wrapped else lines[line].rstrip("\r\n")
-        lines[line:below] = [f"{without_mark(words).rstrip()} ^{item.id}{end if lines[line].endswith(end) else ''}"]
+        own = own_block_id(words := without_mark(words).rstrip())
+        marked = f"{words.removesuffix(own)} ^{item.id}{own}"
+        lines[line:below] = [f"{marked}{end if lines[line].endswith(end) else ''}"]
     return document.with_text("".join(lines), items.values())
 
 

@@ -306,7 +306,6 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
     words = written_words(item)
-    words += f" (due {item.due})" if item.type is ItemType.TODO and _due_apart(item) else ""
     body = words if _is_plain(item, words) else f"{item.type}: {words}".rstrip(" ")
     if item.status in STRUCK:
         body = f"~~{body}~~"
@@ -315,8 +314,10 @@ def render_item(item: Item) -> str:
 
 
 def written_words(item: Item) -> str:
-    """Return an item's words as its line has them, with whose word it is, and without a day of its own."""
-    return _inert(item.text + "".join(brackets_of(item)) if item.id and item.text else item.text)
+    """Return an item's words as its line has them: with whose word it is, how sure that is, and when it is due."""
+    words = item.text + "".join(brackets_of(item)) if item.id and item.text else item.text
+    due = _due_apart(item) if item.type is ItemType.TODO else ""
+    return _inert(words) + (f" (due {due})" if due else "")
 
 
 def _is_plain(item: Item, words: str) -> bool:
@@ -383,9 +384,9 @@ def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done:
 
 # In the words of an item, an entity breaks what would hide a part of the page, or look like a mark. Where the words
 # already have that entity, it gains an `amp;`, so that decoding is exact.
-_LOOKS = re.compile(rf"<!--|(?<!\S)\^(?={ID_PATTERN}(?!\S))|&(?:amp;)*(?:lt;!--|#94;k)")
+_LOOKS = re.compile(rf"<!--|(?<!\S)\^(?={ID_PATTERN}(?!\S)|[A-Za-z0-9-]+$)|&(?:amp;)*(?:lt;!--|#94;[A-Za-z0-9-])")
 _ENTITIES = {"<!--": "&lt;!--", "^": "&#94;"}
-_ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=k))")
+_ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=[A-Za-z0-9-]))")
 
 
 def _inert(text: str) -> str:

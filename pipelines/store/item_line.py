@@ -9,6 +9,7 @@ _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
 _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
+_BLOCK = re.compile(r"[ \t]+\^[A-Za-z0-9-]+$")
 _HEX = frozenset("0123456789abcdef")
 _SHORTEST, _LONGEST = 7, 65  # characters of an id
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
@@ -95,6 +96,12 @@ def split_mark(line: str) -> tuple[str, str]:
     return line.rstrip(" \t"), ""
 
 
+def own_block_id(line: str) -> str:
+    """Return the block id of a person's own at the end of a line without an item's mark, with the blanks before it."""
+    found = _BLOCK.search(line) if "^" in line else None
+    return found[0] if found else ""
+
+
 def is_item_id(text: str) -> bool:
     """Whether a text is an item's id."""
     return text[:1] == "k" and _SHORTEST <= len(text) <= _LONGEST and _HEX.issuperset(text[1:])
@@ -112,7 +119,9 @@ def read_item_line(line: str, unlabelled: str = "") -> ItemLine | None:
     if line[:1] not in {"-", "*", "+"} or line[1:2] not in _BLANKS:
         return None
     bare, ident = split_mark(line)
-    rest, box = bare[1:].lstrip(_BLANKS), " "
+    rest, box = bare[1:].removesuffix(own_block_id(bare)).lstrip(_BLANKS), " "
+    if rest[:2] == "\\[" and rest[3:5] == "\\]":  # as a formatter that knows no tasks writes a box
+        rest = f"[{rest[2]}]{rest[5:]}"
     if rest[:1] == "[" and rest[2:3] == "]" and rest[1] in _BOXES and rest[3:4] in _BLANKS:
         rest, box = rest[3:].lstrip(_BLANKS), rest[1]
     is_open, rest = rest[:2] == "~~", rest.removeprefix("~~")
