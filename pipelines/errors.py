@@ -122,6 +122,14 @@ class PathNotUtf8(CurateError):
         super().__init__(f"The path {escape_terminal_line(str(path))} is not UTF-8.", "Rename the folder.")
 
 
+class NewerFormat(CurateError):
+    """Raised when a later version wrote the memory in a format that this one does not know."""
+
+    def __init__(self, found: int, known: int) -> None:
+        sentence = f"This memory has format {found}, and this version of memcurate reads format {known}."
+        super().__init__(sentence, "Nothing was changed. Update memcurate, then try again.")
+
+
 class BadSettings(CurateError):
     """Raised when a settings file has faults; the sentence names all of them, with key and value."""
 

@@ -25,6 +25,7 @@ from pipelines.store.left_out import SPARSE, left_out
 from pipelines.store.merge import merge_trees
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.trees import read_documents_in
+from pipelines.store.user_layout import FORMAT_FILE, check_format
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,6 +127,8 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
     """
     if SETTINGS not in theirs:
         raise GitFault("The remote is not a memory: it has no curate.toml.")
+    if FORMAT_FILE in theirs:
+        check_format(git.blob(theirs[FORMAT_FILE][1]) or b"")
     for path in sorted({*before, *theirs}):
         if before.get(path) == theirs.get(path):
             continue

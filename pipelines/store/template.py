@@ -10,7 +10,7 @@ from pipelines.store.aliases import aliases_of
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
 from pipelines.store.left_out import left_out
-from pipelines.store.user_layout import at, layout_of, real_path
+from pipelines.store.user_layout import FORMAT, FORMAT_FILE, at, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,9 +31,11 @@ def missing_files(root: Path, template: Path) -> dict[str, bytes]:
     """
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     in_place = layout_of(root).in_place
-    missing = [path for path in files if not os.path.lexists(at(root, path)) and (kind_of(path) or not in_place)]
+    wanted = {path: file.read_bytes() for path, file in files.items() if kind_of(path) or not in_place}
+    wanted[FORMAT_FILE] = f"{FORMAT}\n".encode()
+    missing = {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
     left = left_out(root) if missing else {}
-    return {path: files[path].read_bytes() for path in missing if path not in left}
+    return {path: data for path, data in missing.items() if path not in left}
 
 
 def make_missing_folders(root: Path) -> None:

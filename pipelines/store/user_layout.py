@@ -13,11 +13,16 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Final
 
-from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, read_toml
-from pipelines.store.layout import LINKED, SETTINGS, Layout
+from pipelines.errors import BadFile, BadSettings, NewerFormat, NoMemory, PathNotUtf8, read_toml
+from pipelines.store.layout import LINKED, SETTINGS, STATE, Layout
 from pipelines.text import is_utf8
 
+FORMAT_FILE: Final = f"{STATE}/format"
+"""The file of a memory that says in which format it is written."""
+FORMAT: Final = 1
+"""The newest format that this version reads, and the one that it writes."""
 _MENTION = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _MOST = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
@@ -32,6 +37,7 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
     Raises:
         NoMemory: the given folder has no curate.toml, or none is found upward.
         PathNotUtf8: the path of the memory cannot be written in a file or a message.
+        NewerFormat: a later version wrote it.
     """
     named = named or os.environ.get("CURATE_MEMORY")
     start = Path(named).expanduser().absolute() if named else Path.cwd()
@@ -62,6 +68,7 @@ def read_layout(root: Path) -> Layout:
     Raises:
         BadFile: curate.toml is a symbolic link.
         BadSettings: its `[layout]` has faults.
+        NewerFormat: a later version wrote the memory.
     """
     file, data, raw = Path(f"{root}/{SETTINGS}"), b"", None
     with contextlib.suppress(OSError):
@@ -76,8 +83,20 @@ def read_layout(root: Path) -> Layout:
             if _MENTION.search(data):
                 raise  # other errors are reported by `load_settings`
     found = Layout() if raw is None else _in_place(file, raw, root)
+    with contextlib.suppress(OSError):
+        check_format(Path(f"{root}/{found.real(FORMAT_FILE)}").read_bytes())
     _KNOWN[str(root)] = found
     return found
+
+
+def check_format(data: bytes) -> None:
+    """Check that this version reads the format that a `FORMAT_FILE` names.
+
+    Raises:
+        NewerFormat: it does not.
+    """
+    if data.strip().isdigit() and int(data) > FORMAT:
+        raise NewerFormat(int(data), FORMAT)
 
 
 def _in_place(file: Path, raw: object, root: Path) -> Layout:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 import textwrap
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from tests.contract.story import (
     ALPHA,
@@ -20,6 +24,7 @@ from tests.contract.story import (
     NEXT,
     PORT,
     THIRD,
+    asked,
     held,
     ident,
     items,
@@ -81,8 +86,8 @@ def moved(words: str, title: str) -> Callable[[str], str]:
     """Return how to move a line below another heading."""
 
     def do(page: str) -> str:
-        (row,) = [one for one in page.splitlines() if words in one]
-        return under(title, row)(page.replace(f"{row}\n", ""))
+        row = next((one for one in page.splitlines() if words in one), "")
+        return under(title, row)(page.replace(f"{row}\n", "")) if row else page
 
     return do
 
@@ -247,3 +252,47 @@ def test_a_conflict_that_a_person_resolves_is_an_edit(begun: Memory) -> None:
     night(begun, THIRD)
     assert ident(begun, "The gateway listens on port 9090.") == who
     assert PORT not in held(begun)
+
+
+_LOSING = {"drop the id", "drop all ids"}
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(sorted(ACTS.keys() - {"delete", "Windows line ends"})), st.booleans()),
+    min_size=2,
+    max_size=5,
+)
+
+
+def edited(begun: Memory, steps: list[tuple[str, bool]]) -> None:
+    """Do some acts in a copy of a memory, with runs between them, and check that each item is there once.
+
+    A run stands between an edit and the loss of a mark: who changes the words and the mark together has deleted.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        memory = begun.aside(Path(folder) / "memory")
+        shutil.copytree(begun.root, memory.root, symlinks=True)
+        ids, last = {one["id"] for one in items(memory).values()}, ""
+        for name, runs in steps:
+            if last and not {name, last}.isdisjoint(_LOSING):
+                night(memory, NEXT)
+            (memory.root / ALPHA).write_bytes(ACTS[name].do(memory.read(ALPHA)).encode())
+            last = name
+            if runs:
+                night(memory, NEXT)
+                last = ""
+        night(memory, NEXT)
+        there = [one["id"] for one in asked(memory, "items")]
+        assert sorted(one for one in there if one in ids) == sorted(ids)
+        assert len(there) == len(set(there))
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@given(_STEPS)
+def test_no_edits_lose_an_item_or_double_it(begun: Memory, steps: list[tuple[str, bool]]) -> None:
+    edited(begun, steps)
+
+
+@pytest.mark.torture
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(_STEPS)
+def test_no_edits_lose_an_item_or_double_it_at_length(begun: Memory, steps: list[tuple[str, bool]]) -> None:
+    edited(begun, steps)

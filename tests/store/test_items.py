@@ -35,6 +35,9 @@ MARKS = st.sampled_from(
         "&lt;!--",
         "&amp;lt;!--",
         " ^k12345678",
+        " ^own-1",
+        "Todo: ",
+        "1. ",
         "&#94;k12345678",
         "&amp;#94;k1",
         "~~",
@@ -78,7 +81,7 @@ def items(draw: st.DrawFn) -> Item:
         merged_into=draw(successor),
         links=tuple(draw(LINKS)),
         pinned=draw(st.booleans()),
-        page_section=draw(st.sampled_from(["", "questions", "howto"])),
+        page_section=draw(st.sampled_from(["", "goals", "questions", "contacts", "howto"])),
         due=draw(st.one_of(st.just(""), DAYS)),
         doubted=draw(st.one_of(st.just(""), DAYS)),
         reason=draw(st.text(max_size=20)),
@@ -90,6 +93,7 @@ def items(draw: st.DrawFn) -> Item:
 @given(items())
 def test_what_is_rendered_reads_back_as_itself(item: Item) -> None:
     assert parse_item(render_item(item), row_of(item)) == item
+    assert parse_item(render_item(item), row_of(item), item.page_section) == item
 
 
 @given(st.text())
