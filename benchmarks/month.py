@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.month_gold import read_month
-from benchmarks.month_pages import Row, Stands, page_rows, row_of
+from benchmarks.month_pages import Row, Stands, page_rows, row_of, written_rows
 from pipelines.cli.output import count, say, say_json, say_table
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.cli.run_command import night_of
@@ -171,7 +171,7 @@ def compare(month: Month, root: Path) -> tuple[Row, ...]:
     again = {at: key for _, key, at in reversed(pairs) if at not in used}
     rest = [at for at, one in enumerate(there) if at not in used and one.item.active]
     faults = _faults(month, found, [(there[at], again.get(at)) for at in rest])
-    return (*_outcomes(month, found), *page_rows(month, documents, found), *faults)
+    return (*_outcomes(month, found), *page_rows(month, documents, found), *faults, *written_rows(Git(root), documents))
 
 
 def _lines_of(item: Item, quotes: Quotes) -> Iterator[tuple[str, str]]:

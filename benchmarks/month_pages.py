@@ -7,13 +7,15 @@ brought.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.night.states import has_state
 from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import is_citable, sentences_in, sentences_under
-from pipelines.store.item import Item, ItemType
+from pipelines.store.item import Item, ItemType, without_mark
 from pipelines.store.item_line import BY_WORD
 from pipelines.store.layout import BRIEFING, Kind
 from pipelines.store.spoken_lines import same_key
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchmarks.month_gold import GoldBelief, Month
+    from pipelines.store.git import Git
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,35 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
         {d: why and f"{d} ({why})" for d, why in untold.items()},
     )
     yield Row("stale_states", "State resting on what is over", len(stale), None, tuple(stale), is_fault=True)
+
+
+_MARKUP = re.compile(r"^#+ |^- (?:\[[ x]\] )?|~~|\*\*|\]\([^)]*\)|<!--.*?-->|\n", re.MULTILINE)
+
+
+def written_rows(git: Git, documents: Mapping[str, Document]) -> Iterator[Row]:
+    """Yield how much of what runs write is for people.
+
+    Args:
+        git: the memory's git.
+        documents: every document by path.
+    """
+    touched, unseen = 0, list[str]()
+    patches = git.run("log", "--patch", "--unified=0", "--no-color", "--format=", "--", *git.layout.pathspecs).decode()
+    for patch in re.split(r"^diff --git .*$", patches, flags=re.MULTILINE):
+        lines = [line for line in patch.partition("\n@@")[2].split("\n") if line[:1] in {"+", "-"} and line[1:].strip()]
+        gone = Counter(line[1:] for line in lines if line[0] == "-")
+        bare = {without_mark(line) for line in gone}
+        touched += len(lines)
+        unseen += [one[1:] for one in lines if one[0] == "+" and one[1:] not in gone and without_mark(one[1:]) in bare]
+    yield Row(
+        "visible", "lines that nights touched and a reader sees differ", touched - len(unseen), touched, (*unseen,)
+    )
+    bodies = ["".join(one.lines[one.front.lines :]) for one in documents.values()]
+    texts = ["\n".join(map(without_mark, body.split("\n"))) for body in bodies]
+    words, bytes_ = (
+        sum(len(text.encode()) for text in some) for some in ([_MARKUP.sub("", one) for one in texts], texts)
+    )
+    yield Row("words", "bytes of pages without ids and front matter that are words", words, bytes_)
 
 
 def _untold(brought: set[str], cited: set[str] | None) -> str:
