@@ -295,8 +295,6 @@ Links = tuple[tuple[str, str], ...]
 _LENGTH = 360
 _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
-_SIGNS = re.compile(r"[\W_]+")
-_NUMBER = re.compile(r"\d++(?!\|)")
 _STEM = 5
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
@@ -325,7 +323,7 @@ class Nearby:
         pending.sort(
             key=lambda one: (bool(one[1].quiet), _is_question(one[1]), -priority(one[1], self._newest), one[1].id)
         )
-        named = [self._items[at] for at in self._by_words(text) if is_pending(self._items[at][1])]
+        named = [one for one in self._by_words(text) if is_pending(one[1])]
         return list({one[1].id: one for one in (*named[:MOST_NAMED], *pending)}.values())[:MOST_OPEN]
 
     @cached_property
@@ -342,8 +340,8 @@ class Nearby:
         return found
 
     @lru_cache(8)  # noqa: B019  it lives for one night, as its pieces do
-    def _by_words(self, text: str) -> list[int]:
-        """Return the positions that share distinctive words with a text, nearest first.
+    def _by_words(self, text: str) -> list[tuple[str, Item]]:
+        """Return the items that share distinctive words with a text, nearest first.
 
         What one line speaks of counts most: the words of a long item are somewhere in any long day.
         """
@@ -351,8 +349,8 @@ class Nearby:
         for line in dict.fromkeys(text.split("\n")):
             for at, score in self._shared(matter_words(line)).items():
                 best[at] = max(score, best.get(at, 0.0))
-        scores = {at: score / sqrt(fsum(map(self._weight, sorted(self._words[at])))) for at, score in best.items()}
-        return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+        scores = {at: score / sqrt(fsum(map(self._weight, self._words[at]))) for at, score in best.items()}
+        return [self._items[at] for at in sorted(scores, key=lambda at: (-round(scores[at], 9), at))]
 
     def _shared(self, words: frozenset[str]) -> dict[int, float]:
         """Return the weight of the words that each item shares."""
@@ -372,7 +370,7 @@ class Nearby:
         A belief may be overruled in words, or in a language, that it does not share.
         """
         newest = sorted(self._items, key=lambda one: (one[1].learnt, one[1].id), reverse=True)
-        found = (*(self._items[at] for at in self._by_words(text)), *(one for one in newest if one[1].active))
+        found = (*self._by_words(text), *(one for one in newest if one[1].active))
         rest = {one[1].id: one for one in found if one[1].id not in shown}
         return list(rest.values())[:MOST_NEAR]
 
@@ -386,11 +384,11 @@ def matter_words(text: str) -> frozenset[str]:
     """Return what texts on one matter share, in any script: beginnings of words and of parts of names, and pairs.
 
     Endings say little, a line names `error-capture` where an item says `captureError`, and Korean words of two letters
-    have many endings.
+    have many endings. The number in front of a shown line is none.
     """
     plain = normalised(parted(text, " "))
-    words = content_words(_SIGNS.sub(" ", spaced(plain)))
-    return frozenset([*(word[:_STEM] for word in words), *_NUMBER.findall(plain), *unspaced_pairs(plain)])
+    words = content_words(re.sub(r"[\W_]+", " ", spaced(plain)))
+    return frozenset([*(word[:_STEM] for word in words), *re.findall(r"\d++(?!\|)", plain), *unspaced_pairs(plain)])
 
 
 def _is_question(item: Item) -> bool:
