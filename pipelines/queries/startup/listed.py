@@ -179,12 +179,14 @@ def work_entries(
     active = (one for one in pages if one.front.get("status").casefold() not in _OVER)
     shown = {one.path: one for one in active if one.path != project and "/" in one.path}
     rows = _rows([one for one in held if one[0].path in shown], today)
-    since = {item.id: date_of(item) for _, item in held}
+    since, stated = {item.id: date_of(item) for _, item in held}, Said()
     for path, page in shown.items():
         for _, one in sentences_under(page, STATE_TITLE):
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
                 rows.append((-weight(state, "State", today), one.ids, path, "State", one.text))
+                stated.append((_words(one.text), one.ids))
+    rows = [one for one in rows if one[3] in {"State", "Rule"} or not is_cited(stated, one[4], one[1][0])]
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
@@ -199,13 +201,15 @@ def work_entries(
 
 def ranks_of(held: Held, today: str) -> dict[str, str]:
     """Return what the rules and beliefs of a page are kept by: age counts among those of a kind alone."""
-    rows = [(min(row[0], -_WORTH[row[3]][0]), *row[1:]) for row in sorted(_rows(held, today))]
+    rows = [(min(row[0], -_WORTH[row[3]][0]), *row[1:]) for row in sorted(_rows(held, today), key=itemgetter(0))]
     return {ids[0]: f"{-worth:.6f}" for worth, ids, *_ in _spread(rows, 3)}
 
 
 def _rows(held: Held, today: str) -> list[_Row]:
     found = list[_Row]()
-    for page, item in held:
+    for page, item in sorted(
+        held, key=lambda one: date_of(one[1]), reverse=True
+    ):  # of equals, the newer tells the older
         kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
         if item.type in _WORK and kind != "Question":
             text = f"- {item.type}: {words_of(item)}"
@@ -214,12 +218,12 @@ def _rows(held: Held, today: str) -> list[_Row]:
 
 
 def _spread(rows: list[_Row], at: int) -> list[_Row]:
-    """Return rows by worth, each less for every one before it that has the same page (2) or kind (3)."""
+    """Return rows by worth, each less for every one before it that has the same page (2) or kind (3); equals stay."""
     found, seen = list[_Row](), Counter[object]()
     for row in sorted(rows, key=itemgetter(0)):
         found.append((row[0] * _EACH_MORE ** seen[row[at]], *row[1:]))
         seen[row[at]] += 1
-    return sorted(found)
+    return sorted(found, key=itemgetter(0))
 
 
 def _head_of(page: Document, real: Callable[[str], str]) -> str:
