@@ -137,8 +137,6 @@ def sample_week(life: Life) -> str:
     for ident in _ids(life)[:6]:
         life.run("why", ident)
         life.run("why", ident, "--json")
-    life.run("audit", "site", "--json")
-    life.run("audit", "site", "--as-of", "2026-03-12")
     for words in ("why did the site move from Jekyll", "deploy", "risk of losing data"):
         life.run("search", words)
         life.run("search", words, "--json", "--explain")

@@ -65,7 +65,6 @@ _SECTIONS = {
     "Look": {
         "items": "List items of any status.",
         "why": "Show what an item rests on, its past, what needs it.",
-        "audit": "Show everything the agent believes about a topic.",
         "runs": "List the runs, or show one.",
     },
     "Change what is believed": {
@@ -106,7 +105,7 @@ _GROUPS = {
     "outcome_commands": ("done", "close", "correct", "settle", "reopen"),
     "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
-    "why_commands": ("why", "audit", "recap"),
+    "why_commands": ("why", "recap"),
     "transfer_commands": ("import", "export", "sync"),
     "runs_commands": ("runs", "undo"),
     "install_commands": ("install", "uninstall"),
@@ -126,6 +125,7 @@ _RENAMED = {
     "retract": "close --as never-true",
     "history": "why",
     "impact": "why",
+    "audit": "search",
 }
 """Former names of verbs, which still work."""
 _RENAMED_OPTIONS = {"--occurred": ["--as", "occurred"], "--answered": ["--as", "answered"]}

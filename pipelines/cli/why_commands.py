@@ -1,7 +1,6 @@
 """The verbs that explain what is believed.
 
-`curate why` shows what an item rests on, its past and what needs it, `audit` everything about a topic, and `recap` what
-happened on some days.
+`curate why` shows what an item rests on, its past and what needs it, `recap` what happened on some days.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import click
 from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
-    as_of_option,
     json_option,
     project_option,
     with_memory,
@@ -22,20 +20,18 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import (
     answer,
-    day_shown,
     moment_shown,
     on_terminal,
     say,
     say_bold,
     say_json,
-    warn,
 )
 from pipelines.clock import day_of, span_of
-from pipelines.errors import ItemGone, UsageFault
+from pipelines.errors import ItemGone
 from pipelines.night.name_items import looks_like_id
 from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import Holding, beliefs_of
-from pipelines.queries.item_lines import item_line, safe
+from pipelines.queries.item_graph import beliefs_of
+from pipelines.queries.item_lines import safe
 from pipelines.queries.why import why
 from pipelines.queries.why_lines import history_lines, why_lines
 from pipelines.store.git import Git
@@ -47,7 +43,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.queries.audit import Audit
 
 
 @click.command(cls=TextCommand)
@@ -80,48 +75,6 @@ def _say_under_headings(lines: Iterable[str]) -> None:
     """Print lines; what begins without a blank is a heading."""
     for line in lines:
         (say if line.startswith(" ") else say_bold)(line)
-
-
-@click.command(cls=TextCommand)
-@click.argument("topic", nargs=-1, required=True)
-@as_of_option
-@json_option()
-@with_root
-def curate_audit(*, topic: tuple[str, ...], as_of: str | None, as_json: bool, root: Path) -> None:
-    """Show everything the agent believes about TOPIC: what holds, what once held, and what is poorly supported.
-
-    TOPIC is a document's name, for all its items, or words, for items that contain them all or that a search finds.
-    """
-    from pipelines.queries.audit import audit  # noqa: PLC0415  an audit rests on the night's rules, too
-
-    asked = " ".join(topic)
-    if not asked.strip():
-        raise UsageFault("The topic is empty.", "Name a document, or give some words.")
-    result = audit(root, Git(root), asked, as_of or "")
-    answer(result, _tell_audit, as_json=as_json)
-
-
-def _tell_audit(result: Audit) -> None:
-    warn(*result.notes)
-    if not result.holdings:
-        say(f"Nothing is believed about {result.topic}.")
-        return
-    for title, held in (
-        ("Current", result.current),
-        ("Superseded or closed", result.past),
-        ("Archived", result.archived),
-        (f"Waiting in {result.review}", result.waiting),
-    ):
-        if held:
-            say_bold(f"{title} ({len(held)})")
-            say(*(f"  {_lines(one, result.weak.get(one.place, []))}" for one in held), hang="      ")
-
-
-def _lines(one: Holding, weak: list[str]) -> str:
-    """Return an item, with its place, days and trust on a second line, and below how it is poorly supported."""
-    days = " until ".join(day_shown(day) for day in (one.item.since, one.item.until) if day)
-    details = ", ".join(filter(None, (one.place, days, f"trust {one.item.trust}")))
-    return "\n    ".join([item_line(one.item), details, *(f"! {safe(why)}" for why in weak)])
 
 
 @click.command(cls=TextCommand)

@@ -203,22 +203,17 @@ class Outdated:
 _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
 
 
-def outdated(beliefs: Beliefs, day: str = "") -> dict[str, tuple[Outdated, ...]]:
+def outdated(beliefs: Beliefs) -> dict[str, tuple[Outdated, ...]]:
     """Return what no longer holds although something believed rests on it: id of that item → what it rests on.
 
     A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
     limit of 1,000 that took its place.
-
-    Args:
-        beliefs: all items.
-        day: the last day on which something may have ended to count as over; empty for any.
     """
     known, found = beliefs.by_id, dict[str, tuple[Outdated, ...]]()
     for ident, steps in steps_of(beliefs, GROUNDS).items():
         if ident in known and known[ident].item.active:
             named = dict.fromkeys(below for _, below in steps if below in known)
-            over = (known[below].item for below in named)
-            over = (one for one in over if one.status in _OVER and not (day and one.until and one.until > day))
+            over = (one for below in named if (one := known[below].item).status in _OVER)
             if here := tuple(Outdated(one, _successor(one, known)) for one in over):
                 found[ident] = here
     return found

@@ -152,7 +152,7 @@ def test_a_full_build_equals_the_grown_index(told: Memory) -> None:
 
 def test_what_was_held_on_a_day_is_asked_by_that_day(told: Memory) -> None:
     night(told, THIRD, "Correction: the gateway listens on port 9090, not 8080")
-    assert "8080" in told.curate("audit", "gateway", "--as-of", NEXT)
+    assert PORT in told.curate("items", "--as-of", NEXT)
     assert PORT not in held(told)
 
 

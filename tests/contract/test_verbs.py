@@ -118,11 +118,10 @@ def test_why_leads_to_the_line_that_an_item_rests_on(told: Memory) -> None:
     assert (place["path"], place["quote"]) == (f"Logs/{DAY}.md", f"- {LINES[1]}")
 
 
-def test_history_and_audit_tell_what_was_believed_before(told: Memory) -> None:
+def test_history_tells_what_was_believed_before(told: Memory) -> None:
     who = ident(told, PORT)
     told.curate("correct", "8080", "The gateway listens on port 9090.", *AT)
     assert "superseded" in told.curate("history", who)
-    assert "8080" in told.curate("audit", "gateway")
 
 
 def test_recap_tells_what_happened_on_a_day(told: Memory) -> None:

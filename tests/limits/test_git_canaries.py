@@ -54,7 +54,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
     verbs = [
         ["status"], ["check"], ["run", "--dry-run", *NOW], ["run", *NOW], ["runs"], ["check", "--fix"],
         ["history", one],
-        ["check", "--secrets", "--history"], ["why", one], ["audit", "SQLite"], ["impact", one], ["items"],
+        ["check", "--secrets", "--history"], ["why", one], ["impact", one], ["items"],
         ["items", "--as-of", "2026-03-18"], ["export"],
         ["log", "work goes on", *NOW], ["add", "Fact", "The sky is blue.", *NOW], ["pin", one, *NOW],
         ["unpin", one, *NOW], ["project", "new", "Alpha", *NOW], ["move", one, "Alpha", *NOW],

@@ -115,7 +115,7 @@ VERBS: Final = (
     ("status",), ("status", "--json"), ("check",), ("check", "--secrets"), ("check", "--json"), ("index",),
     ("index", "--full", "--json"), ("log", f"said {TEXT}"), ("log", "--project", f"x{TEXT}", "hello"),
     ("why", "k0123456789"), ("why", "k0123456788"), ("why", TEXT), ("history", "k0123456789"), ("history", TEXT),
-    ("audit", "gate"), ("audit", TEXT), ("impact", "k0123456789"), ("review", "--list"), ("review",),
+    ("impact", "k0123456789"), ("review", "--list"), ("review",),
     ("export", "--jsonl", "-"), ("runs",), ("runs", "--json"), ("doctor",),
     DRY, ("run", "--now", "2026-03-14T02:00", "--provider", TEXT),
     ("capture", f"/nowhere/{TEXT}"), ("import", f"/nowhere/{TEXT}\nx"), ("move", "k0123456789", TEXT), ("pin", TEXT),

@@ -24,7 +24,7 @@ CIRCLE = f"""# Bad
 - ~~Decision: Orders go by rail.~~ <!-- {OLD} since=2026-01-01 until=2026-02-01 trust=self confidence=high by=rules@1 superseded-by={ONE} -->
 """  # noqa: E501  an item is one line
 ASKING = (
-    ("why", ONE), ("history", ONE), ("impact", ONE), ("audit", "orders"), ("audit", "Bad", "--as-of", "2026-01-15"),
+    ("why", ONE), ("history", ONE), ("impact", ONE),
     ("items",), ("review",), ("search", "orders"), ("export", "--jsonl", "-"),
 )  # fmt: skip
 BY_ID = (

@@ -9,5 +9,5 @@ if TYPE_CHECKING:
 
 
 def test_what_is_no_day_is_said(memory: Memory) -> None:
-    for verb in (["items"], ["search", "port"], ["audit", "port"]):
+    for verb in (["items"], ["search", "port"]):
         assert "“soon” is not a day. Write 2026-04-09" in memory.curate(*verb, "--as-of", "soon", exits=2)

@@ -106,8 +106,6 @@ def test_other_words_for_the_same_are_found_however_far_they_are(embedded: Memor
     assert answer["found"] == "little"
     assert answer["results"][0]["text"].startswith("- the vessel that we bought")
     assert asked(embedded, "a vessel to paint")["found"] == "yes"
-    told = embedded.curate("audit", "a boat trip")
-    assert "`curate search` shows what is nearest" in told
 
 
 def test_an_embedder_receives_nothing_but_what_search_covers_and_what_is_asked(

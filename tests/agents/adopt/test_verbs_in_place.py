@@ -111,11 +111,10 @@ def opened(once: Path, place: Place) -> Grown:
 
 def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     ident, day = grown.ident(OLD), f"{grown.daily}/2026-03-01.md"
-    gone = [["why", ident], ["history", ident], ["audit", "Alpha"], ["audit", "Alpha", "--json"], ["impact", ident]]
+    gone = [["why", ident], ["history", ident], ["impact", ident]]
     gone += [
         ["why", ident, "--json"],
         ["history", ident, "--json"],
-        ["audit", "port 8080"],
     ]
     gone += [["review", "--json"], ["runs"], ["status"]]
     # These nights lie long ago, so that the memory is overdue.
@@ -125,13 +124,10 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert f"  {day}:1\n    | - Decision: [project: Alpha] Use port 8080" in said[f"why {ident}"]
     assert "filed by run" in said[f"why {ident}"]
     assert "  Curated/Projects/alpha.md:15, live" in said[f"history {ident}"]
-    assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
     assert [one["kind"] for one in json.loads(said["review --json"])] == ["quarantine", "pair"]
-    assert "Without evidence" not in said["audit Alpha"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
     assert "\n  Curated/Projects/alpha.md:" in mcp_tools.Tools(str(grown.memory.root)).memory_why(ident)
-    assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
     browser = Browser(grown.memory).enter()
     page = browser.get(f"/item/{ident}")
     assert ">Curated/Projects/alpha.md</a>" in page
@@ -162,7 +158,6 @@ def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: G
     told = opened.memory.curate("history", ident)
     assert f"moved from {page}" in told
     assert "  Curated/Projects/alpha.md:21, live" in told
-    assert "rehearsal" in json.dumps(opened.json("audit", page))
 
 
 def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
