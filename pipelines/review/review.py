@@ -333,10 +333,6 @@ def _changes(
         return [_ignored(one, "a later entry has corrected it")]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    if kind is OperationKind.CLOSE and not operation.by.startswith("rules@"):
-        # What says the same in other words ends with it, if the second reader agrees.
-        twins = context.known.twins(targets, day)
-        targets += [twin for twin in twins if not guarded(kind, [twin], trust, day, context.known)]
     asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(
         one.candidate.source if one else "", targets
     )

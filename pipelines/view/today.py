@@ -51,7 +51,7 @@ _WHY = {
     "MEMORY.md": "Chosen each night; always shown.",
     "project": "The page of the session's project.",
     "open": "By due day, then by weight: type, age and whose word.",
-    "quiet": "Open, but not mentioned of late; shown last.",
+    "quiet": "Open, but perhaps over or not mentioned of late; shown last.",
     "work": "By weight: type, age, how sure, and whose word.",
     "yesterday": "The last two days, with what room is left.",
     "today": "The last two days, with what room is left.",

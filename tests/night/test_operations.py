@@ -232,22 +232,6 @@ def test_what_is_said_to_be_open_again_is_no_longer_perhaps_over(memory: Memory)
     assert (by_id(memory, "k4444444444").status, by_id(memory, "k4444444444").perhaps) == (Status.OPEN, "")
 
 
-@pytest.mark.parametrize("sure", [["Call Anders", "Ring Anders"], ["Call Anders"]])
-def test_what_says_the_same_in_other_words_ends_with_it_if_the_second_reader_agrees(
-    memory: Memory, sure: list[str]
-) -> None:
-    hold(memory, CALL, f"Todo: Ring Anders, or call him, to clear the invoices. <!-- k8888888888 {SELF}")
-    log(memory, "Anders and the invoices are off the list.")
-    model = doubting(says("close", "k4444444444", how="done"), *sure)
-    curate(memory, model)
-    assert [one["text"].partition(".")[0] for one in model.claims[0]] == [
-        "Todo: Call Anders about the invoices",
-        "Todo: Ring Anders, or call him, to clear the invoices",
-    ]
-    found = [by_id(memory, ident).status for ident in ("k4444444444", "k8888888888")]
-    assert found == [Status.DONE, Status.DONE if len(sure) > 1 else Status.OPEN]
-
-
 @pytest.mark.parametrize("verdict", ["replaces", "both"])
 def test_an_item_takes_the_place_of_what_says_the_same_as_the_one_it_replaces(memory: Memory, verdict: str) -> None:
     hold(

@@ -128,13 +128,14 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         short: id → shortened id.
         project: the path of the session's project, or empty.
         above: ids of those that a sentence above tells, with the id behind it: they are left out.
-        is_quiet: whether to return those that are quiet, and no others.
+        is_quiet: whether to return those that are quiet or perhaps over, and no others.
     """
     found = []
     for document, item in held:
-        if bool(item.quiet) is not is_quiet or not is_open(item) or item.id in above:
-            continue
         due, on = item.due, item.on
+        is_doubtful = bool(item.quiet) or (bool(item.perhaps) and max(due, on) < today)
+        if is_doubtful is not is_quiet or not is_open(item) or item.id in above:
+            continue
         is_overdue, has_passed = "" < due < today, "" < on < today
         ahead = _days(today, due or ("" if has_passed else on))
         gap = abs(ahead) if ahead <= _SOON else _NEVER

@@ -34,7 +34,7 @@ TITLES = {
     "MEMORY.md": "What you know",
     "project": "The project",
     "open": "Open todos and risks, then questions (close one in the log: `Done: ID`, `Answered: ID`)",
-    "quiet": "Open, but not mentioned of late",
+    "quiet": "Open, but perhaps over or not mentioned of late",
     "work": "Procedures, decisions and facts of the pages, page by page",
     "yesterday": "Yesterday",
     "today": "Today so far",
