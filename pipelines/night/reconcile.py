@@ -44,6 +44,7 @@ from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.trees import words_on_page
 from pipelines.store.user_layout import at
+from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
@@ -241,11 +242,11 @@ def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tu
 def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, Document]:
     """Return the documents with the ids of items whose lines lost their marks and kept their words."""
     after, changed = dict(documents), baseline[0]
-    bare = {_wording(_without_id(item)): (ident, path) for ident, (path, item) in _gone(documents, baseline).items()}
+    bare = {_undated(_without_id(item)): (ident, path) for ident, (path, item) in _gone(documents, baseline).items()}
     for path, document in documents.items() if bare else ():
         new = dict[int, Item]()
         for line, item in ((one.line, one.item) for one in document.items if not one.item.id):
-            ident, home = bare.pop(_wording(item), ("", ""))
+            ident, home = bare.pop(_undated(item), ("", ""))
             again = (
                 parse_item(render_item(replace(item, id=ident)), changed[home].rows.get(ident, "")) if ident else None
             )
@@ -325,6 +326,10 @@ def _unproven(item: Item, today: str) -> Item:
 
 def _wording(item: Item) -> tuple[str, str]:
     return item.type, line_key("", item.text)
+
+
+def _undated(item: Item) -> tuple[str, str]:
+    return item.type, line_key("", stated_due(item.text)[0])
 
 
 def _without_id(item: Item) -> Item:

@@ -392,10 +392,11 @@ def edited(
     """
     replace, gone, lines, added = replace or {}, set(remove), list(document.lines), list(add)
     end = line_end(lines)
-    for placed in reversed(document.items):
-        if placed.item.id in gone:
+    items, aside = {one.line for one in document.items}, document.copied | document.reworded
+    for placed in reversed(document.placed):
+        if placed.item.id in gone and (placed.item.id, placed.item.text) not in aside:  # repeats of it, too
             del lines[placed.line : placed.end]
-        elif new := replace.get(placed.item.id):
+        elif placed.line in items and (new := replace.get(placed.item.id)):
             bare = lines[placed.line].lstrip(_DEPTH)
             state = _STATE.match(bare) if new.status is Status.OPEN else None
             row = state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)
