@@ -31,10 +31,7 @@ from pipelines.store.item import (
     brackets_of,
     ids_in,
     new_id,
-    parse_item,
-    render_item,
     with_extra,
-    without_mark,
 )
 from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
@@ -44,7 +41,6 @@ from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.trees import words_on_page
 from pipelines.store.user_layout import at
-from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
@@ -108,7 +104,7 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
-    documents = {**documents, **wrapped}
+    documents = _marked_again({**documents, **wrapped}, baseline)
     last = changed | {path: documents[path] for path in same}
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents
@@ -185,7 +181,6 @@ def reconcile(
         shown: turns a path into the file name that people know.
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
-    documents = _marked_again(documents, baseline)
     changed, same = baseline
     before, present, said = items_by_id(changed), items_by_id(documents), _brackets_in(changed)
     found, taken = Reconciled(dict(documents)), {*before, *present}
@@ -241,17 +236,17 @@ def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tu
 
 def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, Document]:
     """Return the documents with the ids of items whose lines lost their marks and kept their words."""
-    after, changed = dict(documents), baseline[0]
-    bare = {_undated(_without_id(item)): (ident, path) for ident, (path, item) in _gone(documents, baseline).items()}
+    after, gone, bare = dict(documents), _gone(documents, baseline), dict[str, tuple[str, str]]()
+    for page in baseline[0].values() if gone else ():
+        lost = (one for one in page.items if one.item.id in gone)
+        bare |= {line_key("", words_on_page(page, one)): (one.item.id, page.rows.get(one.item.id, "")) for one in lost}
     for path, document in documents.items() if bare else ():
-        new = dict[int, Item]()
-        for line, item in ((one.line, one.item) for one in document.items if not one.item.id):
-            ident, home = bare.pop(_undated(item), ("", ""))
-            again = (
-                parse_item(render_item(replace(item, id=ident)), changed[home].rows.get(ident, "")) if ident else None
-            )
-            new |= {line: again} if again else {}
-        after[path] = with_marks(document, new) if new else document
+        new, rows = dict[int, Item](), dict(document.rows)
+        for one in document.items:
+            if not one.item.id and (found := bare.pop(line_key("", words_on_page(document, one)), None)):
+                new[one.line] = replace(one.item, id=found[0])
+                rows |= [found]
+        after[path] = replace(with_marks(document, new), rows=rows) if new else document
     return after
 
 
@@ -326,16 +321,6 @@ def _unproven(item: Item, today: str) -> Item:
 
 def _wording(item: Item) -> tuple[str, str]:
     return item.type, line_key("", item.text)
-
-
-def _undated(item: Item) -> tuple[str, str]:
-    return item.type, line_key("", stated_due(item.text)[0])
-
-
-def _without_id(item: Item) -> Item:
-    """Return an item as its line says it without a mark: what runs write behind the words is words."""
-    line, section = without_mark(render_item(item)), item.page_section or None
-    return parse_item(line, section=section) or item
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
