@@ -122,11 +122,25 @@ class PathNotUtf8(CurateError):
         super().__init__(f"The path {escape_terminal_line(str(path))} is not UTF-8.", "Rename the folder.")
 
 
+FORMAT: Final = 1
+"""The newest format of a memory that this version reads, and the one that it writes."""
+
+
+def check_format(data: bytes | None) -> None:
+    """Check that this version reads the format that a memory's `State/format` names.
+
+    Raises:
+        NewerFormat: it does not.
+    """
+    if data and data.strip().isdigit() and int(data) > FORMAT:
+        raise NewerFormat(int(data))
+
+
 class NewerFormat(CurateError):
     """Raised when a later version wrote the memory in a format that this one does not know."""
 
-    def __init__(self, found: int, known: int) -> None:
-        sentence = f"This memory has format {found}, and this version of memcurate reads format {known}."
+    def __init__(self, found: int) -> None:
+        sentence = f"This memory has format {found}, and this version of memcurate reads format {FORMAT}."
         super().__init__(sentence, "Nothing was changed. Update memcurate, then try again.")
 
 

@@ -9,7 +9,7 @@ from operator import add
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,3 +193,14 @@ def reason(fault: BaseException) -> str:
     if isinstance(status, int) or isinstance(fault, _UNPACKING) or kinds & _GARBLED:
         return "answered with something that is not its wire format"
     return f"failed with an unknown error ({type(fault).__name__})"
+
+
+def spent(models: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    """Return what runs cost, by their reports on models: `usd` (null if no price is known), `tokens` and `runs`."""
+    usd: list[float] = []
+    tokens = runs = 0
+    for model in models:
+        runs += 1
+        tokens += sum(value for key in ("input_tokens", "output_tokens") if isinstance(value := model.get(key), int))
+        usd += [float(value)] if isinstance(value := model.get("usd"), int | float) else []
+    return {"runs": runs, "tokens": tokens, "usd": round(sum(usd), 6) if usd or not runs else None}

@@ -7,7 +7,7 @@ the fields that a person reads, from the same facts.
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,15 +37,17 @@ from pipelines.queries.health import Health, health_of, installed_nights, minute
 from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import Settings, load_settings
+from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import NIGHTS, not_reached, push_state, spent
+from pipelines.store.state import not_reached, push_state
 from pipelines.store.trees import read_version
 from pipelines.store.user_layout import layout_of
+from pipelines.usage import spent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +58,10 @@ if TYPE_CHECKING:
 
     Fields = list[tuple[str, str]]
     Part = tuple[dict[str, object], Fields]
+
+
+NIGHTS = 30
+"""The number of days for which `curate status` sums up spending."""
 
 
 @click.command()
@@ -177,8 +183,9 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     reports = read_reports(root).values()
-    costs, push = spent(reports, when), push_state(root)
-    models = [found for report in reports if isinstance(found := report.get("model"), dict) and found.get("calls")]
+    told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
+    costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
+    models, push = [one for _, one in told if one.get("calls")], push_state(root)
     failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:

@@ -59,7 +59,8 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     known = {
         path: one
         for path, one in documents.items()
-        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER} and _is_active(one)
+        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER}
+        if one.front.get("status").casefold() not in CLOSED_STATUS
     }
     mine = _active(known[USER]) if USER in known else []
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
@@ -128,10 +129,6 @@ def _written(document: Document, sections: Sequence[Section], shown: Mapping[str
     for title in ROWS:
         document = with_rows(document, title, rows.get(title, ()))
     return document
-
-
-def _is_active(document: Document) -> bool:
-    return document.front.get("status").casefold() not in CLOSED_STATUS
 
 
 def _short(text: str) -> str:
@@ -208,18 +205,13 @@ def _people(known: Mapping[str, Document], places: Mapping[str, str]) -> Iterato
     """Yield a row for each contact on the pages: who they are, and on which page."""
     rows: dict[str, tuple[str, str]] = {}
     for path, document in known.items():
-        for name, text in _contacts(document):
-            rows.setdefault(name, (text, path))
+        for item in _active(document):
+            if item.person or item.page_section == "contacts":
+                name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
+                rows.setdefault(name, (item.text, path))
     for name, (text, path) in sorted(rows.items()):
         row = text if name.split(" ")[0].casefold() in text.casefold() else f"{name}: {text}"
         yield f"- {_short(row)} {places[path]}"
-
-
-@kept_with_document
-def _contacts(document: Document) -> list[tuple[str, str]]:
-    """Return the contacts on a page: the name of each, and what it says of them."""
-    people = (item for item in _active(document) if item.person or item.page_section == "contacts")
-    return [(item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_"), item.text) for item in people]
 
 
 @kept_with_document

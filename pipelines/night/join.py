@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, GitFault
+from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import reconcile
@@ -25,7 +25,7 @@ from pipelines.store.left_out import SPARSE, left_out
 from pipelines.store.merge import merge_trees
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.trees import read_documents_in
-from pipelines.store.user_layout import FORMAT_FILE, check_format
+from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +59,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
         )
     if base == theirs:
         return ()
+    check_format(git.show(theirs, FORMAT_FILE))
     trees = [git.tree(commit) for commit in (base, head, theirs)]
     _check_theirs(git, trees[0], trees[2])
     was, here, other = (_contents(git, tree) for tree in trees)
@@ -127,8 +128,6 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
     """
     if SETTINGS not in theirs:
         raise GitFault("The remote is not a memory: it has no curate.toml.")
-    if FORMAT_FILE in theirs:
-        check_format(git.blob(theirs[FORMAT_FILE][1]) or b"")
     for path in sorted({*before, *theirs}):
         if before.get(path) == theirs.get(path):
             continue

@@ -167,7 +167,7 @@ def _read(run: Run) -> None:
     night, catalog = run.night, run.catalog
     # What a person took back with git, or lost, was read all the same.
     last = run.git.last_run()
-    read = (read_progress(run.git.show(last, PROGRESS)) if last else {}) | dict(run.snapshot.progress)
+    read = read_progress(run.git.show(last, PROGRESS) if last else None) | dict(run.snapshot.progress)
     run.progress = progress = {
         path: known for path, known in read.items() if not night.again or day_of_log(path) != night.again
     }

@@ -230,23 +230,18 @@ def reconcile(
 def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
     """Return the items of the last run whose ids stand nowhere any more, not even in code."""
     changed, same = baseline
-    stands = {ident for path, one in documents.items() if path not in same for ident in (*one.held, *ids_in(one.text))}
+    stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
     return {ident: where for ident, where in items_by_id(changed).items() if ident not in stands}
 
 
 def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, Document]:
     """Return the documents with the ids of items whose lines lost their marks and kept their words."""
-    after, gone, bare = dict(documents), _gone(documents, baseline), dict[str, tuple[str, str]]()
-    for page in baseline[0].values() if gone else ():
-        lost = (one for one in page.items if one.item.id in gone)
-        bare |= {line_key("", words_on_page(page, one)): (one.item.id, page.rows.get(one.item.id, "")) for one in lost}
-    for path, document in documents.items() if bare else ():
-        new, rows = dict[int, Item](), dict(document.rows)
-        for one in document.items:
-            if not one.item.id and (found := bare.pop(line_key("", words_on_page(document, one)), None)):
-                new[one.line] = replace(one.item, id=found[0])
-                rows |= [found]
-        after[path] = replace(with_marks(document, new), rows=rows) if new else document
+    after, gone = dict(documents), _gone(documents, baseline)
+    was = ((page, one) for page in baseline[0].values() for one in page.items if one.item.id in gone)
+    bare = {line_key("", words_on_page(page, one)): one.item for page, one in was} if gone else {}
+    for path, page in documents.items() if bare else ():
+        new = ((one.line, line_key("", words_on_page(page, one))) for one in page.items if not one.item.id)
+        after[path] = with_marks(page, {line: bare.pop(key) for line, key in new if key in bare})
     return after
 
 
@@ -285,10 +280,7 @@ def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> It
         since = item.since or today
         return replace(item, since=since, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
     first = known[item.id][1]
-    return Item(
-        item.type, item.text, status=item.status, since=today, until=item.until, trust=first.trust,
-        confidence=first.confidence, page_section=item.page_section, due=item.due,
-    )  # fmt: skip
+    return _alone(item, today, first.trust, first.confidence)
 
 
 def _set_aside(
@@ -298,8 +290,8 @@ def _set_aside(
     after = dict(documents)
     for path, document in sorted(documents.items()):
         placed = [one for one in document.items if one.item.id in foreign and path != REVIEW]
-        over = {one.line: _unproven(one.item, today) for one in placed if not one.item.active}
-        items = [_unproven(one.item, today) for one in placed if one.item.active]
+        over = {one.line: _alone(one.item, today, Trust.EXTERNAL) for one in placed if not one.item.active}
+        items = [_alone(one.item, today, Trust.EXTERNAL) for one in placed if one.item.active]
         if over:
             after[path] = with_marks(document, over)
         if items:
@@ -311,10 +303,10 @@ def _set_aside(
     return after
 
 
-def _unproven(item: Item, today: str) -> Item:
+def _alone(item: Item, today: str, trust: Trust, sure: Confidence = Confidence.HIGH) -> Item:
     """Return an item as its line alone says it, without what its row claims."""
     return Item(
-        item.type, item.text, item.id, item.status, today, item.until, trust=Trust.EXTERNAL,
+        item.type, item.text, item.id, item.status, today, item.until, trust=trust, confidence=sure,
         page_section=item.page_section, due=item.due,
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ from pipelines.store.document import (
     without_empty,
 )
 from pipelines.store.item import ID_PATTERN, Item, Status
-from pipelines.store.item_line import OPENS, ROWS, ItemRow, is_generated_under, line_key
+from pipelines.store.item_line import OPENS, ROWS, is_generated_under, line_key, values_in
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
+_KEYS = ("of", "is", "lines", "days", "from", "items")
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
@@ -79,15 +80,16 @@ class Sentence:
 
 def read_sentence(line: str, row: str) -> Sentence:
     """Return the sentence in a generated line and its row."""
-    said = ItemRow(row)
-    of, days, sessions, ids = (said.get(key) for key in ("of", "days", "from", "items"))
-    found = said.get("is")
+    said = values_in(row)
+    of, found, lines, days, sessions, ids = (
+        str(said.get(key, "")) for key in ("of", "is", "lines", "days", "from", "items")
+    )
     return Sentence(
         line.strip(),
         tuple(ids.split()),
         of or found,
         bool(found),
-        said.get("lines"),
+        lines,
         tuple(map(unquote, sessions.split())),
         tuple(days.split()),
     )

@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.store.item_line import BY_WORD, OPENS, ItemRow, read_item_line, split_mark
+from pipelines.store.item_line import BY_WORD, OPENS, read_item_line, split_mark, values_in
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
@@ -417,10 +417,10 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
         row: its row.
         section: the key of `BY_WORD` that its heading gives it, empty for none; None leaves that to the row.
     """
-    unlabelled = ItemRow(row).get("type") or ("Fact" if section else "")
-    if (read := read_item_line(line.rstrip("\r\n"), unlabelled)) is None:
+    pairs = values_in(row) if row else {}
+    if (read := read_item_line(line.rstrip("\r\n"), pairs.get("type") or ("Fact" if section else ""))) is None:
         return None
-    kind, text, pairs, struck = _TYPES[read.label], read.words, _values(row) if row else {}, read.is_struck
+    kind, text, struck = _TYPES[read.label], read.words, read.is_struck
     pairs |= {} if section is None else {"section": section}
     box = read.box if kind is ItemType.TODO else " "
     done = box in "xX"
@@ -457,16 +457,6 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
         **rest,
     )
     return item
-
-
-def _values(row: str) -> dict[str, Any]:
-    """Return the values of a row by key: texts, and of the evidence a list of texts; others are passed over."""
-    try:
-        found = json.loads(row)
-    except (ValueError, RecursionError):
-        return {}
-    pairs = found.items() if isinstance(found, dict) else ()
-    return {k: list(map(str, v)) if k == "from" else v for k, v in pairs if isinstance(v, list if k == "from" else str)}
 
 
 def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
@@ -23,18 +24,15 @@ OWNED = frozenset(title.lower() for title in ("Now", "State", *ROWS))
 """The headings, in lower case, under which runs write lines of their own."""
 
 
-class ItemRow(str):
-    """An item's row of the ledger, as it is written: a JSON object whose values are texts, but for the evidence."""
-
-    __slots__ = ()
-
-    def get(self, key: str, default: str = "") -> str:
-        """Return a text in it; no text of another value looks like a key, since quotes in it are escaped."""
-        _, found, rest = self.partition(f'"{key}": "')
-        end = rest.find('"')
-        while end > 0 and (len(rest[:end]) - len(rest[:end].rstrip("\\"))) % 2:
-            end = rest.find('"', end + 1)
-        return rest[:end].replace('\\"', '"').replace("\\\\", "\\") if found else default
+def values_in(row: str) -> dict[str, Any]:
+    """Return the values of a row of the ledger by key: texts, and where it rests; others are passed over."""
+    try:
+        found = json.loads(row)
+    except (ValueError, RecursionError):
+        return {}
+    pairs = found.items() if isinstance(found, dict) else ()
+    told = ((k, [*map(str, v)] if k == "from" and isinstance(v, list) else v) for k, v in pairs)
+    return {k: v for k, v in told if isinstance(v, str) or k == "from"}
 
 
 def line_key(title: str, line: str) -> str:
@@ -62,7 +60,7 @@ def rows_in(text: str) -> dict[str, str]:
 
 def weight_of(row: str) -> tuple[int, str]:
     """Return by what one of two rows of an item counts: the greater revision, which is the first without a number."""
-    number = ItemRow(row).get("rev")
+    number = values_in(row).get("rev", "")
     return int(number) if number.isdecimal() else 1, row
 
 
@@ -120,8 +118,6 @@ def read_item_line(line: str, unlabelled: str = "") -> ItemLine | None:
         return None
     bare, ident = split_mark(line)
     rest, box = bare[1:].removesuffix(own_block_id(bare)).lstrip(_BLANKS), " "
-    if rest[:2] == "\\[" and rest[3:5] == "\\]":  # as a formatter that knows no tasks writes a box
-        rest = f"[{rest[2]}]{rest[5:]}"
     if rest[:1] == "[" and rest[2:3] == "]" and rest[1] in _BOXES and rest[3:4] in _BLANKS:
         rest, box = rest[3:].lstrip(_BLANKS), rest[1]
     is_open, rest = rest[:2] == "~~", rest.removeprefix("~~")

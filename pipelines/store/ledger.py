@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.files import list_files, read_bytes
-from pipelines.store.item_line import ItemRow, is_item_id, rows_in, weight_of
+from pipelines.store.item_line import is_item_id, rows_in, values_in, weight_of
 from pipelines.store.layout import GENERATED, ITEMS, LEDGER
 from pipelines.store.left_out import left_out
 
@@ -109,7 +109,7 @@ def _home(key: str, row: str) -> str:
 
 def _month(row: str) -> str:
     """Return the month in which an item was born: that of its first day, else of its first evidence."""
-    day = ItemRow(row).get("since") or row.partition('"from": ["Logs/')[2]
+    day = values_in(row).get("since") or row.partition('"from": ["Logs/')[2]
     month = day[:7]
     return month if _is_month(month) else "undated"
 

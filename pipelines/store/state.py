@@ -13,12 +13,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from pipelines.errors import BadFile
-from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes, replace_synced, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private_folder
@@ -178,10 +176,6 @@ def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     return "".join(sorted({f"{json.dumps(row)}\n" for row in rows})).encode()
 
 
-NIGHTS = 30
-"""The number of days for which `curate status` sums up spending."""
-
-
 def read_record(root: Path, name: str, folder: str = PRIVATE) -> dict[str, object]:
     """Return a record of the derived folder, or of another; empty if it is missing or unreadable."""
     try:
@@ -220,17 +214,3 @@ def not_reached(push: Mapping[str, object]) -> str:
         return ""
     last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing has been pushed yet"
     return f" This has happened for {nights} nights in a row; {last}."
-
-
-def spent(reports: Iterable[Mapping[str, object]], now: datetime) -> dict[str, object]:
-    """Return what the runs of the last 30 days cost: `usd` (null if no price is known), `tokens` and `runs`."""
-    usd: list[float] = []
-    tokens = runs = 0
-    for report in reports:
-        when, model = moment_of(report), report.get("model")
-        if not when or not timedelta() <= now - when <= timedelta(days=NIGHTS) or not isinstance(model, dict):
-            continue
-        runs += 1
-        tokens += sum(value for key in ("input_tokens", "output_tokens") if isinstance(value := model.get(key), int))
-        usd += [float(value)] if isinstance(value := model.get("usd"), int | float) else []
-    return {"runs": runs, "tokens": tokens, "usd": round(sum(usd), 6) if usd or not runs else None}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from pipelines.errors import UnknownItem, UsageFault, did_you_mean
+from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
 from pipelines.store.aliases import aliases_of
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
 from pipelines.store.left_out import left_out
-from pipelines.store.user_layout import FORMAT, FORMAT_FILE, at, layout_of, real_path
+from pipelines.store.user_layout import FORMAT_FILE, at, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -15,14 +15,12 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from pipelines.errors import BadFile, BadSettings, NewerFormat, NoMemory, PathNotUtf8, read_toml
+from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, read_toml
 from pipelines.store.layout import LINKED, SETTINGS, STATE, Layout
 from pipelines.text import is_utf8
 
 FORMAT_FILE: Final = f"{STATE}/format"
 """The file of a memory that says in which format it is written."""
-FORMAT: Final = 1
-"""The newest format that this version reads, and the one that it writes."""
 _MENTION = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _MOST = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
@@ -87,16 +85,6 @@ def read_layout(root: Path) -> Layout:
         check_format(Path(f"{root}/{found.real(FORMAT_FILE)}").read_bytes())
     _KNOWN[str(root)] = found
     return found
-
-
-def check_format(data: bytes) -> None:
-    """Check that this version reads the format that a `FORMAT_FILE` names.
-
-    Raises:
-        NewerFormat: it does not.
-    """
-    if data.strip().isdigit() and int(data) > FORMAT:
-        raise NewerFormat(int(data), FORMAT)
 
 
 def _in_place(file: Path, raw: object, root: Path) -> Layout:

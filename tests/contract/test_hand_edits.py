@@ -73,6 +73,11 @@ def put(old: str, new: str) -> Callable[[str], str]:
     return lambda page: page.replace(old, new)
 
 
+def once(strike: Callable[[str], str]) -> Callable[[str], str]:
+    """Return how to strike a row that is not struck yet: two strikes open a code block."""
+    return lambda row: row if "~~" in row else strike(row)
+
+
 def under(title: str, words: str) -> Callable[[str], str]:
     """Return how to write a line below a heading, which may be new."""
     return lambda page: (
@@ -122,8 +127,8 @@ ACTS = {
     "quote": Act(line(PORT, lambda row: f"> {row}"), {PORT: PORT}),
     "tick": Act(line(MARA, put("[ ]", "[x]")), gone=(MARA,)),
     "cancel": Act(line(MARA, put("[ ]", "[-]")), gone=(MARA,)),
-    "strike": Act(line(CACHE, put(f"Decision: {CACHE}", f"~~Decision: {CACHE}~~")), gone=(CACHE,)),
-    "strike the words alone": Act(line(CACHE, put(CACHE, f"~~{CACHE}~~")), gone=(CACHE,)),
+    "strike": Act(line(CACHE, once(put(f"Decision: {CACHE}", f"~~Decision: {CACHE}~~"))), gone=(CACHE,)),
+    "strike the words alone": Act(line(CACHE, once(put(CACHE, f"~~{CACHE}~~"))), gone=(CACHE,)),
     "a labelled line": Act(under("Facts", "* **fact**: The gateway is grey."), {"The gateway is grey.": "new"}),
     "a labelled line, wrapped": Act(
         under("Facts", "- Fact: The gateway\n  is grey."), {"The gateway is grey.": "new"}
@@ -154,7 +159,6 @@ ACTS = {
     "take the label away": Act(put("Fact: ", ""), {PORT: PORT}),
     "format": Act(put("SQLite", "**SQLite**"), {"Use **SQLite** for the cache.": CACHE}),
     "prettier, mdformat, Obsidian's linter": Act(spaced, {one: one for one in (*ALL, GOAL, ASKED, BEA)}),
-    "mdformat without its plugins": Act(put("- [ ] ", "- \\[ \\] "), {MARA: MARA, ODILE: ODILE}),
     "wrap": Act(wrapped, {one: one for one in (*ALL, GOAL, ASKED, BEA)}),
     "stars for bullets": Act(partial(re.sub, "^- ", "* ", flags=re.MULTILINE), {one: one for one in ALL}),
     "Windows line ends": Act(put("\n", "\r\n"), {one: one for one in ALL}),

@@ -12,7 +12,6 @@ import pytest
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure, save_report
 from pipelines.store.lock import schedule_lock
-from pipelines.store.state import spent
 from tests.agents.install.outside import system
 
 if TYPE_CHECKING:
@@ -110,14 +109,16 @@ def test_a_run_that_only_the_caps_ended_is_no_failure_and_not_all_is_well(memory
     assert f"left something pending: {why.rstrip('.')}" in memory.curate("runs")
 
 
-def test_what_the_last_thirty_days_cost() -> None:
+def test_what_the_last_thirty_days_cost(memory: Memory) -> None:
     def report(day: str, usd: float | None) -> dict[str, object]:
         return {"now": f"{day}T02:00:00+00:00", "model": {"usd": usd, "input_tokens": 10, "output_tokens": 1}}
 
     told = [report("2026-02-17", 5.0), report("2026-02-19", 0.25), report("2026-03-20", 0.5), report("2026-03-21", 9.0)]
-    assert spent(told, NOW) == {"runs": 2, "tokens": 22, "usd": 0.75}
-    assert spent([report("2026-03-20", None)], NOW)["usd"] is None
-    assert spent([{"now": "2026-03-20T02:00:00+00:00"}, {}], NOW) == {"runs": 0, "tokens": 0, "usd": 0}
+    assert status(memory, NOW.isoformat())["cost_30_days"] == {"runs": 0, "tokens": 0, "usd": 0}
+    reported(memory, *told)
+    assert '"cost_30_days": {"runs": 2, "tokens": 22, "usd": 0.75}' in memory.curate(
+        "status", "--json", "--now", NOW.isoformat(), exits=1
+    )
 
 
 def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: System) -> None:
