@@ -212,9 +212,9 @@ def newest(entries: list[Snippet], room: int, *, whole: bool = False) -> tuple[l
 
 def _kept(entries: list[Snippet], order: list[int], room: int, *, gapless: bool = False) -> tuple[list[Snippet], int]:
     """Return what fits when entries are taken in some order, until the first that does not fit where it is gapless."""
-    kept: set[int] = set()
+    kept, above = set[int](), _headings_above(entries)
     for number in order:
-        wanted = {number, *_headings_above(entries, number)} - kept
+        wanted = {number, *above[number]} - kept
         size = sum(entries[n].size for n in wanted)
         if size <= room:
             kept |= wanted
@@ -232,12 +232,13 @@ def _end_of(entry: Snippet, room: int) -> Snippet:
     return Snippet(f"… {text.split(None, 1)[-1]}")
 
 
-def _headings_above(entries: list[Snippet], number: int) -> list[int]:
-    found, deepest = [], 7
-    for at in range(number - 1, -1, -1):
-        if 0 < entries[at].heading < deepest:
-            deepest = entries[at].heading
-            found.append(at)
+def _headings_above(entries: list[Snippet]) -> list[list[int]]:
+    """Return the numbers of the headings above each entry."""
+    found, above = list[list[int]](), list[int]()
+    for number, entry in enumerate(entries):
+        if entry.heading:
+            above = [*(one for one in above if entries[one].heading < entry.heading), number]
+        found.append(above)
     return found
 
 
