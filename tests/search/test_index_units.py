@@ -43,7 +43,7 @@ def one(units: tuple[Unit, ...], word: str) -> Unit:
 
 def test_an_item_is_shown_as_label_and_sentence_with_its_notes() -> None:
     unit = one(read_units("Projects/alpha.md", *split_rows(PROJECT)), "Terraform")
-    assert unit.text == "Decision: Use Terraform, not Pulumi.\n- because its state handling is proven"
+    assert unit.text == "Decision: Use Terraform, not Pulumi. (unsure)\n- because its state handling is proven"
     assert (unit.start_line, unit.end_line, unit.headings) == (17, 18, ("Alpha", "Decisions"))
     assert (unit.types, unit.date, unit.trust, unit.confidence) == (("Decision",), "2026-02-11", "owner", "low")
     assert (unit.status, unit.item, unit.project, unit.hidden) == ("live", "k7f3a9c2b10", "Alpha", False)
