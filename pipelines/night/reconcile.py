@@ -39,7 +39,7 @@ from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
-from pipelines.store.trees import words_on_page
+from pipelines.store.trees import bare_words, words_on_page
 from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
@@ -238,9 +238,9 @@ def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict
     """Return the documents with the ids of items whose lines lost their marks and kept their words."""
     after, gone = dict(documents), _gone(documents, baseline)
     was = ((page, one) for page in baseline[0].values() for one in page.items if one.item.id in gone)
-    bare = {line_key("", words_on_page(page, one)): one.item for page, one in was} if gone else {}
+    bare = {bare_words(page, one): one.item for page, one in was} if gone else {}
     for path, page in documents.items() if bare else ():
-        new = ((one.line, line_key("", words_on_page(page, one))) for one in page.items if not one.item.id)
+        new = ((one.line, bare_words(page, one)) for one in page.items if not one.item.id)
         after[path] = with_marks(page, {line: bare.pop(key) for line, key in new if key in bare})
     return after
 

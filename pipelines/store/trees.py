@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at, rows_for
 from pipelines.store.item import ids_in, without_mark
-from pipelines.store.item_line import rows_in
+from pipelines.store.item_line import line_key, own_block_id, rows_in
 from pipelines.store.layout import ITEMS, LEDGER, kind_of
 from pipelines.store.ledger import folded_rows, ledger_in
+from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +73,12 @@ def _kept(_blob: str) -> dict[str, str]:
 def words_on_page(document: Document, placed: Placed) -> str:
     """Return an item's line as people read it, without what only the machine needs."""
     return without_mark(document.lines[placed.line].rstrip())
+
+
+def bare_words(document: Document, placed: Placed) -> str:
+    """Return the words of an item's line, folded: without its mark, a block id of a person's own, and a due day."""
+    words = words_on_page(document, placed)
+    return line_key("", stated_due(words.removesuffix(own_block_id(words)))[0])
 
 
 def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document, str]]:
