@@ -17,7 +17,7 @@ from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import is_citable, sentences_in, sentences_under
 from pipelines.store.item import Item, ItemType, without_mark
 from pipelines.store.item_line import BY_WORD
-from pipelines.store.layout import BRIEFING, Kind
+from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, USER, Kind
 from pipelines.store.spoken_lines import same_key
 from pipelines.text import fold
 
@@ -135,7 +135,9 @@ def written_rows(git: Git, documents: Mapping[str, Document]) -> Iterator[Row]:
         documents: every document by path.
     """
     touched, unseen = 0, list[str]()
-    patches = git.run("log", "--patch", "--unified=0", "--no-color", "--format=", "--", *git.layout.pathspecs).decode()
+    patches = git.run(
+        "log", "--patch", "--unified=0", "--no-color", "--format=", "--", BRIEFING, USER, REVIEW, *FOLDERS
+    ).decode()
     for patch in re.split(r"^diff --git .*$", patches, flags=re.MULTILINE):
         lines = [line for line in patch.partition("\n@@")[2].split("\n") if line[:1] in {"+", "-"} and line[1:].strip()]
         gone = Counter(line[1:] for line in lines if line[0] == "-")

@@ -28,7 +28,7 @@ from pipelines.search.build import freshen
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.store.files import read_text
-from pipelines.store.user_layout import find_memory, layout_of
+from pipelines.store.user_layout import find_memory
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -92,12 +92,10 @@ def out_of_reach(root: Path, questions: Sequence[GoldQuestion]) -> list[tuple[st
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    layout = layout_of(root)
     wanted = {place for question in questions for place in question.evidence}
-    paths = {path: layout.canonical(path) for path, _ in wanted}
     with reading(root) as connection:
         files = {path: file for file, path in connection.execute("SELECT id, path FROM files")}
-        shown = {path: connection.execute(_SHOWN, (files.get(own),)).fetchall() for path, own in paths.items()}
+        shown = {path: connection.execute(_SHOWN, (files.get(path),)).fetchall() for path, _ in wanted}
     return [
         (path, line) for path, line in sorted(wanted) if not any(first <= line <= last for first, last in shown[path])
     ]

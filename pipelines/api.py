@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
 from pipelines.store.passage import Passage, read_passage
-from pipelines.store.user_layout import find_memory, layout_of
+from pipelines.store.user_layout import find_memory
 
 if TYPE_CHECKING:
     import os
@@ -209,7 +209,7 @@ class Memory:
         day = day_of(when, settings)
         said = log_line(f"{when:%H:%M}", _one_line(without_private(text)), _one_line(project))
         line = load_redactor(self.root).redact(said)
-        path = layout_of(self.root).real(append_line(self.root, day, line.text))
+        path = append_line(self.root, day, line.text)
         redacted = format_found(line.found) if line.found else ""
         number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text.split("\n")[0])
         hint = misspelled_project(self.root, _one_line(project))
@@ -245,10 +245,10 @@ class Memory:
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
         from pipelines.store.template import named_documents  # noqa: PLC0415  as above
 
-        documents, shown = read_documents(self.root), layout_of(self.root).real
-        paths = named_documents(documents, document, shown) if document else list(documents)
+        documents = read_documents(self.root)
+        paths = named_documents(documents, document) if document else list(documents)
         return [
-            Held(placed.item, shown(path), placed.line + 1)
+            Held(placed.item, path, placed.line + 1)
             for path in sorted(paths)
             for placed in documents[path].items
             if type.casefold() in {"", placed.item.type.casefold()}

@@ -14,9 +14,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.store.in_place_layout import layout_faults
 from pipelines.store.layout import LINKED, SETTINGS
-from pipelines.store.user_layout import read_layout
 
 
 def _zone(name: str) -> str:
@@ -112,10 +110,7 @@ class Schedule(_Strict):
 
 
 class Settings(_Strict):
-    """The contents of curate.toml; every key has a default.
-
-    `pipelines.store.user_layout` reads the `[layout]` of a memory that was adopted in place.
-    """
+    """The contents of curate.toml; every key has a default."""
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
     day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
@@ -182,15 +177,7 @@ def load_settings(root: Path) -> Settings:
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
     raw, restricted = _without_users_keys(read_toml(path), Settings)
-    faults: list[str] = []
-    if (layout := raw.pop("layout", None)) is not None:
-        faults = layout_faults(layout, root)
-    if not faults and not read_layout(root).in_place and layout is not None:
-        faults = ["layout: write this key without escapes"]
     try:
-        settings = Settings.model_validate(raw, context=restricted)
+        return Settings.model_validate(raw, context=restricted)
     except ValidationError as error:
-        raise BadSettings(path, [*faults_of(error), *faults]) from None
-    if faults:
-        raise BadSettings(path, faults)
-    return settings
+        raise BadSettings(path, faults_of(error)) from None

@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 100_900, "night": 62_500, "search": 35_400, "extract": 35_300, "cli": 30_500, "queries": 26_200,
-    "agents": 25_500, "view": 25_400, "review": 16_400, "loose": 14_900,
+    "store": 98_100, "night": 61_900, "search": 35_300, "extract": 35_300, "cli": 29_900, "queries": 25_950,
+    "agents": 25_150, "view": 25_400, "review": 16_400, "loose": 14_900,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
-WHOLE = 372_000
+WHOLE = 367_200
 
 
 def test_no_room_outgrows_its_budget() -> None:

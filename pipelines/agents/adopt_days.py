@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
-from pipelines.store.layout import log_day
+from pipelines.store.layout import NOTES, day_of_log, log_day
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ _PARTS = {
     "Do": ("day", r"\d{1,2})(?:st|nd|rd|th"),
 }
 _ANY = r"[^/]{1,20}"
-_FIXED = frozenset({"", "YYYY", "MM", "DD"})
+_SAMPLE = {"": "", "YYYY": "2026", "MM": "03", "DD": "18"}
 _MOST_VARYING = 4
 _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
@@ -122,7 +122,7 @@ def moment_pattern(form: str) -> re.Pattern[str] | None:
     Weekdays, weeks and what else it may hold are not read.
     """
     tokens = _TOKEN.findall(form) if len(form) <= _LONGEST else []
-    if sum(bool(run) or token not in _FIXED for _, token, run, _, _ in tokens) > _MOST_VARYING:
+    if sum(bool(run) or token not in _SAMPLE for _, token, run, _, _ in tokens) > _MOST_VARYING:
         return None
     parts, seen = [], set()
     for literal, token, run, _, other in tokens:
@@ -135,17 +135,15 @@ def moment_pattern(form: str) -> re.Pattern[str] | None:
     return re.compile("".join(parts)) if len(seen) == len({"year", "month", "day"}) else None
 
 
-def written_pattern(form: str) -> str | None:
-    """Return a moment.js format in the notation of `[layout]`, or None if it has more than year, month and day.
-
-    Names that we write, and do not only read, must not depend on a language or on how weeks are counted.
-    """
-    parts = []
+def glob_of(form: str) -> str | None:
+    """Return a glob for dates in a moment.js format, or None if `day_of_log` cannot tell the day from such a name."""
+    glob, sample = list[str](), list[str]()
     for literal, token, run, _, other in _TOKEN.findall(form):
-        if run or token not in _FIXED:
+        if run or token not in _SAMPLE:
             return None
-        parts.append(f"{{{token}}}" if token else literal or other)
-    return "".join(parts)
+        glob.append("?" * len(token) or literal or other)
+        sample.append(_SAMPLE[token] or literal or other)
+    return "".join(glob) if day_of_log(f"{NOTES}/{''.join(sample)}.md") == "2026-03-18" else None
 
 
 def _date_of(year: str, month: str, day: str) -> str:

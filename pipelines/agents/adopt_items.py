@@ -23,7 +23,6 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
 from pipelines.store.spoken_lines import clean, parse_spoken, sentences
 from pipelines.store.transcripts.envelopes import Envelopes
-from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -122,7 +121,7 @@ def write_pages(root: Path, before: Mapping[str, Document], after: Mapping[str, 
     """
     for change in document_changes(before, after, {}):
         with writing(change.path):
-            place = at(root, change.path)
+            place = root / change.path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(change.after or b"")
 

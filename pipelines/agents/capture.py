@@ -29,7 +29,6 @@ from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
 from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.reader import head_of, keep, open_transcript, recording, taken_back
-from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
             except (OSError, BadFile) as fault:
                 why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
                 one = CapturedSession(str(path), fault=why)
-            found.append(replace(one, file=layout_of(root).real(one.file)) if one.file else one)
+            found.append(one)
     return found
 
 
@@ -188,7 +187,7 @@ class Capture:
                 return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
             days = tuple(sorted(turns.lines))
             if not self.dry:
-                if recorder.lines > kept.lines or not at(self.root, session.file).exists():
+                if recorder.lines > kept.lines or not (self.root / session.file).exists():
                     keep(self.root, copy, session.file)
                 for day in days:
                     text = "".join(turns.lines[day]).encode(errors="replace").decode()
@@ -246,7 +245,7 @@ class Capture:
                 keys.append(key)
                 if name := known.get(key, ""):
                     break
-            is_one = folder and at(self.root, f"Projects/{slug(folder)}.md").exists()
+            is_one = folder and (self.root / f"Projects/{slug(folder)}.md").exists()
             own = folder if is_one else remote.rpartition("/")[2] or folder
             self._projects[place] = _as_project(name or own), tuple(keys)
         return (self.project, ()) if self.project else self._projects[place]
@@ -328,7 +327,7 @@ class _Turns:
         number = 1
         while True:
             file = f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
-            place = at(self._capture.root, file)
+            place = self._capture.root / file
             if not place.exists():
                 return file
             if not self._kept.digest:  # a killed capture may have kept the file without recording it

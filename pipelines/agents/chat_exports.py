@@ -23,7 +23,6 @@ from pipelines.errors import BadFile, reason_of
 from pipelines.store.lock import capture_lock
 from pipelines.store.session_state import KeptSession, read_kept
 from pipelines.store.transcripts.reader import head_of
-from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +109,7 @@ def capture_chats(
         for chat in chats:
             data, capture.project = _branch(chat.data, known), chat.project
             kept = _kept(data, known)
-            if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not at(root, kept.file).exists():
+            if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not (root / kept.file).exists():
                 found.append(capture.transcript(export, io.BytesIO(data), known))
     return found
 

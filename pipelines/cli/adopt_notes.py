@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
 from collections import Counter
@@ -12,13 +11,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
-from pipelines.agents.adopt_in_place import InPlace, move_in, plan_in_place, repository_of
+from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place, repository_of
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
-from pipelines.cli.output import count, on_terminal, say, say_json, say_table, warn
+from pipelines.cli.output import count, on_terminal, say, say_json, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.settings import Settings
-from pipelines.store.layout import SETTINGS, SOUL, is_matched
+from pipelines.store.layout import NOTES_FILE, is_matched
+from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -105,13 +105,12 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         say(f"Nothing was written. Add --yes to do it.{where}")
 
 
-def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None:
-    """Show the role of each file, ask on a terminal, and turn the folder into a memory.
+def adopt_in_place(wanted: Wanted, home: str) -> None:
+    """Show what of each file is read, ask on a terminal, and make a memory in a folder among the notes.
 
     Args:
         wanted: the options.
-        home: the folder for what runs create.
-        opted_in: globs of the files into which ids and items may be written.
+        home: the name of that folder.
     """
     source = _notes_folder(wanted.notes)
     found = read_source(source)
@@ -119,36 +118,33 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
     if base := base_of(kind, found):
         source = _notes_folder(source / base.rstrip("/"))
         found = read_source(source)
-    plan = plan_in_place(_with_files(found), kind, home, opted_in)
+    plan = plan_in_place(_with_files(found), kind, home)
     repository = repository_of(source, plan)
     if not wanted.as_json:
-        say(f"{source} is {plan.kind.called}. It would be adopted in place.")
+        say(f"{source} is {plan.kind.called}. It would be read in place.")
         say_table(("what", "files", "part"), _part_rows(plan, repository))
         _show_left_out(plan.left_out)
         say(*plan.sentences)
-    held: tuple[str, ...] = ()
-    if going := _is_agreed(wanted, f"Turn {source} into a memory, in place?"):
+    memory = source / home
+    if going := _is_agreed(wanted, f"Make a memory in {memory}?"):
         settings = Settings(timezone=system_zone())
-        held = move_in(plan, source, settings, moment(wanted.now, settings))
+        move_in(plan, source, settings, moment(wanted.now, settings))
     if wanted.as_json:
         say_json(
             {
                 "kind": plan.kind.value,
                 "source": shown(str(source)),
                 "in_place": True,
-                "written": shown(str(source)) if going else None,
-                "layout": plan.layout,
+                "written": shown(str(memory)) if going else None,
+                "layout": plan.layout._asdict(),
                 "logs": list(map(shown, plan.logs)),
                 "notes": list(map(shown, plan.notes)),
-                "opted_in": list(map(shown, plan.opted_in)),
                 "left_out": _left_out_json(plan.left_out),
-                "held": list(map(shown, held)),
                 "told": list(plan.sentences),
             }
         )
     elif going:
-        warn(*(f"Did not commit {shown(path)}, because it holds a secret or something private." for path in held))
-        say(f"{source} is now a memory.", _NEXT)
+        say(f"Created a memory in {memory}.", _NEXT)
     else:
         say("Nothing was written. Add --yes to do it.")
 
@@ -163,7 +159,7 @@ def _notes_folder(notes: Path) -> Path:
     source = notes.expanduser().absolute()
     advice = "Name the folder that holds the notes."
     try:
-        mode, is_memory = source.stat().st_mode, os.path.lexists(source / SETTINGS)
+        mode, is_memory = source.stat().st_mode, memory_at(source)
     except FileNotFoundError:
         raise BadFile(source, "does not exist", advice) from None
     except OSError as error:
@@ -210,25 +206,19 @@ def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, st
 
 
 def _part_rows(plan: InPlace, repository: Path | None) -> Iterator[tuple[str, str, str]]:
-    names, layout = plan.names, plan.layout
-    yield layout["logs"], f"{len(plan.logs):,}", "a log a day: read and appended to, never rewritten"
-    for own, real in names.theirs.items():
-        part = "shown to every session" if own == SOUL else f"shown to every session beside {names.home}/{own}"
-        if real in plan.opted_in:
-            part = "shown to every session; runs write items and ids into it"
-        yield real, "1", part
-    for glob in layout["notes"]:
-        count = sum(is_matched(path, [glob]) for path in plan.notes)
-        if count:
-            yield glob, f"{count:,}", "searched, never written"
-    for glob in layout["opted_in"]:
-        count = sum(is_matched(path, [glob.removeprefix("!")]) for path in plan.opted_in)
-        yield glob, f"{count:,}", "searched; runs write items and ids into it"
-    yield f"{names.home}/", "new", "what runs make"
-    yield SETTINGS, "new", "the settings, and where what lies"
-    more = ", and what is opted in" if plan.opted_in else ""
-    part = f"the repository for commits of {SETTINGS}, {names.home}/, the daily notes{more}"
-    yield str(repository or ".git"), "there" if repository else "new", part
+    home, logs, notes = plan.layout
+    for glob in logs:
+        yield glob, f"{len(plan.logs):,}", "a log a day, read each night"
+    for glob in notes:
+        if files := sum(is_matched(path, [glob]) for path in plan.notes):
+            yield glob, f"{files:,}", "searched"
+    for name in OFTEN:
+        if name in plan.notes:
+            yield name, "1", "shown to every session, too"
+    yield f"{home}/", "new", "the memory: whatever is written"
+    yield NOTES_FILE, "new", "what of the notes it reads"
+    part = f"the repository for commits of {home}/"
+    yield str(repository or f"{home}/.git"), "there" if repository else "new", part
 
 
 def _show_left_out(left: Iterable[LeftOut]) -> None:

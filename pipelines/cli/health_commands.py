@@ -46,7 +46,6 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import not_reached, push_state
 from pipelines.store.trees import read_version
-from pipelines.store.user_layout import layout_of
 from pipelines.usage import spent
 
 if TYPE_CHECKING:
@@ -124,12 +123,12 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     today = day_of(when, settings)
     snapshot = read_snapshot(root)
     waiting = waiting_days(snapshot, today)
-    briefing, path, cap = snapshot.documents.get(BRIEFING), snapshot.shown(BRIEFING), settings.caps.briefing
+    briefing, path, cap = snapshot.documents.get(BRIEFING), BRIEFING, settings.caps.briefing
     size = briefing.size if briefing else 0
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
     left, gone = left_out(root), left_out(root, MISSING)
     warnings = [*settings.ignored_note, *map(str, snapshot.warnings)]
-    warnings += [f"{snapshot.shown(one)} is gone, and counts until you decide: `curate review`." for one in gone]
+    warnings += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
     if told := len(left) - len(gone):
         warnings.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
     skipped, partial = ([one._asdict() for one in files] for files in unread(root))
@@ -141,7 +140,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "briefing": {"path": path, "bytes": size, "cap": cap},
         "items": items,
         "documents": documents,
-        "left_out": [snapshot.shown(one) for one in left],
+        "left_out": list(left),
         "repository": Git(root).is_repository(),
         "warnings": warnings,
         "skipped": skipped,
@@ -187,7 +186,7 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
     models, push = [one for _, one in told if one.get("calls")], push_state(root)
     failed = (models[-1].get("failing") if models else None) or {}
-    queue = layout_of(root).real(REVIEW)
+    queue = REVIEW
     try:
         entries = len(read_queue(read_version(REVIEW, (root / queue).read_bytes())))
     except OSError:

@@ -17,6 +17,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OtherMemory, memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
+from pipelines.store.user_layout import layout_of, memory_at
 from pipelines.templating import resource
 from pipelines.text import is_utf8
 
@@ -26,12 +27,9 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
 @click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Start with these notes.")
-@click.option("--in-place", is_flag=True, help="Use NOTES where they are, and rewrite none of them.")
+@click.option("--in-place", is_flag=True, help="Read NOTES where they are, and change none of them.")
 @click.option(
-    "--opt-in", "opted_in", metavar="GLOB", multiple=True, help="Let runs write items and ids into these files."
-)
-@click.option(
-    "--home", default="Curated", show_default=True, help="With --in-place: the new folder for what runs create."
+    "--home", default="Curated", show_default=True, help="With --in-place: the new folder in NOTES for the memory."
 )
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What kind of notes they are, if it is not detected.")
 @click.option("--yes", is_flag=True, help="Adopt without asking.")
@@ -50,7 +48,6 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     directory: Path | None,
     adopt: Path | None,
     in_place: bool,
-    opted_in: tuple[str, ...],
     home: str,
     kind: str | None,
     yes: bool,
@@ -65,8 +62,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
 
     With --adopt, the new memory starts with a copy of NOTES: an OpenClaw workspace, a Claude Code project memory, an
     Obsidian vault, or a basic-memory folder. It shows first what goes where, and writes nothing until you agree or give
-    --yes. With --in-place, NOTES become a memory where they are: daily notes are read and appended to, other notes are
-    searched, and only files that --opt-in names are rewritten.
+    --yes. With --in-place, the memory is a new folder in NOTES: daily notes are read each night, other notes are
+    searched, and none is ever changed.
 
     With --from, DIR becomes the memory in a bundle, with its history. DIR must be new or empty.
     """
@@ -75,8 +72,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:
-        if kind or yes or only_print or as_json or in_place or opted_in:
-            sentence = "--as, --yes, --print, --json, --in-place and --opt-in need --adopt."
+        if kind or yes or only_print or as_json or in_place:
+            sentence = "--as, --yes, --print, --json and --in-place need --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         root = (directory or Path()).expanduser().absolute()
         _restore(bundle.expanduser(), root) if bundle else _make(root, now)
@@ -84,14 +81,12 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     if yes and only_print:
         raise UsageFault("--yes and --print exclude each other.", "Give one of them.")
     if in_place and directory:
-        raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave out DIR.")
-    if opted_in and not in_place:
-        raise UsageFault("--opt-in needs --in-place.", "Leave it out: runs may write into all copied notes.")
+        raise UsageFault(f"With --in-place the memory is in NOTES, not {directory}.", "Leave out DIR.")
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print, as_json=as_json)
     if in_place:
-        adopt_in_place(wanted, home, opted_in)
+        adopt_in_place(wanted, home)
     else:
         adopt_by_copy(wanted, directory)
 
@@ -116,6 +111,7 @@ def _refuse_second_memory(git: Git) -> None:
 
 
 def _make(root: Path, now: str | None) -> None:
+    root = memory_at(root) or root
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
     if (root / ".git").exists():
@@ -124,7 +120,7 @@ def _make(root: Path, now: str | None) -> None:
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
-    fresh = not (git.is_repository() if git.layout.in_place else (root / ".git").exists())
+    fresh = not (git.is_repository() if layout_of(root).home else (root / ".git").exists())
     if fresh:
         git.init()
     git.check()

@@ -32,12 +32,10 @@ from pipelines.queries.item_lines import listed_json
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.evidence import Quotes
-from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Status, with_metadata, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,13 +78,12 @@ def curate_items(
     root: Path,
 ) -> None:
     """List the items of the memory, of any status."""
-    git = Git(root)
     documents = read_documents(root)
     if document is not None:
-        documents = {path: documents[path] for path in named_documents(documents, document, git.layout.real)}
+        documents = {path: documents[path] for path in named_documents(documents, document)}
     updated = days_updated(documents)
     found = [
-        (git.layout.real(one.path), one.item)
+        (one.path, one.item)
         for one in Beliefs.of(documents).holdings
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
@@ -132,7 +129,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
         ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
     )
     with change_by_hand(*opened, f"curate {verb}") as held:
-        ident = item_named(held.documents, prefix, held.snapshot.shown)
+        ident = item_named(held.documents, prefix)
         path, placed = placed_item(held.documents, ident)
         if pinned and not placed.item.active:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
@@ -140,7 +137,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
             already = done
             after = with_item_changed(held.documents, ident, lambda item: replace(item, pinned=pinned))
             held.write(ManualChange(after, f"{verb.capitalize()} {ident}", changed=1))
-    say(f"{ident} in {held.snapshot.shown(path)} {already}.")
+    say(f"{ident} in {path} {already}.")
 
 
 @click.command()
@@ -150,20 +147,20 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
 def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
     """Move an item to DOCUMENT, given by path, id, title or file name. The item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
-        shown, documents = held.snapshot.shown, held.documents
-        name, queue = item_named(documents, ident, shown), shown(REVIEW)
+        documents = held.documents
+        name, queue = item_named(documents, ident), REVIEW
         advice = f"Name one by its path; archives and {queue} accept no items."
         target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
         path, _ = placed_item(documents, name)
         if path == REVIEW:
             raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
         if path != target:
-            summary = f"Move {name} from {shown(path)} to {shown(target)}"
+            summary = f"Move {name} from {path} to {target}"
             documents, _ = held.write(ManualChange(moved(documents, name, target), summary, changed=1))
     if (there := placed_item(documents, name)[0]) == target:
-        say(f"{name} is {'already' if path == target else 'now'} in {shown(target)}.")
+        say(f"{name} is {'already' if path == target else 'now'} in {target}.")
         return
-    say(f"{shown(target)} has no room for {name}, so it is in {shown(there)}. `curate pin {name}` gives it precedence.")
+    say(f"{target} has no room for {name}, so it is in {there}. `curate pin {name}` gives it precedence.")
 
 
 @click.command()
@@ -177,10 +174,10 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     """
     root, *_ = opened
     documents = read_documents(root)
-    name = item_named(documents, ident, layout_of(root).real)
+    name = item_named(documents, ident)
     path, placed = placed_item(documents, name)
     if not yes:
-        say(f"{name} in {layout_of(root).real(path)}: {placed.item.type}: {placed.item.text}")
+        say(f"{name} in {path}: {placed.item.type}: {placed.item.text}")
     confirm("Forget it? `curate undo` cannot bring it back.", yes=yes)
     done = forget(*opened, name)
     parts = [f"blanked {count(done.lines, 'log line')}"] if done.lines else []
@@ -211,8 +208,8 @@ def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None
     if said:
         _set_metadata(name, {key: redacted_text(root, value, "edit") for key, value in map(key_value, said)}, opened)
         return
-    documents, shown = read_documents(root), layout_of(root).real
-    path = one_document(documents, name, shown)
+    documents = read_documents(root)
+    path = one_document(documents, name)
     base = text = text_to_edit(root, path)
     while True:
         text = click.edit(text, extension=".md", require_save=False) or ""
@@ -233,10 +230,10 @@ def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None
 
 def _set_metadata(name: str, said: Mapping[str, str], opened: OpenMemory) -> None:
     with change_by_hand(*opened, "curate edit") as held:
-        ident = item_named(held.documents, name, held.snapshot.shown)
+        ident = item_named(held.documents, name)
         after = with_item_changed(held.documents, ident, lambda item: with_metadata(item, {**item.metadata, **said}))
         path, placed = placed_item(after, ident)
         if after != held.documents:
             held.write(ManualChange(after, f"Set {', '.join(said)} of {ident}", changed=1))
     pairs = ", ".join(f"{key}={value}" for key, value in placed.item.metadata.items()) or "nothing"
-    say(f"{ident} in {held.snapshot.shown(path)} has {pairs} set.")
+    say(f"{ident} in {path} has {pairs} set.")

@@ -17,7 +17,6 @@ from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
 from pipelines.store.secrets.redact import format_found, load_redactor, without_private
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -43,7 +42,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
     path = append_line(root, day_of(when, settings), line.text)
     for written in line.text.split("\n"):
-        say(f"{layout_of(root).real(path)}: {written}")
+        say(f"{path}: {written}")
     keep_clock(root, settings, when)
     if hint := misspelled_project(root, project):
         warn(f"curate log: {hint}")
@@ -90,7 +89,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
         filed = file_own_item(ItemType(kind), sentence, path, direct)
-        ident, place = filed.item.id, direct.snapshot.shown(filed.path)
+        ident, place = filed.item.id, filed.path
         said = f"{ident} in {place}"
         if filed.documents:
             summary = (
@@ -103,7 +102,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
     if filed.is_new:
         say(f"Added {said}.")
         for item, near in filed.near:
-            say(f"Near it in {direct.snapshot.shown(near)}: {item_line(item)}")
+            say(f"Near it in {near}: {item_line(item)}")
             say_verbatim(f"  If yours replaces that: curate correct {item.id} {shlex.quote(sentence)}")
         return
     saying = f" (“{filed.item.text}”)" if filed.item.text != sentence else ""

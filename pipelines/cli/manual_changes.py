@@ -13,27 +13,25 @@ from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
-from pipelines.store.layout import LOGS, NOTES, Kind
+from pipelines.store.layout import LOGS, Kind
 from pipelines.store.secrets.redact import Redactor, format_found, known_values, load_redactor, log_without_private
 from pipelines.store.template import named_documents, named_item
-from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from pipelines.night.manual import HeldMemory
     from pipelines.store.document import Document
 
 
-def item_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> str:
+def item_named(documents: Mapping[str, Document], name: str) -> str:
     """Return the id of the one item that a person named, by the start of its id or by a few words.
 
     Args:
         documents: every document by path.
         name: what was typed.
-        shown: turns a path into the file name that people know.
 
     Raises:
         UnknownItem: no id begins so, or more than one.
@@ -41,7 +39,7 @@ def item_named(documents: Mapping[str, Document], name: str, shown: Callable[[st
     """
     if looks_like_id(name):
         return named_item(name, items_by_id(documents))
-    return named_items(documents, [name], (lambda _: True, "item"), shown)[0]
+    return named_items(documents, [name], (lambda _: True, "item"))[0]
 
 
 def open_document(held: HeldMemory, name: str, closed: Collection[Kind], advice: str) -> str:
@@ -57,17 +55,15 @@ def open_document(held: HeldMemory, name: str, closed: Collection[Kind], advice:
         UsageFault: there is none, or more than one.
         BadFile: it exists, but nothing can be written into it as it is.
     """
-    shown = held.snapshot.shown
     for one in held.snapshot.warnings:
-        if one.pending and name in {one.path, one.shown}:
+        if one.pending and name == one.path:
             raise BadFile(name, one.why, "")
-    return one_document(held.documents, name, shown, closed, advice)
+    return one_document(held.documents, name, closed, advice)
 
 
 def one_document(
     documents: Mapping[str, Document],
     name: str,
-    shown: Callable[[str], str],
     closed: Collection[Kind] = (),
     advice: str = "Name one by its path.",
 ) -> str:
@@ -76,32 +72,25 @@ def one_document(
     Raises:
         UsageFault: there is none, or more than one.
     """
-    found = named_documents(documents, name, shown)
+    found = named_documents(documents, name)
     fit = [path for path in found if documents[path].kind not in closed]
     if len(fit) == 1:
         return fit[0]
-    raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", advice)
+    raise UsageFault(f"{name} means {' and '.join(found)}.", advice)
 
 
-def project_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str]) -> str:
+def project_named(documents: Mapping[str, Document], name: str) -> str:
     """Return the path of the one project that a name means.
 
     Args:
         documents: every document by path.
         name: what a person calls it.
-        shown: what people call the file at a path.
 
     Raises:
-        UsageFault: there is none, or more than one, or it is one of the user's own files.
+        UsageFault: there is none, or more than one.
     """
     projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
-    notes = {path: one for path, one in documents.items() if path.startswith(f"{NOTES}/")}
-    found = one_document({**projects, **notes}, name, shown)
-    if found in notes:
-        raise UsageFault(
-            f"{shown(found)} is your own file, which memcurate does not move.", "Move or rename it yourself."
-        )
-    return found
+    return one_document(projects, name)
 
 
 def redacted_text(root: Path, text: str, verb: str) -> str:
@@ -142,7 +131,7 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
         text = (change.before or b"").decode(errors="replace")
         before = veil.redact(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text).text
         after = (change.after or b"").decode(errors="replace")
-        path = layout_of(root).real(change.path)
+        path = change.path
         old = "/dev/null" if change.before is None else f"a/{path}"
         new = "/dev/null" if change.after is None else f"b/{path}"
         lines += difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)

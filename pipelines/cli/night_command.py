@@ -152,7 +152,7 @@ def _as_json(report: RunReport, clone: Clone, publishing: Publishing) -> dict[st
 
 
 def _print(report: RunReport, clone: Clone, publishing: Publishing, user: UserSettings) -> None:
-    print_report(report, clone.root, user)
+    print_report(report, user)
     say(*publishing.notes)
     pushed, address = publishing.published, shown_address(clone.address)
     if pushed and pushed.head != clone.was.head:

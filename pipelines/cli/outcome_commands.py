@@ -32,7 +32,6 @@ from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
 from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -189,7 +188,7 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     elif words[1] == "both":
         say(f"{words[0]} and {outcome.id} both hold.")
     else:
-        _tell(outcome, read_documents(root), layout_of(root).real)
+        _tell(outcome, read_documents(root))
 
 
 def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
@@ -197,7 +196,7 @@ def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
 
 
 def _owner(held: HeldMemory) -> Authority:
-    return Authority(held.today, shown=held.snapshot.shown)
+    return Authority(held.today)
 
 
 def _close(
@@ -223,8 +222,7 @@ def _carry_out(
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""
     with change_by_hand(*opened, f"curate {verb}") as held:
-        shown = held.snapshot.shown
-        found = named_items(held.documents, items, sought, shown)
+        found = named_items(held.documents, items, sought)
         documents, outcomes = change(held, found)
         after: Mapping[str, Document] = held.documents
         added = [one.new for one in outcomes if one.is_new]
@@ -235,20 +233,20 @@ def _carry_out(
             summary = f"{verb.capitalize()} {named}{more}"
             after, _ = held.write(ManualChange(documents, summary, added=added, changed=changed))
     if as_json:
-        say_json([_outcome_json(one, after, shown) for one in outcomes])
+        say_json([_outcome_json(one, after) for one in outcomes])
         return
     for one in outcomes:
-        _tell(one, after, shown)
+        _tell(one, after)
 
 
-def _outcome_json(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str], str]) -> dict[str, Any]:
+def _outcome_json(one: Outcome, documents: Mapping[str, Document]) -> dict[str, Any]:
     path, placed = placed_item(documents, one.id)
     item = placed.item
     more = {"superseded_by": item.superseded_by or None, "was": one.was.status}
-    return item_json(item, shown(path), line=placed.line + 1) | more
+    return item_json(item, path, line=placed.line + 1) | more
 
 
-def _tell(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str], str]) -> None:
+def _tell(one: Outcome, documents: Mapping[str, Document]) -> None:
     """Print the outcome of an item, and the item that replaced it."""
     path, placed = placed_item(documents, one.id)
     item = placed.item
@@ -257,11 +255,11 @@ def _tell(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str]
         said += " already"
     elif item.active:
         said += " again"
-    say(f"{item.id} in {shown(path)} {said}: {item.type}: {safe(item.text)}")
+    say(f"{item.id} in {path} {said}: {item.type}: {safe(item.text)}")
     if not one.new:
         return
     there, other = placed_item(documents, one.new)
-    words = f"{one.new} in {shown(there)}: {other.item.type}: {safe(other.item.text)}"
+    words = f"{one.new} in {there}: {other.item.type}: {safe(other.item.text)}"
     if item.active:
         say(f"  The item that replaced it on {day_shown(one.was.until)} holds as well: {words}")
     else:

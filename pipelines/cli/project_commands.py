@@ -12,12 +12,11 @@ from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
-from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, merged_projects, renamed_project
 from pipelines.store.item import Status
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,9 +37,9 @@ def new(name: tuple[str, ...], opened: OpenMemory) -> None:
     """Create a project: a document with its sections, under Projects/."""
     title = _title(" ".join(name))
     with change_by_hand(*opened, "curate project new") as held:
-        _refuse_taken(held, held.documents, title)
+        _refuse_taken(held.documents, title)
         path = f"Projects/{slug(title)}.md"
-        made = f"Make {held.snapshot.shown(path)}"
+        made = f"Make {path}"
         held.write(ManualChange({**held.documents, path: new_document(path, title)}, made))
     say(f"{made.replace('Make', 'Made', 1)}.")
 
@@ -53,17 +52,16 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
     """Rename a project, both its file and its title. Links are updated, and the old name still works."""
     title = _title(new_name)
     with change_by_hand(*opened, "curate project rename") as held:
-        shown = held.snapshot.shown
-        path = project_named(held.documents, name, shown)
-        document, before = held.documents[path], shown(path)
+        path = project_named(held.documents, name)
+        document = held.documents[path]
         if document.title == title and slug(title) == document.id.rpartition("/")[2]:
-            say(f"{before} is already called {title}.")
+            say(f"{path} is already called {title}.")
             return
-        _refuse_taken(held, {one: two for one, two in held.documents.items() if one != path}, title)
-        documents = renamed_project(held.documents, path, title, held.snapshot.theirs())
-        after = shown(next(iter(documents.keys() - held.documents.keys()), path))
-        held.write(ManualChange(documents, f"Rename {before} to {after}", changed=len(document.items)))
-    say(f"Renamed {before} to {after}, titled {title}.")
+        _refuse_taken({one: two for one, two in held.documents.items() if one != path}, title)
+        documents = renamed_project(held.documents, path, title)
+        after = next(iter(documents.keys() - held.documents.keys()), path)
+        held.write(ManualChange(documents, f"Rename {path} to {after}", changed=len(document.items)))
+    say(f"Renamed {path} to {after}, titled {title}.")
 
 
 @curate_project.command()
@@ -76,15 +74,14 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
     What else you wrote on its page is kept in Archives/.
     """
     with change_by_hand(*opened, "curate project merge") as held:
-        shown = held.snapshot.shown
-        path, target = (project_named(held.documents, one, shown) for one in (name, into))
+        path, target = (project_named(held.documents, one) for one in (name, into))
         if path == target:
             raise UsageFault(f"{name} and {into} are the same project.", "Name two.")
-        summary, moving = f"Merge {shown(path)} into {shown(target)}", len(held.documents[path].items)
-        after = merged_projects(held.documents, path, target, held.snapshot.theirs())
+        summary, moving = f"Merge {path} into {target}", len(held.documents[path].items)
+        after = merged_projects(held.documents, path, target)
         held.write(ManualChange(after, summary, changed=moving))
-    say(f"Merged {shown(path)} into {shown(target)}, with {count(moving, 'item')}.")
-    say(*(f"Your other notes on it are in {shown(one)}." for one in after.keys() - held.documents.keys()))
+    say(f"Merged {path} into {target}, with {count(moving, 'item')}.")
+    say(*(f"Your other notes on it are in {one}." for one in after.keys() - held.documents.keys()))
 
 
 @curate_project.command()
@@ -93,19 +90,19 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
 @with_memory
 def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
     """Close a project: move it to Archives/ with its items. It is no longer loaded, but search still finds it."""
-    documents, shown = read_documents(opened[0]), layout_of(opened[0]).real
-    held_items = documents[project_named(documents, name, shown)].items
+    documents = read_documents(opened[0])
+    held_items = documents[project_named(documents, name)].items
     left = [placed.item for placed in held_items if placed.item.status is Status.OPEN]
     say(*(f"open: {item.id} {item.text}" for item in left))
     if left:
         confirm(f"{count(len(left), 'open todo')} will be archived with it. Close the project?", yes=yes)
     with change_by_hand(*opened, "curate project close") as held:
-        path = project_named(held.documents, name, shown)
-        archived = archived_project(held.documents, path, held.snapshot.theirs())
-        before, after = shown(path), shown(next(iter(archived.keys() - held.documents.keys())))
-        summary = f"Close {before}: it is now {after}"
+        path = project_named(held.documents, name)
+        archived = archived_project(held.documents, path)
+        after = next(iter(archived.keys() - held.documents.keys()))
+        summary = f"Close {path}: it is now {after}"
         held.write(ManualChange(archived, summary, changed=len(held.documents[path].items)))
-    say(f"Closed {before}: it is now {after}.")
+    say(f"Closed {path}: it is now {after}.")
 
 
 def _title(name: str) -> str:
@@ -119,7 +116,7 @@ def _title(name: str) -> str:
     return title
 
 
-def _refuse_taken(held: HeldMemory, documents: Mapping[str, Document], title: str) -> None:
+def _refuse_taken(documents: Mapping[str, Document], title: str) -> None:
     """Check that no document has that name.
 
     Raises:
@@ -127,6 +124,6 @@ def _refuse_taken(held: HeldMemory, documents: Mapping[str, Document], title: st
     """
     if path := Catalog(documents).names.get(slug(title)):
         raise UsageFault(
-            f"{held.snapshot.shown(path)} already has the name {title}.",
+            f"{path} already has the name {title}.",
             "Choose another name, or join the two: `curate project merge NAME INTO`.",
         )

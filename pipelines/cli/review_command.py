@@ -16,7 +16,6 @@ from pipelines.queries.item_lines import listed_json
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import layout_of
 from pipelines.text import clean
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_js
     waiting = [named_question(documents, ident)] if ident else questions(documents)
     if as_json:
         quotes = Quotes(root)
-        say_json([_question_json(root, one, quotes) for one in waiting])
+        say_json([_question_json(one, quotes) for one in waiting])
     elif not waiting:
         say("Nothing waits for you.")
     elif on_terminal() and sys.stdin.isatty():
@@ -83,7 +82,7 @@ def _title(question: ReviewQuestion) -> str:
     return question.entry.title.removeprefix(f"{question.entry.kind}: ")
 
 
-def _question_json(root: Path, question: ReviewQuestion, quotes: Quotes) -> dict[str, object]:
+def _question_json(question: ReviewQuestion, quotes: Quotes) -> dict[str, object]:
     """Return a question as `--json` prints it."""
     entry = question.entry
     return {
@@ -96,7 +95,7 @@ def _question_json(root: Path, question: ReviewQuestion, quotes: Quotes) -> dict
         "choices": [{"choice": choice, "means": question.means(choice)} for choice in question.choices],
         "ticked": list(entry.ticked),
         "against": question.against.id if question.against else None,
-        "items": [listed_json(layout_of(root).real(released(item)[0]), item, quotes) for item in question.items],
+        "items": [listed_json(released(item)[0], item, quotes) for item in question.items],
     }
 
 

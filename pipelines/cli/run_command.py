@@ -22,12 +22,11 @@ from pipelines.night.run import Night
 from pipelines.night.unattended import curate_unattended
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.kept import keep_clock, was_asked
-from pipelines.store.files import list_files
+from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git
 from pipelines.store.git_history import run_id
-from pipelines.store.layout import BRIEFING, LOGS
+from pipelines.store.layout import BRIEFING, LOGS, day_of_log
 from pipelines.store.session_state import CAPTURED
-from pipelines.store.user_layout import at, layout_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -73,7 +72,7 @@ def curate_run(  # noqa: PLR0913  one option each
     Running again with nothing new changes nothing.
     """
     root, settings, when = opened
-    if again and again not in map(layout_of(root).day_of_log, list_files(root, LOGS, ".md")):
+    if again and again not in map(day_of_log, (*list_files(root, LOGS, ".md"), *log_notes(root))):
         raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
@@ -104,7 +103,7 @@ def curate_run(  # noqa: PLR0913  one option each
     if as_json:
         say_json(report.to_json())
     else:
-        print_report(report, root, user)
+        print_report(report, user)
         say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
     return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code
 
@@ -131,7 +130,7 @@ def night_of(
         when,
         again,
         rules_from=user.rules_from,
-        agents=at(root, CAPTURED).is_file() or was_asked(root, when.timestamp()),
+        agents=(root / CAPTURED).is_file() or was_asked(root, when.timestamp()),
     )
     if not isinstance(extractor, RulesExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
@@ -170,7 +169,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     return plan.report.exit_code
 
 
-def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
+def print_report(report: RunReport, user: UserSettings) -> None:
     """Print the run: one line, what needs a person, and details on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
@@ -187,8 +186,7 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(f"{texts} found by words alone so far. The next runs go on; `curate index` does it now.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
-        briefing = layout_of(root).real(BRIEFING)
-        say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
+        say(f"  {BRIEFING} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
     left = report.entries["left"]
     if left and report.extractor.startswith("rules"):  # a model leaves out on purpose
         lines = count(left, "line was", "lines were")

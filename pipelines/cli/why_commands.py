@@ -36,7 +36,6 @@ from pipelines.queries.why import why
 from pipelines.queries.why_lines import history_lines, why_lines
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -68,7 +67,7 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
 def _id(root: Path, words: tuple[str, ...]) -> str:
     """Return the id that a person typed, or its beginning, which may be of an item that is gone; else look words up."""
     name = " ".join(words)
-    return name if looks_like_id(name) else item_named(read_documents(root), name, layout_of(root).real)
+    return name if looks_like_id(name) else item_named(read_documents(root), name)
 
 
 def _say_under_headings(lines: Iterable[str]) -> None:

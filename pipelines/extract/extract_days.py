@@ -24,7 +24,7 @@ from pipelines.extract.extraction import (
     Told,
 )
 from pipelines.store.evidence import voice_in
-from pipelines.store.layout import day_of_log
+from pipelines.store.layout import NOTES, day_of_log
 from pipelines.store.log import Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
 from pipelines.store.session_state import NO_SEALS, Seals
@@ -148,7 +148,8 @@ def days_to_read(
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
         # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
-        is_known = any(file and record.file == file and (record.digest or day >= today) for record in records)
+        is_done = day >= today or _keeps_entries(path)
+        is_known = any(file and record.file == file and (record.digest or is_done) for record in records)
         if day > today or (is_known and not due):
             continue
         entries = parse_entries(path, day, data.decode())
@@ -171,6 +172,11 @@ def days_to_read(
                 again.setdefault(entry.key, entry)
         found.append(DayToRead(path, day, file, entries, tuple(fresh.values()), tuple(again.values())))
     return found
+
+
+def _keeps_entries(path: str) -> bool:
+    """Whether the hashes of a log's entries stay when its day is closed: git has no version of a note to take from."""
+    return path.startswith(f"{NOTES}/")
 
 
 def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
@@ -242,6 +248,10 @@ _REDACTED = re.compile(
 
 def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
     """Join what was said of the days, in order."""
+    episodes: dict[str, tuple[Told, ...]] = {}
+    for day, answer in answers:  # a day may have several logs
+        if answer.episode:
+            episodes[day.day] = (*episodes.get(day.day, ()), *answer.episode)
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
     return Extracted(
@@ -249,7 +259,7 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
         operations=tuple(one for _, answer in answers for one in answer.operations),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
-        episodes={day.day: answer.episode for day, answer in answers if answer.episode},
+        episodes=episodes,
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
@@ -264,7 +274,7 @@ def is_grounded(candidate: Candidate) -> bool:
 def advanced_progress(
     progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str, fallback: Container[str]
 ) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress after these days were read; a day before `today` is closed and reduced to a digest.
+    """Return the progress after these days were read; a day before `today` is closed: of a log, a digest stays.
 
     Args:
         progress: what earlier runs read.
@@ -281,7 +291,7 @@ def advanced_progress(
             due -= {entry.key for entry in day.again}
         elif day.fresh:
             due, night = due | {entry.key for entry in day.fresh}, today
-        is_over = day.file and day.day < today
+        is_over = day.file and day.day < today and not _keeps_entries(day.path)
         digest, open_keys = (entries_digest(keys), frozenset[str]()) if is_over else ("", keys)
         kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
         after[day.path] = (*kept, LogProgress(day.file, digest, open_keys, due, night if due else ""))

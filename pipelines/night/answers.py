@@ -46,14 +46,14 @@ from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
-from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
+from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING
 from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -66,35 +66,29 @@ ACCEPTED: Final = "accepted"
 """The key, with the day, of an item that a person accepted. It is theirs from then on, whoever said it first."""
 
 
-def apply_answers(
-    documents: Mapping[str, Document], today: str, theirs: Collection[str] = (), shown: Callable[[str], str] = str
-) -> Answered:
+def apply_answers(documents: Mapping[str, Document], today: str) -> Answered:
     """Apply the ticked boxes of Review.md. An entry with no tick, or with two, stays.
 
     Args:
         documents: every document by path.
         today: the memory's day.
-        theirs: documents that are a person's own files.
-        shown: turns a path into the file name that people know.
     """
     answers: list[Answer] = []
     notes: list[str] = []
     for entry in read_queue(documents.get(REVIEW)):
-        place = f"{shown(REVIEW)} line {entry.first + 1}"
+        place = f"{REVIEW} line {entry.first + 1}"
         if len(entry.ticked) > 1:
             notes.append(f"{place} has two ticked boxes, so nothing was done. Untick one of them.")
         elif entry.ticked and entry.ticked[0] not in choices_of(entry):
             notes.append(f"{place}: “{entry.ticked[0]}” is not a choice here, so nothing was done.")
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
-    answered = answer(documents, answers, today, theirs)
+    answered = answer(documents, answers, today)
     answered.notes[:0] = notes
     return answered
 
 
-def answer(
-    documents: Mapping[str, Document], answers: Iterable[Answer], today: str, theirs: Collection[str] = ()
-) -> Answered:
+def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: str) -> Answered:
     """Apply a person's decisions, in order.
 
     Args:
@@ -102,9 +96,8 @@ def answer(
         answers: the decisions: an entry, one of its `choices_of`, and the items of the entry to apply it to; its other
             items stay in the queue.
         today: the memory's day.
-        theirs: documents that are a person's own files: only item lines change in them.
     """
-    work = Answered(dict(documents), today, theirs)
+    work = Answered(dict(documents), today)
     done = []
     for entry, choice, items in answers:
         if entry.kind in _WHOLE and items:  # they would be lost with the question
@@ -151,7 +144,6 @@ class Answered:
 
     documents: dict[str, Document]
     today: str
-    theirs: Collection[str]
     retracted: list[Tombstone] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
     back: list[str] = field(default_factory=list)
@@ -161,8 +153,7 @@ class Answered:
         """Move a waiting item to its home, or to Areas/general if that cannot hold items; return the filed item."""
         home, was = released(item)
         can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
-        is_theirs = home not in self.documents and home.startswith(f"{NOTES}/")  # no run creates a person's file
-        path = home if can_hold and not is_theirs else GENERAL
+        path = home if can_hold else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
         document = self.documents.get(path) or new_document(path, "")
@@ -255,7 +246,7 @@ def _keep_both(work: Answered, item: Item) -> None:
 
 
 def _archive(work: Answered, entry: QueueEntry) -> None:
-    work.documents = archived_project(work.documents, named_in(entry.title, work.documents), work.theirs)
+    work.documents = archived_project(work.documents, named_in(entry.title, work.documents))
 
 
 def _delete_page(work: Answered, entry: QueueEntry) -> None:
@@ -464,7 +455,7 @@ def decide(
             raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
         if text:
             items = (replace(items[0], text=text, by=""),)
-        done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())
+        done = answer(held.documents, [(question.entry, choice, items)], held.today)
         decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
         back = put_back(done.back, done.documents, held.snapshot.documents)
         deed = ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted, further=back)

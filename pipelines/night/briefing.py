@@ -49,12 +49,11 @@ class Section:
     rest: str
 
 
-def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> list[Section]:
+def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     """Return the sections of the briefing, in order.
 
     Args:
         documents: every document by path.
-        link: turns a path into a link target in MEMORY.md.
     """
     known = {
         path: one
@@ -63,7 +62,7 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
         if one.front.get("status").casefold() not in CLOSED_STATUS
     }
     mine = _active(known[USER]) if USER in known else []
-    places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
+    places = {path: f"([{one.title}]({path}))" for path, one in known.items()}
     newest = newest_day(known.values())  # the clock would change rows on a day without news
     dues = [(*due, path) for path, one in known.items() for due in _dues(one)]
     dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now
@@ -71,8 +70,8 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
     user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
     return [
-        Section(_THE_USER, [*_profile(known.get(USER)), *user], link(USER)),
-        Section(_PROJECTS, _projects(known, link), f"{link('Projects')}/"),
+        Section(_THE_USER, [*_profile(known.get(USER)), *user], USER),
+        Section(_PROJECTS, _projects(known), "Projects/"),
         Section(
             _DUE,
             [f"- {due}: {short} {places[path]}" for due, _, short, path in dues],
@@ -84,7 +83,7 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
             "`curate items --type Risk --status live`",
         ),
         Section(_PEOPLE, list(_people(known, places)), "see Contacts on each page"),
-        Section(_ELSEWHERE, _elsewhere(documents, link), f"{link('Areas')}/ and {link('Resources')}/"),
+        Section(_ELSEWHERE, _elsewhere(documents), "Areas/ and Resources/"),
     ]
 
 
@@ -158,10 +157,10 @@ def _risks(document: Document) -> list[tuple[str, str, str]]:
     return [(item.learnt, item.text, _short(item.text)) for item in _active(document) if item.type is ItemType.RISK]
 
 
-def _projects(known: Mapping[str, Document], link: Link) -> list[str]:
+def _projects(known: Mapping[str, Document]) -> list[str]:
     """Return a row for each active project, latest news first: its status, and the next step."""
     rows = [
-        (one.newest, f"- [{one.title}]({link(path)}){_summary(one)}")
+        (one.newest, f"- [{one.title}]({path}){_summary(one)}")
         for path, one in known.items()
         if one.kind is Kind.PROJECT
     ]
@@ -219,7 +218,7 @@ def _counted(document: Document) -> Counter[ItemType]:
     return Counter(placed.item.type for placed in document.items if placed.item.active)
 
 
-def _elsewhere(documents: Mapping[str, Document], link: Link) -> list[str]:
+def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
     """Return a row for each area and resource, with what it holds: areas first, the fullest first."""
     rows = []
     for path, document in documents.items():
@@ -228,5 +227,5 @@ def _elsewhere(documents: Mapping[str, Document], link: Link) -> list[str]:
             held = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
             if held or document.kind is Kind.RESOURCE:
                 key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), path)
-                rows.append((key, f"- [{document.title}]({link(path)}){': ' if held else ''}{held}"))
+                rows.append((key, f"- [{document.title}]({path}){': ' if held else ''}{held}"))
     return [row for _, row in sorted(rows)]

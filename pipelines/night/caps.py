@@ -89,7 +89,7 @@ def with_caps_applied(
         vetoed: what people deleted from the generated sentences.
         last: the documents as the last run left them, if they are known.
     """
-    pruned = prune(documents, settings, snapshot.unreadable(), snapshot.layout.link, vetoed, last)
+    pruned = prune(documents, settings, snapshot.unreadable(), vetoed, last)
     kept, left_out = without_secret_lines(pruned.documents, snapshot.documents, snapshot.root)
     return Pruned(kept, pruned.moved, left_out)
 
@@ -98,7 +98,6 @@ def prune(
     documents: Mapping[str, Document],
     settings: Settings,
     closed: frozenset[str],
-    link: Callable[[str], str] = str,
     vetoed: frozenset[str] = frozenset(),
     last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
@@ -111,7 +110,6 @@ def prune(
         documents: all documents by path.
         settings: the caps in bytes.
         closed: files that exist but cannot be read; nothing is moved into them.
-        link: turns a path into a link target in MEMORY.md.
         vetoed: what people deleted from the generated sentences.
         last: the documents as the last run left them, if they are known: what has not changed since is true.
     """
@@ -129,14 +127,14 @@ def prune(
         # What leaves may need one more row, so repeat until nothing leaves.
         leaves = BRIEFING not in closed
         while leaves:
-            room = _room_for_rows(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
+            room = _room_for_rows(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
             leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
         _overflow(after, general, caps.document, newest, closed, moved, vetoed)
     after = with_true_now(with_true_episodes(after, vetoed, last), vetoed=vetoed)
     if BRIEFING in after:
-        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
+        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))
 
 

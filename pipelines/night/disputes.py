@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.review_queue import with_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.store.document import Document
     from pipelines.store.merge_pages import Disputed
@@ -24,7 +24,6 @@ def with_questions(
     why: str,
     commits: Sequence[str],
     today: str,
-    shown: Callable[[str], str],
 ) -> dict[str, Document]:
     """Return the documents with a question in Review.md about each file with something disputed.
 
@@ -34,7 +33,6 @@ def with_questions(
         why: how it came to that, as the predicate of a sentence about the file.
         commits: the commits that have the versions.
         today: the memory's day.
-        shown: turns a path into the file name that people know.
     """
     after = dict(documents)
     for path in sorted({one.path for one in disputed}):
@@ -45,7 +43,7 @@ def with_questions(
                 for version in one.versions:
                     quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
                     rows += [*quoted, *["> …"] * (len(version) > _MOST_QUOTED), *["> (deleted)"] * (not version), ""]
-        shows = " and ".join(f"`git show {commit}:./{shown(path)}`" for commit in commits)
+        shows = " and ".join(f"`git show {commit}:./{path}`" for commit in commits)
         body = "\n".join([*rows, f"Git has it: {shows}."])
-        after = with_entry(after, "merge", today, f"{shown(path)} {why}", body, [DONE])
+        after = with_entry(after, "merge", today, f"{path} {why}", body, [DONE])
     return after

@@ -30,7 +30,7 @@ from pipelines.store.generated import (
     with_sentences,
 )
 from pipelines.store.item import Item, ItemType, Status
-from pipelines.store.layout import Kind, day_of_log, episode_path, log_path
+from pipelines.store.layout import Kind, day_of_log, episode_path
 from pipelines.store.log import parse_entries
 from pipelines.text import fold
 
@@ -64,12 +64,14 @@ class ClosedDay:
         headings: the topics of its log, from headings and projects, in order.
         sessions: the transcripts that its log mentions, in order.
         count: how many entries it has.
+        log: the path of its log, of several the first.
     """
 
     day: str
     headings: tuple[str, ...]
     sessions: tuple[str, ...]
     count: int
+    log: str = ""
 
 
 def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
@@ -77,7 +79,7 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
     topics = dict.fromkeys(one.project or (one.headings[-1] if len(one.headings) > 1 else "") for one in entries)
     found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
     sessions = tuple(dict.fromkeys(one[0] for one in found if one))
-    return ClosedDay(day, tuple(filter(None, topics)), sessions, len(entries))
+    return ClosedDay(day, tuple(filter(None, topics)), sessions, len(entries), entries[0].path)
 
 
 def days_to_tell(
@@ -196,7 +198,7 @@ def with_episodes(
     """
     days = tuple(days)
     after, items = dict(documents), items_of_days(documents, {one.day for one in days})
-    lines = _cited_lines(documents, {log_path(one.day) for one in days})
+    lines = _cited_lines(documents, {one.log for one in days})
     titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
@@ -205,7 +207,7 @@ def with_episodes(
         if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
             continue
         kept = _with_told(page, one.day, written.get(one.day, ()))
-        covers = lines.get(log_path(one.day), "")
+        covers = lines.get(one.log, "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
             kept = [Sentence(f"Worked on {_listed(topics)}.", by_code=True)]

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
-from pipelines.store.layout import PARTIAL, log_day, log_path
+from pipelines.store.layout import NOTES, PARTIAL, log_day, log_path
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
@@ -35,19 +35,17 @@ def take_logs(run: Run) -> None:
     cleaned = {} if rules_changed(run.night.root) else snapshot.progress
     logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
     run.logs, folded, odd = with_partial_logs(logs, partials, run.today, snapshot.unreadable())
-    if snapshot.layout.in_place:  # the logs are a person's own files, and keep what they hold
-        why = "holds text marked as private. The file was neither changed nor committed, and that text was not read"
-        report.warnings += [f"{snapshot.shown(path)} {why}." for path in private]
-        redacted = {}
-    else:
-        run.files |= {**run.logs, **partials, **dict.fromkeys(folded)}
-        purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
-        held = _with_secret_in_git(run.git, redacted, redactor) if redacted else set[str]()
-        report.warnings += [
-            f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
-            for path, found in sorted(redacted.items())
-        ]
-        report.warnings += [f"{path}: the text marked as private was removed." for path in private]
+    notes = {path for path in run.logs if path.startswith(f"{NOTES}/")}  # they keep what they hold
+    run.files |= {path: data for path, data in run.logs.items() if path not in notes}
+    run.files |= {**partials, **dict.fromkeys(folded)}
+    purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
+    redacted = {path: found for path, found in redacted.items() if path not in notes}
+    held = _with_secret_in_git(run.git, redacted, redactor) if redacted else set[str]()
+    report.warnings += [
+        f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
+        for path, found in sorted(redacted.items())
+    ]
+    report.warnings += [f"{path}: the text marked as private was removed." for path in private if path not in notes]
     why = "was not folded, because its name has no date. Rename it to DAY-NAME.md"
     report.warnings += [f"{path} {why}." for path in odd]
     report.logs["folded"] = folded

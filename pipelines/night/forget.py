@@ -24,7 +24,6 @@ from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
@@ -105,7 +104,7 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         replies = _drop_derived(root, words)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
         held.write(ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
-        return Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
+        return Forgotten(ident, path, count, replies, unlinked, tuple(dict.fromkeys(places)))
 
 
 def _words_of(item: Item, root: Path) -> Words:
@@ -114,7 +113,7 @@ def _words_of(item: Item, root: Path) -> Words:
     Texts too short to be distinctive are left out, and so is the pointer at the end of a captured line.
     """
     quotes = Quotes(root)
-    found = [(quotes.found(one).quote or "").split("\n") for one in item.evidence]
+    found = [quotes.text(one).split("\n") for one in item.evidence]
     bare = ["\n".join(line.partition("<!-- Sessions/")[0] for line in lines) for lines in found]
     texts = dict.fromkeys(map(folded, (item.text, *bare)))
     return tuple(text for text in texts if len(text.split()) >= LEAST_WORDS)
@@ -144,7 +143,7 @@ def _cleared(held: HeldMemory, ident: str, words: Words) -> tuple[dict[str, Docu
         bare = with_marks(bare, new) if new else bare
         after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
     left = [
-        f"{held.snapshot.shown(path)}:{number + 1}"
+        f"{path}:{number + 1}"
         for path, document in sorted(after.items())
         for number, line in enumerate(document.lines)
         if _says(line.partition("<!-- ")[0], words) and number not in document.generated
@@ -185,10 +184,9 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
 def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and the number of lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
-    if snapshot.layout.in_place:
-        return changes, 0  # the logs are a person's own files
     before, progress = snapshot.state.get(PROGRESS), dict(snapshot.progress)
-    for path, data in {**snapshot.logs, **snapshot.partials}.items():
+    own = {path: data for path, data in snapshot.logs.items() if not path.startswith(f"{NOTES}/")}
+    for path, data in {**own, **snapshot.partials}.items():
         after, lines = _blotted(path, data, item, words)
         if after != data:
             changes.append(Change(path, data, after))
@@ -292,20 +290,16 @@ def _unpacked(value: object) -> Iterator[str]:
 def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
-    These are transcripts, reports, other notes that search finds and a person's own
-    files; in a memory adopted in place, also logs.
+    These are transcripts, reports, and notes.
     """
-    root, layout = held.snapshot.root, held.snapshot.layout
+    root = held.snapshot.root
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
-    if isinstance(layout, InPlaceLayout):
-        paths += held.snapshot.logs
-        paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
-        paths += [f"{NOTES}/{real}" for real in layout.theirs.values() if real not in layout.opened]
-    else:
-        found = {description_of(path, stamp.beside) for path, stamp in scan(root)[0].items()}
-        paths += sorted(path for path in found - {*held.documents, *held.snapshot.logs} if path.endswith(_NOTES))
-    return [f"{layout.real(path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
+    found = {description_of(path, stamp.beside) for path, stamp in scan(root)[0].items()}
+    known = {*held.documents, *held.snapshot.logs}
+    paths += [path for path in held.snapshot.logs if path.startswith(f"{NOTES}/")]
+    paths += sorted(path for path in found - known if path.endswith(_NOTES))
+    return [f"{path}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
 def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:

@@ -19,7 +19,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_history import baseline_at
 from pipelines.store.git_remote import OWN_BRANCH
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import SETTINGS, TOMBSTONES, kind_of
+from pipelines.store.layout import SETTINGS, TOMBSTONES, is_tracked, kind_of
 from pipelines.store.ledger import ledger_after, ledger_in
 from pipelines.store.left_out import SPARSE, left_out
 from pipelines.store.merge import merge_trees
@@ -61,7 +61,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
         return ()
     check_format(git.show(theirs, FORMAT_FILE))
     trees = [git.tree(commit) for commit in (base, head, theirs)]
-    _check_theirs(git, trees[0], trees[2])
+    _check_theirs(trees[0], trees[2])
     was, here, other = (_contents(git, tree) for tree in trees)
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
@@ -75,7 +75,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     documents, _ = without_secret_lines(documents, same, git.root)
     commits = sorted(commit[:10] for commit in (head, theirs))
     why = f"was changed on two machines ({' and '.join(commits)})"
-    documents = with_questions(documents, merged.disputed, why, commits, today, git.layout.real)
+    documents = with_questions(documents, merged.disputed, why, commits, today)
     if faults := check_documents(merged.pages, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     after = merged.files | {path: document.text.encode() for path, document in documents.items()}
@@ -96,7 +96,7 @@ def _later_day(git: Git, one: str, other: str, settings: Settings) -> str:
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
     """Store the commit of a join; no branch points to it yet."""
     tree = git.tree(parents[0])
-    entries: dict[str, Entry | None] = dict.fromkeys(set(filter(git.layout.is_tracked, tree)) - set(after))
+    entries: dict[str, Entry | None] = dict.fromkeys(set(filter(is_tracked, tree)) - set(after))
     for path, data in after.items():
         mode = tree[path][0] if path in tree else git.tree(parents[1]).get(path, ("100644", ""))[0]
         entries[path] = (mode, data)
@@ -120,7 +120,7 @@ _BY_HAND = "Merge it by hand."
 _FILES = frozenset({"100644", "100755"})
 
 
-def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
+def _check_theirs(before: Tree, theirs: Tree) -> None:
     """Check that another machine's changes may be written here.
 
     Raises:
@@ -134,7 +134,7 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
         is_odd = any(
             part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
         )
-        if is_odd or not git.layout.is_tracked(path):
+        if is_odd or not is_tracked(path):
             raise GitFault(f"The remote changes {path}, which is not one of the memory's files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
@@ -142,7 +142,7 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
 
 def _contents(git: Git, tree: Tree) -> dict[str, bytes]:
     """Return path → bytes of a tree's files, without links."""
-    paths = [path for path, (mode, _) in tree.items() if mode in _FILES and git.layout.is_tracked(path)]
+    paths = [path for path, (mode, _) in tree.items() if mode in _FILES and is_tracked(path)]
     # A partial clone fetches what it lacks.
     return {path: git.blob(tree[path][1]) or git.run("cat-file", "blob", tree[path][1]) for path in paths}
 

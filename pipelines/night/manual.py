@@ -338,7 +338,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         CurateError: any error of a manual change; nothing was saved.
     """
     with direct_change(root, settings, when, "curate edit") as held:
-        shown, snapshot = held.snapshot.shown(path), held.snapshot
+        shown, snapshot = path, held.snapshot
         if path not in snapshot.documents:
             raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
         now = (read_bytes(root, path) or b"").decode()

@@ -29,9 +29,7 @@ _LONGEST = 100
 _ID = re.compile(r"\s*k(?:[0-9a-f]{0,64}|(?=[a-z]*\d)[0-9a-z]{6,64})\s*", re.IGNORECASE)
 
 
-def named_items(
-    documents: Mapping[str, Document], arguments: Sequence[str], sought: Sought, shown: Callable[[str], str] = str
-) -> list[str]:
+def named_items(documents: Mapping[str, Document], arguments: Sequence[str], sought: Sought) -> list[str]:
     """Return the ids of the items that a person or an agent named, each once.
 
     An argument is the start of an id, or a few quoted words; unquoted words together are one name.
@@ -41,7 +39,6 @@ def named_items(
         arguments: what was typed.
         sought: which items words can match, and what to call them, such as `open todo`; an id can match any item, so
             that the caller can say why it will not do.
-        shown: turns a path into the file name that people know.
 
     Raises:
         UnknownItem: no item's id starts so, or more than one does.
@@ -58,7 +55,7 @@ def named_items(
 
     each = all(is_id(one) or " " in one.strip() for one in arguments)
     names = arguments if each else [" ".join(arguments)]
-    found = [named_item(one, *groups) if is_id(one) else _meant(one, fitting, what, shown) for one in names]
+    found = [named_item(one, *groups) if is_id(one) else _meant(one, fitting, what) for one in names]
     return list(dict.fromkeys(found))
 
 
@@ -67,7 +64,7 @@ def looks_like_id(text: str, digits: int = 0) -> bool:
     return bool(_ID.fullmatch(text)) and len(text.strip()) > digits
 
 
-def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:
+def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
     """Return the id of the one item that words match: the same words first, then all but days, then a subset.
 
     An item that is over is meant only where none that is live or open matches as well.
@@ -90,7 +87,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str]
     offered = _nearest(words, meant if many else fitting)
     if not offered:
         raise UsageFault(f"{sentence}.", f"There is no {what}.")
-    rows = "".join(f"\n  {_row(item)} ({shown(path)})" for path, item in offered)
+    rows = "".join(f"\n  {_row(item)} ({path})" for path, item in offered)
     hint = "Name one by its id:" if many else "Name an item by its id; the nearest are:"
     raise UsageFault(f"{sentence}.", f"Nothing was changed. {hint}{rows}")
 

@@ -27,7 +27,7 @@ from pipelines.review.outcomes import (
     with_reopened,
     without_questions,
 )
-from pipelines.review.questions import Question, Sources, as_queue_text, asked
+from pipelines.review.questions import Question, as_queue_text, asked
 from pipelines.review.verification import UNSETTLED_DAYS
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, Document, edited, numbered
@@ -69,7 +69,6 @@ class Authority:
         trust: owner, or that of an agent's session.
         place: the log line that says so; None for the owner, who needs none.
         by: the author recorded in a new item; empty for the owner.
-        shown: turns a path into the file name that people know.
         quote: the words of that line.
         asks: why a person must decide on any change, as a clause; or empty.
     """
@@ -78,14 +77,12 @@ class Authority:
     trust: Trust = Trust.OWNER
     place: Evidence | None = None
     by: str = ""
-    shown: Callable[[str], str] = str
     quote: str = ""
     asks: str = ""
 
-    @property
-    def sources(self) -> Sources:
-        """The source to show in a question of Review.md."""
-        return Sources(lambda evidence: self.quote if evidence == self.place else "", self.shown)
+    def quoted(self, evidence: Evidence) -> str:
+        """Return the text to show in a question of Review.md."""
+        return self.quote if evidence == self.place else ""
 
     def why_not(self, item: Item) -> str:
         """Return why this word may not change an item, as a clause; empty if it may."""
@@ -136,7 +133,7 @@ def close_items(
         if item.status is how:
             outcomes.append(Outcome(ident, item))
             continue
-        _must_hold(item, path, voice)
+        _must_hold(item, path)
         ended, why = with_end(item, how, voice.today, voice.place), voice.why_not(item)
         if why:
             claims.append(DoubtfulClaim(ended, DOUBT if how is Status.NEVER_HELD else how.value, why))
@@ -152,7 +149,7 @@ def _with_claims(
 ) -> Changed:
     """Return the documents without questions that are settled now, and with those about what a person must decide."""
     after = without_questions(documents, [one.id for one in outcomes if not one.asked])
-    return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
+    return dict(claimed(after, claims, voice.quoted, voice.today)[0]), outcomes
 
 
 def check_ending(item: Item, how: Status, advice: str = "") -> None:
@@ -191,7 +188,7 @@ def correct_item(
     """
     path, placed = placed_item(documents, ident)
     old = placed.item
-    _must_hold(old, path, voice)
+    _must_hold(old, path)
     if words_key(text) == words_key(old.text):
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
@@ -201,7 +198,7 @@ def correct_item(
     new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
     if why := voice.why_not(old):
         question = Question(new, path, why, old)
-        return dict(asked(documents, [question], voice.sources, voice.today)), [Outcome(ident, old, asked=True)]
+        return dict(asked(documents, [question], voice.quoted, voice.today)), [Outcome(ident, old, asked=True)]
     after = dict(documents)
     if not same:
         after[path] = edited(after[path], add=[Block(new)])
@@ -263,7 +260,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
             outcomes.append(Outcome(ident, item))
             continue
         if item.status not in REOPENABLE:
-            _must_hold(item, path, voice)
+            _must_hold(item, path)
         successor = known.get(item.superseded_by or item.merged_into)
         changed = [item, successor[1]] if successor else [item]
         why = next(filter(None, map(voice.why_not, changed)), "")
@@ -278,16 +275,14 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
     return _with_claims(after, outcomes, claims, voice)
 
 
-def _must_hold(item: Item, path: str, voice: Authority) -> None:
+def _must_hold(item: Item, path: str) -> None:
     """Check that an item is live or open.
 
     Raises:
         UsageFault: it is neither; the advice says what to do first.
     """
     if path == REVIEW or item.status is Status.WAITING:
-        raise UsageFault(
-            f"{item.id} waits in {voice.shown(REVIEW)}.", f"Decide on it first: `curate review {item.id}`."
-        )
+        raise UsageFault(f"{item.id} waits in {REVIEW}.", f"Decide on it first: `curate review {item.id}`.")
     if item.status is Status.ARCHIVED:
         raise UsageFault(f"{item.id} is archived.", f"Bring it back first: `curate move {item.id} DOCUMENT`.")
     if not item.active:
@@ -324,7 +319,7 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
     after = dict(documents)
     for one, its in ((ident, other), (other, ident)):
         path, placed = placed_item(after, one)
-        _must_hold(placed.item, path, voice)
+        _must_hold(placed.item, path)
         if its in dict(placed.item.links).get(MAY_CONFLICT, ()):
             after[path] = edited(after[path], replace={one: without_link(placed.item, MAY_CONFLICT)})
     (path, placed), (_, old) = placed_item(after, ident), placed_item(after, other)

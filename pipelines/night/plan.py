@@ -36,7 +36,7 @@ from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
 from pipelines.review.outcomes import claimed, without_questions
-from pipelines.review.questions import Sources, asked
+from pipelines.review.questions import asked
 from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled
@@ -141,7 +141,7 @@ def _take_edits(run: Run) -> None:
     """Take people's edits since the last run, and their answers in Review.md."""
     snapshot, report = run.snapshot, run.report
     people = understand_edits(run.git, snapshot, run.found, run.today)
-    answered = apply_answers(people.documents, run.today, snapshot.theirs(), snapshot.shown)
+    answered = apply_answers(people.documents, run.today)
     run.documents, run.last, run.back = answered.documents, people.last, answered.back
     run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones, *answered.retracted}
     run.vetoed = vetoed_by(run.stones, snapshot.documents)
@@ -154,7 +154,7 @@ def _take_edits(run: Run) -> None:
         "restored": len(answered.restored),
         "asked": len(people.asked),
     }
-    review = snapshot.shown(REVIEW)
+    review = REVIEW
     if gone := len(people.asked):
         report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
     if foreign := len(people.foreign):
@@ -189,7 +189,7 @@ def _read(run: Run) -> None:
     report.tally.add(extracted.tally)
     report.ungrounded, report.failure = extracted.ungrounded, without_secrets(extracted.failure)
     report.over_budget, report.fallback = extracted.over_budget, extracted.fallback
-    notes = (f"{run.snapshot.shown(path)}: {note}" for path, note in extracted.notes)
+    notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)
 
 
@@ -303,7 +303,7 @@ def _promoted(run: Run) -> Promoted:
 
 def _file(run: Run) -> Promoted:
     """Carry out the rulings."""
-    promoted, shown, report = _promoted(run), run.snapshot.shown, run.report
+    promoted, report = _promoted(run), run.report
     run.documents = promoted.documents
     run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
@@ -313,24 +313,23 @@ def _file(run: Run) -> Promoted:
         "superseded": len(promoted.superseded),
         "closed": len(promoted.closed),
         "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
-        "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
+        "by_document": Counter(path for path, _ in promoted.added.values()),
     }
     return promoted
 
 
 def _ask(run: Run, promoted: Promoted) -> None:
     """Add the questions for a person, and propose finished projects for Archives."""
-    quotes, today, report, shown = Quotes(run.night.root), run.today, run.report, run.snapshot.shown
-    sources = Sources(lambda evidence: quotes.found(evidence).quote or "", shown)
+    quotes, today, report = Quotes(run.night.root), run.today, run.report
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
-    documents = asked(without_questions(run.documents, settled), promoted.questions, sources, today)
-    documents, claims = claimed(documents, promoted.claims, sources, today) if promoted.claims else (documents, ())
+    documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
+    documents, claims = claimed(documents, promoted.claims, quotes.text, today) if promoted.claims else (documents, ())
     documents = asked_about_quiet(documents, today)
     documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
     idle = run.night.settings.review.idle_days
-    run.documents, archives = propose_archives(documents, run.logs, today, idle, shown)
+    run.documents, archives = propose_archives(documents, run.logs, today, idle)
     report.people["asked"] += len(promoted.questions) + len(claims) + len(archives)
-    review, notes = shown(REVIEW), report.warnings
+    review, notes = REVIEW, report.warnings
     if count := sum(one.rival is not None for one in promoted.questions):
         new = "1 new item contradicts an existing one" if count == 1 else f"{count} new items contradict others"
         notes.append(f"{new}. Decide in {review} which to keep.")
@@ -342,9 +341,7 @@ def _ask(run: Run, promoted: Promoted) -> None:
         notes.append(f"The logs say that {what} may be over or wrong. Decide in {review}.")
     if archives:
         it = "it" if len(archives) == 1 else "them"
-        notes.append(
-            f"{' and '.join(map(shown, archives))} may be finished. Decide in {review} whether to archive {it}."
-        )
+        notes.append(f"{' and '.join(archives)} may be finished. Decide in {review} whether to archive {it}.")
 
 
 def _tell(run: Run) -> None:
@@ -367,15 +364,15 @@ def _fit(run: Run) -> None:
     """Bring every document under its cap, and write the generated text anew."""
     snapshot, report, settings = run.snapshot, run.report, run.night.settings
     pruned = with_caps_applied(run.documents, snapshot, settings, run.vetoed, run.last)
-    run.documents, shown = pruned.documents, snapshot.shown
+    run.documents = pruned.documents
     briefing = run.documents.get(BRIEFING)
     report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}
-    report.evicted = [{"id": one.id, "from": shown(one.source), "to": shown(one.target)} for one in pruned.moved]
+    report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
     if (folded := len(read_queue(run.documents.get(REVIEW))) - MOST_SHOWN) > 0:
         count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
-        report.warnings.append(f"{count} in {shown(REVIEW)}, folded away below the first {MOST_SHOWN}.")
+        report.warnings.append(f"{count} in {REVIEW}, folded away below the first {MOST_SHOWN}.")
     why = "a generated sentence was left out, because it would hold a secret"
-    report.warnings += [f"{shown(path)}: {why}." for path in pruned.left_out]
+    report.warnings += [f"{path}: {why}." for path in pruned.left_out]
 
 
 def _finish(run: Run) -> None:
@@ -403,7 +400,7 @@ def _finish(run: Run) -> None:
         "pending": sum(len(day.fresh) for day in extracted.pending),
         "left": len(report.skipped),
     }
-    if night.writer and not (run.later or extracted.pending or snapshot.layout.in_place):
+    if night.writer and not (run.later or extracted.pending):
         from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
 
         run.changes += describe_images(night.root, run.git, night.writer.chain, report)

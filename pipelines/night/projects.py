@@ -31,7 +31,7 @@ from pipelines.store.review_queue import read_queue, with_entry
 from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Mapping
+    from collections.abc import Container, Mapping
 
 
 ARCHIVE: Final = "archive"
@@ -53,7 +53,7 @@ def kept(document: Document, day: str) -> Document:
     return document if document.faults else with_front_lines(document, [f"{KEPT}: {day}"])
 
 
-def archived_project(documents: Mapping[str, Document], path: str, theirs: Collection[str] = ()) -> dict[str, Document]:
+def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
     """Return the documents with a project moved to Archives/, its items archived, and links updated.
 
     People's text in it stays; item lines keep their words, and only their rows change.
@@ -61,26 +61,22 @@ def archived_project(documents: Mapping[str, Document], path: str, theirs: Colle
     Args:
         documents: every document by path.
         path: the project's.
-        theirs: a person's own files; links in them stay as they are.
     """
     document = documents[path]
     target = free_path(f"Archives/{document.id.rpartition('/')[2]}.md", documents)
     title = document.title
     still = with_marks(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
-    return _with_links(documents, still, (path, title), (target, title), theirs)
+    return _with_links(documents, still, (path, title), (target, title))
 
 
-def renamed_project(
-    documents: Mapping[str, Document], path: str, title: str, theirs: Collection[str] = ()
-) -> dict[str, Document]:
+def renamed_project(documents: Mapping[str, Document], path: str, title: str) -> dict[str, Document]:
     """Return the documents with a project's file, title and links renamed; its old name becomes an alias.
 
     Args:
         documents: every document by path.
         path: the project's.
         title: its new title, from `document_title`.
-        theirs: a person's own files; links in them stay as they are.
     """
     document = documents[path]
     was, stem = document.title, document.id.rpartition("/")[2]
@@ -88,12 +84,10 @@ def renamed_project(
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
-    return _with_links(documents, new, (path, was), (target, title), theirs)
+    return _with_links(documents, new, (path, was), (target, title))
 
 
-def merged_projects(
-    documents: Mapping[str, Document], path: str, into: str, theirs: Collection[str] = ()
-) -> dict[str, Document]:
+def merged_projects(documents: Mapping[str, Document], path: str, into: str) -> dict[str, Document]:
     """Return the documents with a project's items in another one, which also takes over its names and the links to it.
 
     What else a person wrote on its page goes to Archives; a page with nothing else is gone.
@@ -102,7 +96,6 @@ def merged_projects(
         documents: every document by path.
         path: the project's.
         into: the other one's.
-        theirs: a person's own files; links in them stay as they are.
     """
     document, after = documents[path], dict(documents)
     for placed in document.items:
@@ -113,7 +106,7 @@ def merged_projects(
     for name in names:
         if slug(name) != slug(after[into].title):
             after[into] = with_alias(after[into], name)
-    after = _with_links(after, after[into], (path, document.title), (into, after[into].title), theirs)
+    after = _with_links(after, after[into], (path, document.title), (into, after[into].title))
     ours = {f"# {document.title}", *(f"## {title}" for title in ORDER), ""}
     if any(line.strip() not in ours for line in left.lines[left.front.lines :]):
         target = free_path(f"Archives/{names[1]}-notes.md", documents)
@@ -123,16 +116,11 @@ def merged_projects(
 
 
 def _with_links(
-    documents: Mapping[str, Document],
-    document: Document,
-    old: tuple[str, str],
-    new: tuple[str, str],
-    theirs: Collection[str],
+    documents: Mapping[str, Document], document: Document, old: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, Document]:
     """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
-    before = {**documents, **bare, document.path: document}
-    return {**_with_links_updated(before, old, new), **{path: before[path] for path in theirs if path in before}}
+    return _with_links_updated({**documents, **bare, document.path: document}, old, new)
 
 
 def _retitled(document: Document, title: str) -> Document:
@@ -153,7 +141,6 @@ def propose_archives(
     logs: Mapping[str, bytes],
     today: str,
     idle_days: int,
-    shown: Callable[[str], str],
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
     """Return the documents with an entry in Review.md for each project to archive, and the projects' paths.
 
@@ -165,7 +152,6 @@ def propose_archives(
         logs: path → bytes of each log.
         today: the memory's day.
         idle_days: for how many days nothing may mention it.
-        shown: turns a path into the file name that people know, which contains the path.
     """
     since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
     asked = "\n".join(entry.title for entry in read_queue(documents.get(REVIEW)) if entry.kind == ARCHIVE)
@@ -177,7 +163,7 @@ def propose_archives(
             what = "the one todo" if done == 1 else f"all {done} todos"
             last = f"nothing has mentioned it since {_last_day(document)}"
             why = f"“{as_queue_text(document.title, 80)}” has {what} done, and {last}."
-            after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES)
+            after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {path}", why, CHOICES)
     return after, tuple(found)
 
 

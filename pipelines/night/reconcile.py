@@ -40,7 +40,6 @@ from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.trees import bare_words, words_on_page
-from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Mapping
@@ -107,10 +106,10 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     documents = _marked_again({**documents, **wrapped}, baseline)
     last = changed | {path: documents[path] for path in same}
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
-    documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents
+    documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
     wrote = written_by_agents(snapshot.root, commit.seconds if commit else 0)
-    found = reconcile(documents, baseline, today, snapshot.shown, wrote)
+    found = reconcile(documents, baseline, today, wrote)
     _ask_about_missing_pages(found, snapshot, today)
     found.foreign, found.last = sorted(foreign), last
     return found
@@ -122,7 +121,7 @@ def _ask_about_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) 
     for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
         here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
         found.asked += here
-        title = f"{len(here)} items are gone from {snapshot.shown(path)}"
+        title = f"{len(here)} items are gone from {path}"
         after = with_entry(after, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
     found.documents = after
 
@@ -162,14 +161,13 @@ def _from_elsewhere(
 
 
 def _is_here(root: Path, item: Item) -> bool:
-    return not item.evidence or any(os.path.lexists(at(root, one.path)) for one in item.evidence)
+    return not item.evidence or any(os.path.lexists(root / one.path) for one in item.evidence)
 
 
 def reconcile(
     documents: Mapping[str, Document],
     baseline: Baseline,
     today: str,
-    shown: Callable[[str], str] = str,
     wrote: Callable[[str], bool] = lambda _line: False,
 ) -> Reconciled:
     """Return the documents after understanding people's edits.
@@ -178,7 +176,6 @@ def reconcile(
         documents: every document as it is now.
         baseline: the documents as the last run left them.
         today: the memory's day.
-        shown: turns a path into the file name that people know.
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
     changed, same = baseline
@@ -213,7 +210,7 @@ def reconcile(
     pages = {gone[ident][0] for ident in asked}
     for path in sorted(pages):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
-        title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
+        title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {path}"
         found.documents = with_entry(found.documents, "gone", today, title, _WHY_ASKED, CHOICES, items)
     told = _no_longer_told(changed.keys() & documents.keys() - pages, changed, documents)
     found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in told]
@@ -283,9 +280,7 @@ def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> It
     return _alone(item, today, first.trust, first.confidence)
 
 
-def _set_aside(
-    documents: Mapping[str, Document], foreign: frozenset[str], today: str, shown: Callable[[str], str]
-) -> dict[str, Document]:
+def _set_aside(documents: Mapping[str, Document], foreign: frozenset[str], today: str) -> dict[str, Document]:
     """Return the documents with items from elsewhere in Review.md, one question a page; nothing they claim counts."""
     after = dict(documents)
     for path, document in sorted(documents.items()):
@@ -297,7 +292,7 @@ def _set_aside(
         if items:
             after[path] = edited(after[path], remove=[one.id for one in items])
             count = "1 item" if len(items) == 1 else f"{len(items)} items"
-            title = f"{QUARANTINE}: {count} of {shown(path)} came from elsewhere"
+            title = f"{QUARANTINE}: {count} of {path} came from elsewhere"
             waits = [waiting(one, path) for one in items]
             after = with_entry(after, QUARANTINE, today, title, _WHY_FOREIGN, KEEP_OR_DROP, waits)
     return after

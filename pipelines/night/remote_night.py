@@ -27,7 +27,7 @@ from pipelines.store.git_remote import NotPushed, Refused, Remote, RemoteHeads, 
 from pipelines.store.journal import recover
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import run_lock
-from pipelines.store.user_layout import read_layout
+from pipelines.store.user_layout import memory_at
 from pipelines.store.work_trees import remote_in
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
         head = with_retries(Remote(git, address, was.branch, seconds).fetch, tries) or was.head
         _check_memory(git, head, address)
         _put_back(git, was.branch, head)
-        read_layout(root)  # it may have changed
+        memory_at(root)  # refuses what a later version wrote
         yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
 
 

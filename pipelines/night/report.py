@@ -19,7 +19,7 @@ from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.state import read_record
-from pipelines.store.user_layout import inside, real_path
+from pipelines.store.user_layout import inside
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def was_cut_short(report: Mapping[str, object]) -> bool:
 
 def _names(root: Path, folder: str) -> list[str]:
     try:
-        return sorted(one.name for one in inside(root, real_path(root, folder)).iterdir() if one.suffix == ".json")
+        return sorted(one.name for one in inside(root, folder).iterdir() if one.suffix == ".json")
     except (BadFile, FileNotFoundError, NotADirectoryError):
         return []
 

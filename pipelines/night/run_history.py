@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import FINE, CurateError
 from pipelines.night.report import TRAVELLING, left_pending, read_reports, save_report
-from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
+from pipelines.store.change_set import ItemChange, item_changes, with_recorded_edits
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
@@ -190,16 +190,11 @@ def find_run(root: Path, git: Git, prefix: str) -> PastRun:
 
 
 def items_changed(run: PastRun, git: Git) -> list[ItemChange]:
-    """Return a run's changes of items, from its commit, with the file names that people know."""
+    """Return a run's changes of items, from its commit."""
     if not run.commit:
         return []
-
-    def shown(one: ItemPlace | None) -> ItemPlace | None:
-        return replace(one, path=git.layout.real(one.path)) if one else None
-
     before, after = changed_documents(git, run.commit)
-    changes = item_changes(with_recorded_edits(before, after), after)
-    return [replace(one, before=shown(one.before), after=shown(one.after)) for one in changes]
+    return item_changes(with_recorded_edits(before, after), after)
 
 
 def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:

@@ -107,13 +107,9 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
         clean_copies(night.root, redactor)
     remember_rules(night.root)
     last, warnings = reports[-1], list(night.sharing.notes) if night.sharing and night.sharing.needs_person else []
-    # A page with a secret is told of where it is read, and the run has redacted the logs, unless they are a person's.
-    held = {
-        path: why
-        for path, why in found.held.items()
-        if not kind_of(path) and (git.layout.in_place or not path.startswith(f"{LOGS}/"))
-    }
-    warnings += found._replace(held=held).sentences(git.layout)
+    # A page with a secret is told of where it is read, and the run has redacted the logs.
+    held = {path: why for path, why in found.held.items() if not kind_of(path) and not path.startswith(f"{LOGS}/")}
+    warnings += found._replace(held=held).sentences()
     last.warnings[:0], last.pending = warnings, last.pending or bool(warnings)
     if not last.failure:  # a failure names them already
         failing = joined(reports).tally.failing
@@ -144,7 +140,7 @@ def _write(
             commit_anew()
         else:
             why = "changed while the run was writing; both changes were merged"
-            report.warnings += [f"{git.layout.real(path)} {why}." for path in changed]
+            report.warnings += [f"{path} {why}." for path in changed]
             return run
     raise AssertionError  # the loop returns or raises
 

@@ -129,7 +129,7 @@ def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime
         return f"{_FORMS[ending_of(item.type)]}: {item.id} ({item.text}), because of {name}" if how != "both" else ""
 
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        [one] = named_items(held.documents, [name], sought, held.snapshot.shown)[:1]
+        [one] = named_items(held.documents, [name], sought)[:1]
         return settle_pair(held.documents, one, ident, how, _on_rules(held, ident, voice))
 
     return _changed(root, other, sought, change, line, now)
@@ -179,8 +179,8 @@ def _changed(
     settings = load_settings(root)
     when = moment(now.isoformat() if now else None, settings)
     with change_by_hand(root, settings, when, "an agent's session") as held:
-        [ident] = named_items(held.documents, [name], sought, held.snapshot.shown)[:1]
-        voice = Authority(held.today, Trust.SELF, by=BY, shown=held.snapshot.shown)
+        [ident] = named_items(held.documents, [name], sought)[:1]
+        voice = Authority(held.today, Trust.SELF, by=BY)
         would, [outcome] = change(held, ident, voice)
         if would == held.documents:
             return outcome

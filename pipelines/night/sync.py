@@ -18,7 +18,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
-from pipelines.store.layout import PARTIAL, REVIEW
+from pipelines.store.layout import PARTIAL, REVIEW, day_of_log
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.secrets.redact import load_redactor
@@ -138,8 +138,7 @@ class Sharing:
             raise _Diverged(fault.sentence, fault.advice) from None
         self.has_received = True
         note_undone(git.root)
-        real = git.layout.real
-        self.notes += [f"{real(path)} was changed on two machines. Decide in {real(REVIEW)}." for path in asked]
+        self.notes += [f"{path} was changed on two machines. Decide in {REVIEW}." for path in asked]
 
     def remote_for(self, git: Git) -> Remote:
         """Return the remote, with the memory's current branch."""
@@ -236,20 +235,20 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
         git.check()
         recover(root, git)
         edits = find_edits(root, git)
-        if cleaned := () if git.layout.in_place else _cleaned_logs(root, git, edits.held):
+        if cleaned := _cleaned_logs(root, edits.held):
             apply_changes(root, git, cleaned, "Logs since the last run, without secrets\n", author)
             clean_copies(root, load_redactor(root))
             edits = find_edits(root, git)
         commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
         why = "is gone with many items, so its deletion was not committed; the next run asks about it"
-        gone = tuple(f"{git.layout.real(path)} {why}." for path in left_out(root, MISSING))
-        return *edits.sentences(git.layout), *gone
+        gone = tuple(f"{path} {why}." for path in left_out(root, MISSING))
+        return *edits.sentences(), *gone
 
 
-def _cleaned_logs(root: Path, git: Git, paths: Iterable[str]) -> tuple[Change, ...]:
+def _cleaned_logs(root: Path, paths: Iterable[str]) -> tuple[Change, ...]:
     """Return the changes that remove secrets and private text from those of the files that are logs, as a run would."""
-    logs = {path for path in paths if path.startswith(f"{PARTIAL}/") or git.layout.day_of_log(path)}
+    logs = {path for path in paths if path.startswith(f"{PARTIAL}/") or day_of_log(path)}
     with contextlib.suppress(UnicodeDecodeError):  # a run names such a log
         before = {path: data for path in logs if (data := read_bytes(root, path)) is not None}
         after = clean_logs(before, {}, {}, load_redactor(root))[0]

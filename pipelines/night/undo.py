@@ -72,7 +72,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
     for stone in (*stones, *people.retracted):
         reasons.setdefault(stone.id, set()).add(stone.reason)
     deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-    undone = undo(sides, people.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
+    undone = undo(sides, people.documents, snapshot.unreadable(), deleted, item)
     present, then = item_places(people.documents.values()), item_places(undone.documents.values())
     removed = [present[ident].item for ident in sorted(undone.items & present.keys() - then.keys())]
     restored = sorted(undone.items & then.keys() - present.keys())
@@ -82,7 +82,6 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
         f"was changed since run {run.run}",
         [(run.parent or run.commit)[:10]],
         today,
-        snapshot.shown,
     )
     back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in restored}
     change = ManualChange(
@@ -98,7 +97,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
     both = sorted(undone.items & final.keys() & present.keys())
     returned = [i for i in both if (final[i].place, final[i].said) != (present[i].place, present[i].said)]
     kept = undone.kept | {
-        moved.id: f"is in {snapshot.shown(moved.target)}: {snapshot.shown(moved.source)} has no room for it"
+        moved.id: f"is in {moved.target}: {moved.source} has no room for it"
         for moved in pruned.moved
         if moved.id in undone.items
     }

@@ -15,7 +15,7 @@ from pipelines.store.merge_pages import Disputed, merge_pages
 from pipelines.store.review_queue import read_queue, without_answered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.store.document import Document
 
@@ -104,7 +104,6 @@ def undo(
     closed: frozenset[str] = frozenset(),
     deleted: frozenset[str] = frozenset(),
     only: str = "",
-    shown: Callable[[str], str] = str,
 ) -> Undone:
     """Return the memory with a run undone: a merge of what came before it with what came after.
 
@@ -114,7 +113,6 @@ def undo(
         closed: files that exist but cannot be read; nothing is put into them.
         deleted: ids of items that a person deleted; they never come back.
         only: an item's id; undo only what the run did to it, and to others because of it. Empty for all.
-        shown: turns a path into the file name that people know.
     """
     changes = {one.id: one for one in sides.changes() if not only or _concerns(one, only)}
     changes = {ident: one for ident, one in changes.items() if one.after or ident not in deleted}
@@ -122,7 +120,7 @@ def undo(
         {path: one for path, one in side.items() if path not in closed} for side in (sides.after, sides.before)
     )
     lost = {ident: one.before.path for ident, one in changes.items() if one.before and one.before.path in closed}
-    kept = {ident: f"cannot come back: {shown(path)} cannot be read" for ident, path in lost.items()}
+    kept = {ident: f"cannot come back: {path} cannot be read" for ident, path in lost.items()}
     homes = {one.before.path for one in changes.values() if one.before} - now.keys() - base.keys()
     theirs = {**base, **{path: one for path, one in before.items() if path in homes}} if only else before
     if not sides.whole and REVIEW in base and sides.answered():  # by a person, not by the run

@@ -160,7 +160,7 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
             day = days.of(datetime.fromisoformat(when))
             yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
         was = now
-    now = (holding.shown, holding.item) if holding else ("", None)
+    now = (holding.path, holding.item) if holding else ("", None)
     if now != was:
         yield Version(now[0], now[1], list(_changes(was, now, ())))
 
@@ -170,8 +170,7 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
 
     Returns:
         The commit (id, time, run, author, subject, and whether it is a person's), the paths from which it removed the
-        line, path → item where it added one, and the items without an id among the removed lines. Paths are those on
-        disk.
+        line, path → item where it added one, and the items without an id among the removed lines.
     """
     if git.head() is None:
         return []
@@ -182,11 +181,11 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         removed: list[str] = []
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
-        for _, before, after, path in versions:
+        for _, before, after in versions:
             was, now = (side.held.get(ident, ("", None))[1] for side in (before, after))
             if was != now:
-                removed += [path] if was else []
-                added |= {path: now} if now else {}
+                removed += [after.path] if was else []
+                added |= {after.path: now} if now else {}
                 by_hand += [placed.item for placed in before.items if not placed.item.id]
         if removed or added:
             is_person = not run or reader == _OWNER or bool(undoes)

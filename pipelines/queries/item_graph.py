@@ -19,11 +19,10 @@ from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS, Item, Status
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.snapshot import document_paths, read_documents
-from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     Edge = tuple[str, str, str]
@@ -42,11 +41,10 @@ class Holding:
 
     Args:
         item: the item.
-        path: its document, relative to the memory, as the program calls it.
+        path: its document, relative to the memory.
         line: its line, counted from 1.
         section: the title of the section that holds it.
         notes: the lines that a person wrote under it, with their ends.
-        shown: the path of its document on disk, as people call it.
     """
 
     item: Item
@@ -54,29 +52,28 @@ class Holding:
     line: int
     section: str
     notes: tuple[str, ...]
-    shown: str
 
     @property
     def place(self) -> str:
         """Its citation, `PATH:LINE`."""
-        return f"{self.shown}:{self.line}"
+        return f"{self.path}:{self.line}"
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, without its evidence."""
-        return item_json(self.item, self.shown, line=self.line) | {
+        return item_json(self.item, self.path, line=self.line) | {
             "superseded_by": self.item.superseded_by or None,
             "merged_into": self.item.merged_into or None,
         }
 
 
-def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
+def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
     """Return the JSON fields that every item has; `more` follows its document."""
     return {
         "id": item.id or None,
         "type": item.type,
         "text": item.text,
         "status": item.status,
-        "document": shown,
+        "document": path,
         **more,
         "since": item.since or None,
         "until": item.until or None,
@@ -89,12 +86,11 @@ def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
     }
 
 
-def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterator[Holding]:
-    """Yield the items of a document, in order of lines; `shown` returns what people call the file at a path."""
-    real = shown(document.path)
+def holdings_in(document: Document) -> Iterator[Holding]:
+    """Yield the items of a document, in order of lines."""
     for placed in document.items:
         notes = tuple(document.lines[placed.notes : placed.end])
-        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes, real)
+        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes)
 
 
 @dataclass(frozen=True)
@@ -110,9 +106,9 @@ class Beliefs:
     documents: Mapping[str, Document]
 
     @classmethod
-    def of(cls, documents: Mapping[str, Document], shown: Callable[[str], str] = str) -> Beliefs:
-        """Return the items of some documents; `shown` returns what people call the file at a path."""
-        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path], shown)), documents)
+    def of(cls, documents: Mapping[str, Document]) -> Beliefs:
+        """Return the items of some documents."""
+        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path])), documents)
 
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
@@ -139,7 +135,7 @@ class Beliefs:
 
 def beliefs_of(root: Path) -> Beliefs:
     """Return all items of a memory."""
-    return Beliefs.of(read_documents(root), layout_of(root).real)
+    return Beliefs.of(read_documents(root))
 
 
 Steps = dict[str, list[tuple[str, str]]]
@@ -374,4 +370,4 @@ def _documents(root: Path) -> Iterator[Document]:
             try:
                 yield document_at(path, data.decode(), ledger)
             except UnicodeDecodeError as fault:
-                raise BadFile(layout_of(root).real(path), f"is not UTF-8 at byte {fault.start}") from None
+                raise BadFile(path, f"is not UTF-8 at byte {fault.start}") from None

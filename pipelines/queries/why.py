@@ -27,7 +27,6 @@ from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
 from pipelines.store.layout import Kind, episode_path
 from pipelines.store.transcripts import Transcript
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,7 +141,7 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     Raises:
         UnknownItem: no item or several match, or it was deleted; the sentence says which.
     """
-    beliefs, shown, quotes = beliefs or beliefs_of(root), layout_of(root).real, Quotes(root)
+    beliefs, quotes = beliefs or beliefs_of(root), Quotes(root)
     history = history_of(root, git, prefix, beliefs)
     ident, known, over, holding = history.id, beliefs.by_id, beliefs.outdated, history.holding
     if holding is None:
@@ -162,7 +161,7 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
         successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
         dependents=walk(ident, steps_of(beliefs, DEPENDENTS), known, over),
         outdated=over.get(ident, ()),
-        part_of=tuple(f"{shown(episode_path(day))}#{day}" for day in told),
+        part_of=tuple(f"{episode_path(day)}#{day}" for day in told),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import history_of, leaving
-from pipelines.review.questions import Sources, as_queue_text, grounds
+from pipelines.review.questions import as_queue_text, grounds
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import (
@@ -31,7 +31,7 @@ from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 DOUBT: Final = "doubt"
@@ -107,7 +107,7 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
 
 
 def claimed(
-    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], sources: Sources, today: str
+    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], quote: Callable[[Evidence], str], today: str
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
     """Return the documents with an entry in Review.md for each claim, and the ids of the items asked about.
 
@@ -116,7 +116,7 @@ def claimed(
     Args:
         documents: every document by path.
         claims: the claims.
-        sources: how to show places.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
         today: the memory's day.
     """
     active = {placed.item.id for one in documents.values() for placed in one.items if placed.item.active}
@@ -129,7 +129,7 @@ def claimed(
             waiting.add(key)
             asked[item.id] = None
             title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
-            why = f"{claim.said}{grounds(item, sources)}, and {claim.why}."
+            why = f"{claim.said}{grounds(item, quote)}, and {claim.why}."
             documents = with_entry(documents, claim.kind, today, title, why, claim.choices)
     return documents, tuple(asked)
 

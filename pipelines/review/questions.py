@@ -68,44 +68,31 @@ class Question:
         return replace(item, extra=(*item.extra, (AGAINST, self.rival.id))) if self.rival else item
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """How a question shows places.
-
-    Args:
-        quote: returns the log text of some evidence, or an empty string if it is gone.
-        shown: turns a path into the file name that people know.
-    """
-
-    quote: Callable[[Evidence], str]
-    shown: Callable[[str], str] = str
-
-
 def asked(
-    documents: Mapping[str, Document], questions: Iterable[Question], sources: Sources, today: str
+    documents: Mapping[str, Document], questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
 ) -> Mapping[str, Document]:
     """Return the documents with an entry in Review.md for each question.
 
     Args:
         documents: every document by path.
         questions: the questions.
-        sources: how to show places.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
         today: the memory's day.
     """
     for one in questions:
-        rival, ground = one.rival, grounds(one.item, sources)
+        rival, ground = one.rival, grounds(one.item, quote)
         why = f"{one.why[:1].upper()}{one.why[1:]}."
         choices: tuple[str, ...]
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
             if one.offers:
                 kind, choices = CORRECTION, (*map(_replaces, one.offers), *BOTH_OR_DROP)
-            mind = suspicion_of(" ".join([one.item.text, *map(sources.quote, one.item.evidence)]))
+            mind = suspicion_of(" ".join([one.item.text, *map(quote, one.item.evidence)]))
             note = f" Be careful: it {mind}." if mind else ""
             why += f" It was found in the log{ground}. It is not used until you tick a box.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
-            held = f"“{as_queue_text(rival.text)}”{grounds(rival, sources)}"
+            held = f"“{as_queue_text(rival.text)}”{grounds(rival, quote)}"
             old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
             new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
             why += f"\n\n{old} {new} Until you tick a box, the existing item stays."
@@ -118,13 +105,13 @@ def _replaces(old: Item) -> str:
     return f"{REPLACES} {old.id}: “{as_queue_text(old.text)}” becomes history"
 
 
-def grounds(item: Item, sources: Sources) -> str:
+def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
     """Return the place and words of an item's last evidence, as part of a sentence."""
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = as_queue_text(without_secrets(without_pointer(sources.quote(last))))
-    return f" ({sources.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
+    words = as_queue_text(without_secrets(without_pointer(quote(last))))
+    return f" ({last.path} line {last.start_line}{f': “{words}”' if words else ''})"
 
 
 def as_queue_text(text: str, most: int = _QUOTE) -> str:

@@ -142,7 +142,7 @@ def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
     changes, passed = outcome
     with reading(root) as connection:
         files, units = counts_in(connection)
-        skipped, partial = unread_in(root, connection, passed)
+        skipped, partial = unread_in(connection, passed)
     added, changed, removed, unchanged = (len(set(paths) - CLAIMING) for paths in changes)
     seconds = round(time.monotonic() - began, 3)
     return IndexReport(files, added, changed, removed, unchanged, units, skipped, partial, seconds)

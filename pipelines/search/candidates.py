@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.filters import NOT_NEVER, Filters
-from pipelines.store.layout import EPISODES, LOGS, SESSIONS
+from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -278,7 +278,7 @@ def repeated_in_logs(
 _LIKENESS = f"""
     SELECT units.id, files.path, item, text, units.date FROM units JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?))
-    AND (item <> '' OR files.path GLOB '{LOGS}/*' OR files.path GLOB '{EPISODES}/*')
+    AND (item <> '' OR files.path GLOB '{LOGS}/*' OR files.path GLOB '{NOTES}/*' OR files.path GLOB '{EPISODES}/*')
 """  # noqa: S608  names of folders
 
 

@@ -27,7 +27,7 @@ from pipelines.store.item import (
     without_mark,
     written_words,
 )
-from pipelines.store.layout import LOGS, Kind, log_path
+from pipelines.store.layout import Kind, day_of_log, is_log, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import Heading, body_lines, headings_among, without_spans
 from pipelines.store.provenance import Provenance
@@ -130,9 +130,9 @@ def read_units(path: str, text: str, ledger: Mapping[str, str] | None = None) ->
         text: the whole file. A log is split into entries, and long entries or those with several turns are split again.
         ledger: the rows of a document's items by id.
     """
-    if not path.startswith(f"{LOGS}/"):
+    if not is_log(path):
         return tuple(unit for unit in _document_units(path, text, ledger) if unit.text)
-    day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
+    day = day_of_log(path) or (found[0] if (found := DAY.search(path.rpartition("/")[2])) else "")
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
     provenance = Provenance({path: entries}, load_seals())

@@ -13,7 +13,7 @@ from pipelines.search.schema import CLAIM_COLUMNS, HELD_BACK, REJECTED
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust
-from pipelines.store.layout import LOGS, REVIEW, SESSIONS, TOMBSTONES, day_of_log
+from pipelines.store.layout import REVIEW, SESSIONS, TOMBSTONES, day_of_log, is_log
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import Reason, read_tombstones
 
@@ -45,7 +45,7 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClai
         text: the whole file.
         ledger: the rows of its items by id.
     """
-    if path.startswith((f"{LOGS}/", f"{SESSIONS}/")):
+    if is_log(path) or path.startswith(f"{SESSIONS}/"):
         return ()
     if path == TOMBSTONES:
         rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.errors import UsageFault
 from pipelines.search.chunk_context import LABELLED, content_terms, normalised
 from pipelines.search.schema import NEVER, SEPARATOR
-from pipelines.store.layout import EPISODES, LOGS, SESSIONS, slug
+from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
 
 if TYPE_CHECKING:
     import sqlite3
@@ -82,8 +82,8 @@ class Filters(NamedTuple):
 
 
 def source_of(path: str) -> str:
-    """Return the source, one of `SOURCES`, of a canonical path."""
-    return _BY_FOLDER.get(path.partition("/")[0], "document")
+    """Return the source, one of `SOURCES`, of a path."""
+    return "log" if is_log(path) else _BY_FOLDER.get(path.partition("/")[0], "document")
 
 
 def meta_of(given: Sequence[str]) -> tuple[str, ...]:
@@ -169,4 +169,6 @@ _PROJECTS = (
 # A field may contain several types, so match one between separators.
 _TYPE = f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 _CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
+_DATED = "[0-9]" * 2 + "*.md"
+_CASES += f" WHEN files.path GLOB '{NOTES}/*[0-9][0-9]*[0-9][0-9]*{_DATED}' THEN 'log'"
 _SOURCE = f"(CASE {_CASES} ELSE 'document' END) = ?"

@@ -58,7 +58,6 @@ class Hit(NamedTuple):
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
         evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
-        own_path: the file's canonical path, if it differs from `path`; else empty.
     """
 
     path: str
@@ -84,12 +83,11 @@ class Hit(NamedTuple):
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
     evidence: tuple[Hit, ...] = ()
-    own_path: str = ""
 
     @property
     def kind(self) -> str:
         """The kind of source: what happened (log, session, episode) or what is believed (document)."""
-        return source_of(self.own_path or self.path)
+        return source_of(self.path)
 
     @property
     def lines(self) -> str:
@@ -107,7 +105,7 @@ class Hit(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        found = {name: value for name, value in self._asdict().items() if name not in {"factors", "own_path"}}
+        found = {name: value for name, value in self._asdict().items() if name != "factors"}
         found |= {"kind": self.kind, "score": _six_figures(self.score)}
         found["overruled"] = self.overruled and self.overruled.to_json()
         found["over_since"] = [one.to_json() for one in self.over_since]

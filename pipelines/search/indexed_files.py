@@ -82,13 +82,13 @@ _FORMS: Mapping[str, Mapping[str, FileForm]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
     SESSIONS: {".jsonl": FileForm.TRANSCRIPT},
-    **dict.fromkeys((*PARA, NOTES), _NOTES),
+    **dict.fromkeys(PARA, _NOTES),
     STATE: {},
 }
 _AT_THE_TOP = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
 _MIXED = tuple(f"{folder}/" for folder in (*PARA, NOTES))
 _NEVER = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
-_OWN = _AT_THE_TOP | _NEVER
+_OWN = _AT_THE_TOP | _NEVER | {NOTES}
 """What is at the top of every memory, whether git ignores it or not."""
 
 
@@ -154,18 +154,18 @@ def scan(root: Path) -> Scan:
 
 
 def _claiming(root: Path) -> dict[str, FileStamp]:
-    layout, found = layout_of(root), dict[str, FileStamp]()
+    found = dict[str, FileStamp]()
     for path in CLAIMING:
         with contextlib.suppress(OSError):
-            status = (root / layout.real(path)).lstat()
+            status = (root / path).lstat()
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found
 
 
 def _ignored(root: Path, paths: Iterable[str]) -> set[str]:
-    """Return what git ignores outside the memory's own files; in place, the layout names the notes."""
-    others = [] if layout_of(root).in_place else [path for path in paths if path.partition("/")[0] not in _OWN]
+    """Return what git ignores outside the memory's own files; of notes, the layout says which are read."""
+    others = [path for path in paths if path.partition("/")[0] not in _OWN]
     if not others:
         return set()
     from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
@@ -180,8 +180,7 @@ def _candidates(
 ) -> Iterator[tuple[os.DirEntry[str], str, FileForm, os.DirEntry[str] | None]]:
     """Yield every file, link and special file whose name belongs in the index, an image with its description."""
     layout = layout_of(root)
-    known_below = f"{NOTES}/" if layout.in_place else ""
-    pending, left = [""], files.MOST_SEEN
+    pending, left = ["", NOTES] if layout.home else [""], files.MOST_SEEN
     while pending and left >= 0:
         here = pending.pop()
         try:
@@ -190,25 +189,26 @@ def _candidates(
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 why = (error.strerror or str(error)).lower()
-                skipped.append(Skipped(_printable(known_below + here), f"cannot be listed: {why}"))
+                skipped.append(Skipped(_printable(here), f"cannot be listed: {why}"))
             continue
         left -= len(seen)
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
-        if not layout.in_place:  # in place, the layout names the notes
-            listed = {real: one for real, one in listed.items() if real not in {PARTIAL, STATE}}
+        listed = {path: one for path, one in listed.items() if path not in {PARTIAL, STATE}}
         described = _take_descriptions(listed)
-        for real, entry in listed.items():
+        for path, entry in listed.items():
+            is_note = path.startswith(f"{NOTES}/")
             if entry.is_dir(follow_symlinks=False):
-                pending += [real] if layout.leads(real) else []
+                pending += [path] if not is_note or layout.leads(path) else []
                 continue
-            path = layout.canonical(real) or ""
-            form = form_of(path) if path and path not in _NEVER and (not is_image(real) or real in described) else None
+            is_ours = not is_note or layout.has(path)
+            is_told = path.removeprefix(f"{NOTES}/") in _NEVER or (is_image(path) and path not in described)
+            form = form_of(path) if is_ours and not is_told else None
             if form:
-                yield entry, path, form, described.get(real)
-            elif why := LINKED if _is_linked_folder(entry) and layout.leads(real) else _why_not(entry, path):
-                skipped.append(Skipped(_printable(path or known_below + real), why))
+                yield entry, path, form, described.get(path)
+            elif why := LINKED if _is_linked_folder(entry) else _why_not(entry, path) if is_ours else "":
+                skipped.append(Skipped(_printable(path), why))
 
 
 def _take_descriptions(listed: dict[str, os.DirEntry[str]]) -> dict[str, os.DirEntry[str]]:
@@ -324,20 +324,18 @@ _PARTIAL = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
 
 
 def unread_in(
-    root: Path, connection: sqlite3.Connection, passed: Sequence[Skipped]
+    connection: sqlite3.Connection, passed: Sequence[Skipped]
 ) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
     """Return the files that should be in the index but are not, and those that are in it only in part.
 
-    Both are ordered by canonical path, and have the paths that people see. No file is read for this.
+    Both are ordered by path. No file is read for this.
 
     Args:
-        root: the memory.
-        connection: its index.
+        connection: the index.
         passed: what a scan skipped.
     """
-    layout = layout_of(root)
     both = (sorted({*passed, *connection.execute(_SKIPPED)}), connection.execute(_PARTIAL))
-    skipped, partial = (tuple(Skipped(layout.real(path), why) for path, why in found) for found in both)
+    skipped, partial = (tuple(Skipped(path, why) for path, why in found) for found in both)
     return skipped, partial
 
 
@@ -345,6 +343,6 @@ def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
     """Return the skipped and the partial files; none if there is no index."""
     try:
         with reading(root) as connection:
-            return unread_in(root, connection, scan(root)[1])
+            return unread_in(connection, scan(root)[1])
     except IndexUnusable:
         return (), ()

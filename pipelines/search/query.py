@@ -34,7 +34,6 @@ from pipelines.search.rank import (
     worth,
 )
 from pipelines.search.schema import reading
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.store.layout import Layout
 
 
 __all__ = ["Hit", "SearchRequest", "answer", "search"]
@@ -170,7 +167,7 @@ def answer(
     is_found = bool(ids or question.is_listing or (words and unspaced_pairs(query)))
     is_found = is_found or is_close(terms, held, meaning, asked.embedder)
     found: Found = "nothing" if not order else "yes" if is_found else "little"
-    return _shown(root, connection, governed, known, asked.filters.as_of), found
+    return _shown(connection, governed, known, asked.filters.as_of), found
 
 
 def _factors(unit: int, named: Collection[int], shown: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
@@ -290,10 +287,9 @@ def _unlike(
 
 
 def _shown(
-    root: Path, connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]], day: str
+    connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]], day: str
 ) -> list[Hit]:
     """Return units as hits, each with the lines behind it, or with what overruled it, on a day or now."""
-    layout = layout_of(root)
     hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
     has_episodes = any(hit.cites for hit in hits)
@@ -301,21 +297,10 @@ def _shown(
     lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
-        _as_called(hit, layout)._replace(
+        hit._replace(
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
-            evidence=tuple(
-                _as_called(read[line], layout) for line in below.get(hit.item) or by_episode.get(unit) or []
-            ),
+            evidence=tuple(read[line] for line in below.get(hit.item) or by_episode.get(unit) or []),
         )
         for unit, hit in zip(factors, hits, strict=True)
     ]
-
-
-def _as_called(hit: Hit, layout: Layout) -> Hit:
-    """Return a hit with paths on disk."""
-    if not layout.in_place:
-        return hit
-    path, colon, line = hit.source.rpartition(":")
-    source = f"{layout.real(path)}:{line}" if colon and line.isdigit() else hit.source
-    return hit._replace(path=layout.real(hit.path), own_path=hit.path, source=source)

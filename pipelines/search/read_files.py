@@ -12,12 +12,13 @@ from pipelines.search.claimed_lines import LineClaim, claims_in
 from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, form_of, rows_digest
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust, ids_in
-from pipelines.store.layout import LOGS, kind_of
+from pipelines.store.layout import EPISODES, is_log, kind_of
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
 from pipelines.store.transcripts import Role, Turn
+from pipelines.store.user_layout import layout_of
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -86,9 +87,11 @@ def _text(root: Path, path: str) -> FileReading | None:
     except UnicodeDecodeError as error:
         return FileReading((), f"is not UTF-8 (byte {error.start})")
     text = _as_markdown(text) if path.endswith(".json") else text
-    shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
+    shown = log_without_private(text) if is_log(path) and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
     units = () if path in CLAIMING else read_units(path, redacted, rows)
+    if path.startswith(f"{EPISODES}/") and layout_of(root).home:  # its lines may be those of a note
+        units = tuple(unit._replace(source="") for unit in units)
     ids = ids_in(redacted) if kind_of(path) else []
     return FileReading(units, claims=claims_in(path, redacted, rows), rests=(" ".join(ids), rows_digest(ids, rows)))
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from pipelines.store.files import make_folder, open_own, read_bytes, sync_folder, writing
 from pipelines.store.layout import PRIVATE, log_path, slug
 from pipelines.store.lock import log_lock
-from pipelines.store.user_layout import at, real_path
 from pipelines.store.whole_lines import append_whole
 from pipelines.text import fold
 
@@ -51,7 +50,7 @@ def misspelled_project(root: Path, project: str) -> str:
     from pipelines.errors import did_you_mean  # noqa: PLC0415  most lines name no project
 
     with contextlib.suppress(OSError):
-        known = {path.stem for path in at(root, "Projects").glob("*.md")}
+        known = {path.stem for path in (root / "Projects").glob("*.md")}
         named = slug(project) if project.strip() else ""
         if named and named not in known and (advice := did_you_mean(named, known)):
             return f"There is no project {project} yet. {advice}"
@@ -111,7 +110,6 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
         NotWritable: the disk refused; the file is unchanged.
         BadFile: the file is a symbolic link.
     """
-    path = real_path(root, path)
     mode = 0o600 if path.startswith(f"{PRIVATE}/") else 0o644
     with writing(path):
         folder = make_folder(root, path.rpartition("/")[0])

@@ -15,7 +15,6 @@ from pipelines.store.append_log import append_bytes
 from pipelines.store.change_set import Change
 from pipelines.store.files import is_linked, make_folder, put_in_place, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.layout import LOGS
-from pipelines.store.user_layout import at, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +73,14 @@ def put(root: Path, folder: Path, number: int, change: Change) -> bool:
         wanted = merge(change.path, change.before, change.after, current)
         if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
             return wanted != change.after
-    raise _keeps_changing(root, change.path)
+    raise _keeps_changing(change.path)
 
 
 def _is_replaced(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
     """Replace, create or delete a file. Return False, with everything as it was, if it is not as expected."""
-    (old, new), real = sides, real_path(root, path)
-    above, _, name = real.rpartition("/")
-    with writing(real):
+    old, new = sides
+    above, _, name = path.rpartition("/")
+    with writing(path):
         target, staged = make_folder(root, above) / name, folder / f"{number}.next"
         kept = folder / f"{number}.{_mark(old or b'')}{_OLD}"
         try:
@@ -126,7 +125,7 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
             for one in kept:
                 number, mark, _ = one.name.split(".")
                 change, found = changes[int(number)], one.read_bytes()
-                target = at(root, change.path)
+                target = root / change.path
                 is_current = target.exists() and one.samefile(target)  # killed before it was replaced
                 if _mark(found) != mark and not is_current:
                     late.append(change.path)
@@ -150,7 +149,7 @@ def _bring_back(root: Path, folder: Path, number: int, change: Change, late: tup
         wanted = merge(change.path, change.before, current, found)
         if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
             return
-    raise _keeps_changing(root, change.path)
+    raise _keeps_changing(change.path)
 
 
 def _append_late(root: Path, change: Change, found: bytes, tail: bytes | None) -> None:
@@ -175,6 +174,6 @@ def _mark(data: bytes) -> str:
     return f"{len(data)}x{hashlib.sha256(data).hexdigest()[:32]}"
 
 
-def _keeps_changing(root: Path, path: str) -> BadFile:
+def _keeps_changing(path: str) -> BadFile:
     why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
-    return BadFile(real_path(root, path), why, advice)
+    return BadFile(path, why, advice)

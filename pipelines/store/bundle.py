@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pipelines.errors import BadFile, DamagedGit, GitFault
-from pipelines.store.files import open_real, writing
+from pipelines.store.files import open_regular, writing
 from pipelines.store.git import Git
 from pipelines.store.journal import recover
 from pipelines.store.layout import SESSIONS, SETTINGS
 from pipelines.store.lock import private_folder, run_lock
 from pipelines.store.template import make_missing_folders
-from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +57,7 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
             git.run("bundle", "create", "--quiet", f"{aside}/{_HISTORY}", "HEAD", "--branches", "--tags")
             archive.write(f"{aside}/{_HISTORY}", _HISTORY)
         for path in _files(root):
-            if (opened := open_real(root, path)) is None:
+            if (opened := open_regular(root, path)) is None:
                 continue
             with opened as file:
                 about = ZipInfo(_FILES + path)
@@ -162,5 +161,5 @@ def _restore_history(stage: Path, branch: str) -> None:
     git.run("read-tree", "HEAD")
     history.unlink()
     make_missing_folders(stage)
-    if (sessions := at(stage, SESSIONS)).is_dir():
+    if (sessions := stage / SESSIONS).is_dir():
         sessions.chmod(0o700)

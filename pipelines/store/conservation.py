@@ -7,7 +7,7 @@ into an item that is accounted for. Git's history knows all items that ever exis
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotARepository
@@ -98,8 +98,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         if warned.pending or warned.kind
     ]
     faults += _of_state(snapshot, git)
-    shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
-    found = [*written_faults(snapshot, git, cap), *shown]
+    found = [*written_faults(snapshot, git, cap), *faults]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
 
@@ -150,7 +149,7 @@ def written_faults(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
-    return [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
+    return faults
 
 
 def _of_document(document: Document) -> Iterator[Fault]:
@@ -171,7 +170,7 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
         if placed.item.id:
             places.setdefault(placed.item.id, []).append((document.path, placed))
     for ident, found in places.items():
-        first = f"{snapshot.shown(found[0][0])}:{found[0][1].line + 1}"
+        first = f"{found[0][0]}:{found[0][1].line + 1}"
         for path, placed in found[1:]:
             yield Fault(path, placed.line + 1, ident, "duplicate-id", f"is also in {first}")
         seen, at = {""}, ident
@@ -192,7 +191,7 @@ def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
         yield Fault(TOMBSTONES, 0, "", "state", f"lacks tombstones of the last commit ({len(lost):,})")
     if not read_bytes(snapshot.root, SETTINGS):
         filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
-        command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {snapshot.shown(SETTINGS)}"
+        command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {SETTINGS}"
         if filled:
             yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` restores it")
 
@@ -229,8 +228,8 @@ def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     found, unread = dict[str, tuple[Item, str, str]](), snapshot.unreadable()
     gone = {ident for _, ids in changed_ids(git, "%H", "-m") for ident in ids} - known if git.head() else set()
     if gone:
-        for commit, *sides, real in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
-            for document in reversed(sides) if git.layout.tracked(real) else ():
+        for commit, *sides in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
+            for document in reversed(sides):
                 if not is_at_or_below(document.path, unread):
                     for ident in gone & document.held.keys():
                         found.setdefault(ident, (document.held[ident][1], document.path, commit))

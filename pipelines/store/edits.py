@@ -13,18 +13,17 @@ from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.find_left_out import find_left_out
 from pipelines.store.git import Author, Git, blob_hash
-from pipelines.store.layout import PARTIAL, day_of_log, kind_of
+from pipelines.store.layout import PARTIAL, day_of_log, is_tracked, kind_of
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.template import tracked_files
-from pipelines.store.user_layout import at, inside
+from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.git_objects import Entry
-    from pipelines.store.layout import Layout
 
 
 _PIECE = 1 << 20
@@ -37,7 +36,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     Files are compared by the hash that git would give them, without filters and without the index: neither attributes
     nor staged changes affect the answer. Ignored files count only if HEAD has them.
     """
-    layout, changed = git.layout, []
+    changed = list[str]()
     tree = git.tree(head)
     there = dict.fromkeys(tracked_files(root))
     for path in filter(tree.__contains__, there):
@@ -46,10 +45,10 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
     absent = []
-    for path in filter(layout.is_tracked, filterfalse(there.__contains__, tree)):
+    for path in filter(is_tracked, filterfalse(there.__contains__, tree)):
         # A file that git has as a link, or that now is one or is behind one, is not known to be deleted.
         with contextlib.suppress(BadFile):
-            inside(root, layout.real(path))
+            inside(root, path)
             absent += [path] if tree[path][0] != "120000" else []
     left = find_left_out(root, git, absent, lambda: documents_on_disk(root))
     changed += [path for path in absent if path not in left]
@@ -79,9 +78,9 @@ class Edits(NamedTuple):
     changed: dict[str, Entry | None]
     held: dict[str, str]
 
-    def sentences(self, layout: Layout) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
         """Return a sentence for each file with a secret."""
-        held = (FileWarning(path, why, pending=True, shown=layout.real(path)) for path, why in self.held.items() if why)
+        held = (FileWarning(path, why, pending=True) for path, why in self.held.items() if why)
         return tuple(map(str, held))
 
 
@@ -102,10 +101,10 @@ def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
     paths = uncommitted(root, git, git.head())
     waiting = _waiting(root, paths)
     for path in filterfalse(waiting.__contains__, paths):
-        if not os.path.lexists(at(root, path)):
+        if not os.path.lexists(root / path):
             changed[path] = None
         # A file that git cannot read by its path stays uncommitted.
-        elif "\n" in path or not at(root, path).is_file() or not os.access(at(root, path), os.R_OK):
+        elif "\n" in path or not (root / path).is_file() or not os.access(root / path, os.R_OK):
             continue
         elif (file := open_regular(root, path)) is not None:
             with file:

@@ -6,17 +6,19 @@ capture wrote ends with a pointer to its record in a transcript.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
-from pipelines.store.files import read_bytes
+from pipelines.store.files import log_notes, read_bytes
 from pipelines.store.item import Evidence, Trust, quote_digest
+from pipelines.store.layout import NOTES, day_of_log
 from pipelines.store.left_out import left_out
 from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
-from pipelines.store.user_layout import real_path
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -51,21 +53,36 @@ class Quotes:
     _lines: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def found(self, evidence: Evidence) -> FoundQuote:
-        """Return where the quote is: at its lines, or else at the nearest lines with the same hash."""
-        lines, shown = self._read(evidence.path), real_path(self.root, evidence.path)
-        if (start := next(starts_of(evidence, lines), None)) is None:
-            return FoundQuote(shown, evidence.start_line, evidence.end_line, None)
-        entry, end = start, start + evidence.height
+        """Return where the quote is: at its lines, or else at the nearest lines with the same hash.
+
+        If its file has them no more, it is in the note of the same day that has them: people move their notes.
+        """
+        for path in chain([evidence.path], self._notes_of(evidence.path)):
+            lines = self._read(path)
+            if (start := next(starts_of(evidence, lines), None)) is not None:
+                return self._quote(path, lines, start, evidence.height)
+        return FoundQuote(evidence.path, evidence.start_line, evidence.end_line, None)
+
+    def text(self, evidence: Evidence) -> str:
+        """Return the quote's words, or an empty string if they are gone."""
+        return self.found(evidence).quote or ""
+
+    def _notes_of(self, path: str) -> Iterator[str]:
+        """Yield the notes that are logs of the same day as a note."""
+        if path.startswith(f"{NOTES}/") and (day := day_of_log(path)):
+            with contextlib.suppress(BadFile):
+                yield from (one for one in log_notes(self.root) if day_of_log(one) == day)
+
+    def _quote(self, path: str, lines: Sequence[str], start: int, height: int) -> FoundQuote:
+        entry, end = start, start + height
         while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
             entry -= 1  # the pointer is on the entry's first line
         record = pointer_in(lines[entry])
-        record = (real_path(self.root, record[0]), record[1]) if record else None
-        return FoundQuote(shown, start + 1, end, "\n".join(lines[start:end]), record)
+        return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), record)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:
-            # Whether the path in a comment leads out of the memory.
-            leaves = path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
+            leaves = path.startswith(("/", "~")) or "\x00" in path
             try:
                 data = b"" if leaves else read_bytes(self.root, path) or left_out(self.root).get(path, b"")
             except BadFile:

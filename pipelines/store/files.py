@@ -14,11 +14,11 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable, reason_of
-from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
-from pipelines.store.user_layout import inside, layout_of, real_path
+from pipelines.store.layout import ASIDE, NOTES, PRIVATE, SESSIONS, day_of_log
+from pipelines.store.user_layout import inside, layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from io import BufferedReader
     from pathlib import Path
 
@@ -38,18 +38,18 @@ def too_many(most: int) -> str:
     return f"has more than {most:,} files, which is the limit"
 
 
-def open_own(root: Path, real: str, how: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open a regular file of the memory by its path on disk, and return its descriptor.
+def open_own(root: Path, path: str, how: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open a regular file of the memory, and return its descriptor.
 
     Raises:
         BadFile: it is behind a symbolic link, or is not a regular file.
         OSError: it does not exist, or the disk refuses.
     """
     # Do not block: a pipe in a file's place would otherwise make us wait forever.
-    descriptor = os.open(inside(root, real), how | os.O_NONBLOCK, mode)
+    descriptor = os.open(inside(root, path), how | os.O_NONBLOCK, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BadFile(real, "is not a regular file")
+        raise BadFile(path, "is not a regular file")
     return descriptor
 
 
@@ -59,17 +59,12 @@ def open_regular(root: Path, path: str) -> BufferedReader | None:
     Raises:
         BadFile: it cannot be opened, is not a regular file, or is behind a symbolic link.
     """
-    return open_real(root, real_path(root, path))
-
-
-def open_real(root: Path, real: str) -> BufferedReader | None:
-    """Do what `open_regular` does, by a path on disk."""
     try:
-        return os.fdopen(open_own(root, real), "rb")
+        return os.fdopen(open_own(root, path), "rb")
     except OSError as error:
         if error.errno in _ABSENT:
             return None
-        raise BadFile(real, f"cannot be read: {error.strerror}") from None
+        raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
 def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
@@ -89,11 +84,11 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
         size = os.fstat(file.fileno()).st_size
         if size > most:
             why = f"has {size:,} bytes, and the limit is {most:,}"
-            raise BadFile(real_path(root, path), why, "Split it or move it, then run again.")
+            raise BadFile(path, why, "Split it or move it, then run again.")
         try:
             return file.read(size)
         except OSError as error:
-            raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None
+            raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
 
 def read_text(path: Path, advice: str = "Name another file.") -> str:
@@ -123,33 +118,46 @@ def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = N
         BadFile: the folder or one above it is a symbolic link, or it cannot be listed, or has too many files: a partial
             list would make the others look deleted.
     """
-    layout = layout_of(root)
+    inside(root, folder)
+    return _sorted(root, folder, _entries_below(root, folder, lambda _: True), suffix, links)
+
+
+def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[str] | None = None) -> list[str]:
+    """Return the notes around a memory that globs include; what else is promised is what `list_files` promises."""
+    layout, globs = layout_of(root), tuple(globs)
+    if not globs:
+        return []
+    entries = _entries_below(root, NOTES, lambda folder: layout.leads(folder, globs))
+    return _sorted(root, NOTES, (one for one in entries if layout.has(one[0], globs)), suffix, links)
+
+
+def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
+    """Return the notes around a memory that are logs."""
+    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, ".md", links)))
+
+
+def _sorted(
+    root: Path, folder: str, entries: Iterable[tuple[str, os.DirEntry[str]]], suffix: str, links: list[str] | None
+) -> list[str]:
     found: list[str] = []
     linked: list[str] = []
-    for path, entry in _entries_below(root, folder):
+    for path, entry in entries:
         if not path.endswith(suffix):
             continue
         if entry.is_file(follow_symlinks=False):
             found.append(path)
             if len(found) > MOST_FILES:
-                raise BadFile(layout.start(folder) or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
+                raise BadFile(folder or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
         elif links is not None and entry.is_symlink():
             linked.append(path)
-
-    def named(paths: list[str]) -> list[str]:
-        return sorted(path for path in filter(None, map(layout.canonical, paths)) if path.startswith(f"{folder}/"))
-
     if links is not None:
-        links += named(linked)
-    return named(found)
+        links += sorted(linked)
+    return sorted(found)
 
 
-def _entries_below(root: Path, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _entries_below(root: Path, folder: str, leads: Callable[[str], bool]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield path and entry of everything below a folder but folders and hidden names."""
-    layout = layout_of(root)
-    start = layout.start(folder)
-    pending, seen = [start], 0
-    inside(root, start)
+    pending, seen = [folder], 0
     while pending:
         here = pending.pop()
         try:
@@ -157,13 +165,13 @@ def _entries_below(root: Path, folder: str) -> Iterator[tuple[str, os.DirEntry[s
                 for entry in entries:
                     seen += 1
                     if seen > MOST_SEEN:
-                        raise BadFile(start or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
+                        raise BadFile(folder or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
                     if not entry.is_dir(follow_symlinks=False):
                         yield path, entry
-                    elif layout.leads(path, folder):
+                    elif leads(path):
                         pending.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -192,34 +200,21 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def make_folder(root: Path, real: str) -> Path:
-    """Return a folder of the memory by its path on disk; create missing folders, each flushed into its parent.
+def make_folder(root: Path, path: str) -> Path:
+    """Return a folder of the memory; create missing folders, each flushed into its parent.
 
     Raises:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
         OSError: the disk refuses.
     """
-    folder = inside(root, real)
-    if real and not folder.is_dir():
-        above = make_folder(root, real.rpartition("/")[0])
+    folder = inside(root, path)
+    if path and not folder.is_dir():
+        above = make_folder(root, path.rpartition("/")[0])
         # Private folders, and a parent created with them, are accessible to the owner only.
-        alone = any(f"{real}/".startswith(f"{real_path(root, own)}/") for own in _OWN)
+        alone = any(f"{path}/".startswith(f"{own}/") for own in _OWN)
         folder.mkdir(0o700 if alone else 0o777, exist_ok=True)
-        if alone and layout_of(root).in_place:
-            keep_out_of_git(root)
         sync_folder(above)
     return folder
-
-
-def keep_out_of_git(root: Path) -> None:
-    """Make git ignore the private folders of a memory that was adopted in place, on every machine.
-
-    Elsewhere the memory's .gitignore does that; in place it is the person's file, or missing.
-    """
-    for own in _OWN:
-        note = inside(root, real_path(root, own)) / ".gitignore"
-        with contextlib.suppress(FileExistsError, FileNotFoundError, NotADirectoryError), note.open("xb") as file:
-            file.write(b"*\n")
 
 
 def write_synced(file: Path, data: bytes, mode: int = 0o644) -> None:
@@ -251,9 +246,8 @@ def create_file(root: Path, path: str, data: bytes) -> bool:
         BadFile: a component of the path is a symbolic link.
         NotWritable: the disk refused; nothing was written.
     """
-    real = real_path(root, path)
-    above, _, name = real.rpartition("/")
-    with writing(real):
+    above, _, name = path.rpartition("/")
+    with writing(path):
         aside, folder = make_folder(root, ASIDE) / f"{os.getpid()}-{name}", make_folder(root, above)
         try:
             write_synced(aside, data)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.item import Status
-from pipelines.store.layout import NOTES, REVIEW, kind_of
+from pipelines.store.layout import REVIEW, kind_of
 from pipelines.store.left_out import ASSUMED, FILE, MISSING, SPARSE
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import read_record, write_record
@@ -41,7 +41,7 @@ def find_left_out(
     found, tree = dict[str, str](), git.tree(git.head())
     if absent:
         found = {path: why for path, why in _told(git).items() if path in absent}
-        gone = [path for path in absent if path not in found and kind_of(path) and not path.startswith(f"{NOTES}/")]
+        gone = [path for path in absent if path not in found and kind_of(path)]
         found |= dict.fromkeys(_to_ask_about(git, tree, gone, documents), MISSING) if gone else {}
     if found != read_record(root, FILE):
         write_record(root, FILE, found)
@@ -53,8 +53,8 @@ def _told(git: Git) -> dict[str, str]:
     if not (git.repository.git_dir / "index").exists():
         return dict.fromkeys(git.tree(git.head()), SPARSE)
     rows = os.fsdecode(git.run("ls-files", "-v", "-z")).split("\0")
-    told = ((git.layout.tracked(row[2:]), row[0]) for row in rows if row)
-    return {path: SPARSE if tag in "Ss" else ASSUMED for path, tag in told if path and (tag == "S" or tag.islower())}
+    told = ((row[2:], row[0]) for row in rows if row)
+    return {path: SPARSE if tag in "Ss" else ASSUMED for path, tag in told if (tag == "S" or tag.islower())}
 
 
 def _to_ask_about(

@@ -29,7 +29,6 @@ from pipelines.store.git_objects import Commit, Entry, import_stream
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import killed_between, private_folder
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,11 +64,10 @@ _MANY_PACKS = 16
 
 
 class Git(GitCommands):
-    """The git repository that contains a memory. Paths are canonical, relative to the memory, with `/`."""
+    """The git repository that contains a memory. Paths are relative to the memory, with `/`."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.layout = layout_of(root)
         # Commits and trees are immutable, and read often in one run.
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
         self._listed: dict[str, list[tuple[str, str, str]]] = {}
@@ -229,8 +227,7 @@ class Git(GitCommands):
                     waiting.append((f"{above}{name}/", ident))
                 else:
                     found.append((above + name, mode, ident))
-        named = ((self.layout.tracked(path), mode, ident) for path, mode, ident in sorted(found))
-        self._trees[commit] = {path: (mode, ident) for path, mode, ident in named if path is not None}
+        self._trees[commit] = {path: (mode, ident) for path, mode, ident in sorted(found)}
         return dict(self._trees[commit])
 
     def _entries(self, tree: str) -> list[tuple[str, str, str]]:
@@ -253,7 +250,7 @@ class Git(GitCommands):
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
-        listed = self._ask("log", "--full-history", "--format=%H", "--", self.layout.real(path))
+        listed = self._ask("log", "--full-history", "--format=%H", "--", path)
         return listed.split() if listed else []
 
     def last_run(self, until: str = "HEAD") -> str | None:
@@ -293,10 +290,9 @@ class Git(GitCommands):
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that git ignores."""
-        asked = {self.layout.real(path): path for path in paths}
-        data = b"".join(os.fsencode(real) + b"\0" for real in asked)
+        data = b"".join(os.fsencode(path) + b"\0" for path in paths)
         _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
-        return {asked.get(real, real) for real in map(os.fsdecode, out.split(b"\0")) if real}
+        return set(filter(None, map(os.fsdecode, out.split(b"\0"))))
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's name and email address, if git's configuration has both."""
@@ -364,7 +360,7 @@ class Git(GitCommands):
         """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
         wait_for_locks(self.repository, killed_between(self.root))
         order = sorted(changes, key=lambda path: (changes[path] is not None, path))  # deletions first: make room
-        entries = {os.fsencode(self.repository.prefix + self.layout.real(path)): changes[path] for path in order}
+        entries = {os.fsencode(self.repository.prefix + path): changes[path] for path in order}
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
@@ -412,7 +408,7 @@ class Git(GitCommands):
                 before, now = self.tree(base or None), self.tree(head)
                 for path in sorted({*before, *now}):
                     if before.get(path) != now.get(path):
-                        place = os.fsencode(self.repository.prefix + self.layout.real(path))
+                        place = os.fsencode(self.repository.prefix + path)
                         rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
         if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
             with writing(_LAG):

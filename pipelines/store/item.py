@@ -25,6 +25,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.item_line import BY_WORD, OPENS, read_item_line, split_mark, values_in
+from pipelines.store.layout import day_of_log
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
@@ -160,13 +161,6 @@ class Evidence(NamedTuple):
 
 
 _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
-_LOG = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
-
-
-@lru_cache(maxsize=4096)
-def _day_of(path: str) -> str:
-    found = _LOG.match(path)
-    return found[1] if found else ""
 
 
 def quote_digest(quote_text: str) -> str:
@@ -264,7 +258,7 @@ class Item:
     @cached_property
     def learnt(self) -> str:
         """The day of the log that it comes from; `since` if it comes from none."""
-        return (_day_of(self.evidence[0].path) if self.evidence else "") or self.since
+        return (day_of_log(self.evidence[0].path) if self.evidence else "") or self.since
 
     @property
     def linked(self) -> tuple[str, ...]:

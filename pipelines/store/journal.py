@@ -20,11 +20,11 @@ from pipelines.store.atomic_replace import merge_changes, put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
-from pipelines.store.layout import PRIVATE
+from pipelines.store.layout import NOTES, PRIVATE
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.secrets.redact import load_redactor
-from pipelines.store.user_layout import inside, layout_of, real_path
+from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,25 +73,26 @@ def apply_changes(
     moved = [change.path for change, data in found if data != change.before and (data or change.path not in left)]
     if moved:
         _drop(root)
-        raise ChangedUnderRun([real_path(root, path) for path in moved])
+        raise ChangedUnderRun(moved)
     _write_manifest(root, journal)
     return _complete(root, git, journal, inside(root, _FOLDER))
 
 
 def _refuse(root: Path, changes: Sequence[Change]) -> None:
-    """Refuse changes with a secret, and changes of a person's files that are not opted in, whoever asks for them.
+    """Refuse changes with a secret, and changes of a person's notes, whoever asks for them.
 
     A commit can never be unpublished.
     """
-    layout, faults, redactor = layout_of(root), [], load_redactor(root)
-    for path, data in ((layout.real(change.path), change.after or b"") for change in changes):
+    faults, redactor = [], load_redactor(root)
+    for change in changes:
+        data = change.after or b""
         if spans := redactor.find(data):
             line = data.count(b"\n", 0, spans[0].start) + 1
-            faults.append(f"{path}: {spans[0].rule} (line {line})")
+            faults.append(f"{change.path}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
-    if theirs := [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]:
-        raise BrokenChangeSet([f"{path} is not opted in, so it must not be written" for path in theirs])
+    if theirs := [change.path for change in changes if change.path.startswith(f"{NOTES}/")]:
+        raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
 
 
 def recover(root: Path, git: Git) -> Applied | None:

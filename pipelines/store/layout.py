@@ -1,4 +1,8 @@
-"""The files and folders of a memory, and the rules for their names."""
+"""The files and folders of a memory, and the rules for their names.
+
+A path is always the real one, relative to the memory, with `/`. Notes that were adopted in place lie around the memory,
+so that their paths begin with `../`.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,10 @@ import unicodedata
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
@@ -36,8 +39,10 @@ ASIDE: Final = ".curate/tmp"
 """The folder for staging files."""
 REPLIES: Final = ".curate/replies"
 GENERAL: Final = "Areas/general.md"
-NOTES: Final = "Notes"
-"""The canonical folder of a person's own documents in a memory adopted in place; it does not exist on disk."""
+NOTES: Final = ".."
+"""The folder of the notes that were adopted in place, which contains the memory."""
+NOTES_FILE: Final = "curate-notes.toml"
+"""The file among these notes that says what the memory reads."""
 
 EPISODES: Final = "Episodes"
 PARA: Final = ("Projects", "Areas", "Resources", "Archives")
@@ -46,8 +51,6 @@ TRACKED: Final = (
     "MEMORY.md", "SOUL.md", "USER.md", "AGENTS.md", "Review.md", "curate.toml", ".gitignore", ".gitattributes",
     "Logs", *FOLDERS, "State",
 )  # fmt: skip
-MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
-"""What runs create, in the home folder."""
 
 
 class Kind(StrEnum):
@@ -69,7 +72,6 @@ _KINDS = {
     "Resources": Kind.RESOURCE,
     "Archives": Kind.ARCHIVE,
     EPISODES: Kind.EPISODE,
-    NOTES: Kind.RESOURCE,
     USER: Kind.USER,
     BRIEFING: Kind.BRIEFING,
     REVIEW: Kind.REVIEW,
@@ -176,10 +178,26 @@ def log_day(name: str) -> str:
         return ""
 
 
+_DATED = re.compile(r"(?:.*/)?[^/\d]*(\d{4})([-_./]?)(\d{2})\2(\d{2})(?:[-_ .T][^/]*)?\.md", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
 def day_of_log(path: str) -> str:
-    """Return the day of a log by its path (`Logs/DAY.md` or `Logs/DAY/REST`), or an empty string."""
-    name, more, _ = path.removeprefix(f"{LOGS}/").partition("/")
-    return log_day(f"{name}.md" if more else name)
+    """Return the day of a log by its path, or an empty string: `Logs/2026-03-18.md`, `../2026/03/18-noon.md`."""
+    if not path.startswith(f"{NOTES}/"):
+        return log_day(path.removeprefix(f"{LOGS}/"))
+    found = _DATED.fullmatch(path)
+    return log_day(f"{found[1]}-{found[3]}-{found[4]}.md") if found else ""
+
+
+def is_log(path: str) -> bool:
+    """Whether a file is a log, or a note that is named after a day."""
+    return path.startswith(f"{LOGS}/") or (path.startswith(f"{NOTES}/") and bool(day_of_log(path)))
+
+
+def is_tracked(path: str) -> bool:
+    """Whether the memory commits the file at a path."""
+    return path.partition("/")[0] in TRACKED
 
 
 # Globs over paths of a memory: `*` and `?` match within one name, `**` matches any number of folders. A glob starting
@@ -232,65 +250,28 @@ def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:
     return len(shape) > len(parts)
 
 
-class Layout:
-    """The paths on disk of a memory's files; in this class they equal the canonical ones.
+class Layout(NamedTuple):
+    """The notes that a memory reads where they lie, and never changes.
 
     Args:
-        home: the folder for what runs create; empty for the memory itself.
-        theirs: canonical → real path of the person's own files used as MEMORY.md, USER.md and SOUL.md.
-        notes: globs of the person's documents to be searched.
-        opted_in: globs of those into which ids and items may be written.
+        home: the memory's own folder among the notes; empty if it has none.
+        logs: globs of the notes that are logs, if their names say a day.
+        notes: globs of those that search covers.
     """
 
-    in_place: ClassVar[bool] = False
-    """Whether the memory was adopted in place, so that most of its files are the person's."""
-
     home: str = ""
-    theirs: Mapping[str, str] = MappingProxyType({})
+    logs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    opted_in: tuple[str, ...] = ()
 
-    def real(self, path: str) -> str:
-        """Return the path on disk of a canonical path; other paths stay as they are."""
-        return path
+    def has(self, path: str, globs: Iterable[str] = ()) -> bool:
+        """Whether a path is that of a note; with globs, of one that they include."""
+        note = path.removeprefix(f"{NOTES}/")
+        other = note == NOTES_FILE or any(not part or part.startswith(".") for part in note.split("/"))
+        if note == path or other or f"{note}/".startswith(f"{self.home}/"):
+            return False
+        return is_matched(note, globs) if globs else is_matched(note, self.notes) or is_matched(note, self.logs)
 
-    def canonical(self, real: str) -> str | None:
-        """Return the canonical path of the file at `real`, or None if it is not part of the memory."""
-        return real
-
-    def tracked(self, real: str) -> str | None:
-        """Return the canonical path of a file in git, or None if the memory does not commit it."""
-        return real
-
-    def is_tracked(self, path: str) -> bool:
-        """Whether the memory commits the file at a canonical path."""
-        return path.partition("/")[0] in TRACKED
-
-    def is_writable(self, path: str) -> bool:  # noqa: ARG002  here every file is
-        """Whether a run may write the file at a canonical path."""
-        return True
-
-    def day_of_log(self, path: str) -> str:
-        """Return the day of the log at a path, or an empty string."""
-        return log_day(path.removeprefix(f"{LOGS}/"))
-
-    def is_opted_in(self, real: str) -> bool:
-        """Whether the person allows ids and items to be written into a file of theirs."""
-        return real.endswith(".md") and is_matched(real, self.opted_in)
-
-    @property
-    def pathspecs(self) -> tuple[str, ...]:
-        """Git pathspecs of all files with items."""
-        return (BRIEFING, USER, REVIEW, *FOLDERS)
-
-    def leads(self, folder: str, wanted: str = "") -> bool:  # noqa: ARG002  here every folder may
-        """Whether a real folder may contain files of the memory, or of the canonical folder `wanted`."""
-        return True
-
-    def start(self, folder: str) -> str:
-        """Return the real folder that contains everything of a canonical folder; empty for the top."""
-        return folder
-
-    def link(self, path: str) -> str:
-        """Return a path as a link target in MEMORY.md, relative to its folder."""
-        return path
+    def leads(self, folder: str, globs: Iterable[str] = ()) -> bool:
+        """Whether there may be such notes below a folder."""
+        below = folder.removeprefix(NOTES).removeprefix("/")
+        return below != self.home and may_hold(below, globs or (*self.notes, *self.logs))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.store.state import read_record
-from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +33,7 @@ def left_out(root: Path, *reasons: str) -> dict[str, bytes]:
         reasons: only files left out for one of these; none for all.
     """
     rows = [path for path, why in read_record(root, FILE).items() if not reasons or why in reasons]
-    if not (absent := [path for path in rows if not os.path.lexists(at(root, path))]):
+    if not (absent := [path for path in rows if not os.path.lexists(root / path)]):
         return {}
     from pipelines.store.git import Git  # noqa: PLC0415  hardly any memory needs it
 

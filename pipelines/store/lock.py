@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipelines.errors import LockHeld, NotYours, SchedulerRuns
-from pipelines.store.files import keep_out_of_git, make_folder, open_own, writing
+from pipelines.store.files import make_folder, open_own, writing
 from pipelines.store.layout import PRIVATE
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,6 +171,4 @@ def private_folder(root: Path) -> Path:
                 folder.chmod(0o700)
         except PermissionError:
             raise NotYours(PRIVATE) from None
-        if layout_of(root).in_place:
-            keep_out_of_git(root)
     return folder

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.files import list_files, open_regular
-from pipelines.store.layout import NOTES, log_day, log_path
+from pipelines.store.files import list_notes, log_notes, open_regular
+from pipelines.store.layout import NOTES, day_of_log, log_day, log_path
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
@@ -60,7 +60,7 @@ def read_passage(
 
     Args:
         root: the memory.
-        name: a path in the memory, on disk or canonical; a citation (`Logs/2026-03-18.md:12-14` or, as in evidence,
+        name: a path in the memory; a citation (`Logs/2026-03-18.md:12-14` or, as in evidence,
             `PATH#L12~HASH`); a document's id, title or file name; or a log's day (`2026-03-18`).
         today: returns the memory's day, for the name `today`.
         start: the first line, counted from 1; by default the citation's, or the first.
@@ -84,30 +84,25 @@ def read_passage(
 
 
 def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
-    """Open the file with that name, and return its path on disk as well."""
-    layout = layout_of(root)
+    """Open the file with that name, and return its path as well."""
     day = today() if name.casefold() == "today" else name
     log = log_path(day) if log_day(f"{day}.md") else ""
-    for given in (name, log) if layout.in_place and log else (log or name,):
-        path = given if given.endswith(_SUFFIXES) else f"{given}.md"
-        _check(path)
-        for real in (path, layout.real(path)):
-            own = layout.canonical(real)
-            if own and not own.startswith(".") and (file := open_regular(root, own)) is not None:
-                return real, file
+    path = log or (name if name.endswith(_SUFFIXES) else f"{name}.md")
+    _check(path.removeprefix(f"{NOTES}/"))
+    for one in (path, *(one for one in log_notes(root) if log and day_of_log(one) == day)):
+        if (file := open_regular(root, one)) is not None:
+            return one, file
     if log:
         raise UsageFault(f"There is no log of {day}.", "Search for the topic to find its days.")
     wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
-    notes = list_files(root, NOTES, ".md") if layout.in_place else []
+    notes = list_notes(root, layout_of(root).notes, ".md")
     paths = [path for path in notes if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
-    paths = paths or named_documents(read_documents(root), name, layout.real)
+    paths = paths or named_documents(read_documents(root), name)
     if len(paths) > 1:
-        shown = ", ".join(sorted(map(layout.real, paths))[:5])
-        raise UsageFault(f"{name} matches more than one document: {shown}.", "Give its path.")
-    real, file = layout.real(paths[0]), open_regular(root, paths[0])
-    if file is None:
-        raise BadFile(real, "was moved while it was being read", "Try again.")
-    return real, file
+        raise UsageFault(f"{name} matches more than one document: {', '.join(sorted(paths)[:5])}.", "Give its path.")
+    if (file := open_regular(root, paths[0])) is None:
+        raise BadFile(paths[0], "was moved while it was being read", "Try again.")
+    return paths[0], file
 
 
 def _check(path: str) -> None:

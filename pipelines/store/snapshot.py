@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.copies import Copy, without_copies
 from pipelines.store.document import Document, Placed, document_at, edited, lines_for_runs
-from pipelines.store.files import list_files, read_bytes
+from pipelines.store.files import list_files, log_notes, read_bytes
 from pipelines.store.git import Git
-from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.item import ids_in
 from pipelines.store.layout import (
     BRIEFING,
@@ -26,7 +23,7 @@ from pipelines.store.layout import (
     REVIEW,
     STATE,
     USER,
-    Layout,
+    day_of_log,
     kind_of,
 )
 from pipelines.store.ledger import ledger_on_disk
@@ -34,11 +31,10 @@ from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.trees import committed, ledger_at, read_documents_in, read_version
-from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -58,18 +54,16 @@ class FileWarning:
         path: the file.
         why: the predicate of a sentence about it.
         pending: whether something stays unread because of it, so that the run exits with code 1.
-        shown: its path on disk, if different.
         kind: what `curate check` calls it: `unreadable`, `conflict`, `copy`, or nothing if it is no fault.
     """
 
     path: str
     why: str
     pending: bool
-    shown: str = ""
     kind: str = ""
 
     def __str__(self) -> str:
-        return f"{escape_terminal_line(self.shown or self.path)} {self.why}."
+        return f"{escape_terminal_line(self.path)} {self.why}."
 
 
 @dataclass(frozen=True)
@@ -83,7 +77,6 @@ class Snapshot:
         partials: path → bytes of each partial log.
         state: path → bytes of each file under State.
         progress: log → what earlier runs read of it.
-        layout: the paths on disk of its files.
         warnings: what could not be read, and why.
     """
 
@@ -93,7 +86,6 @@ class Snapshot:
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
     progress: Mapping[str, tuple[LogProgress, ...]]
-    layout: Layout
     warnings: tuple[FileWarning, ...] = ()
 
     def items(self) -> Iterator[tuple[Document, Placed]]:
@@ -102,22 +94,12 @@ class Snapshot:
             for placed in self.documents[path].items:
                 yield self.documents[path], placed
 
-    def shown(self, path: str) -> str:
-        """Return the path on disk of a canonical path, as people are shown it."""
-        return self.layout.real(path)
-
-    def theirs(self) -> frozenset[str]:
-        """Return the documents that are a person's own opted-in files: only item lines may be written to them."""
-        if not isinstance(self.layout, InPlaceLayout):
-            return frozenset()
-        return frozenset(filter(self.layout.is_theirs, self.documents))
-
     def refusal(self, faults: Sequence[str]) -> CurateError:
         """Return the error for changes that cannot be written: a file with marks of a conflict, or else a bug."""
         marked = next((one for one in self.warnings if one.kind == CONFLICT), None)
         if marked is None:
             return BrokenChangeSet(faults)
-        return BadFile(self.shown(marked.path), marked.why, "Nothing was written. Resolve it, then run again.")
+        return BadFile(marked.path, marked.why, "Nothing was written. Resolve it, then run again.")
 
     def unreadable(self) -> frozenset[str]:
         """Return the files that exist but could not be read; nothing may be written over them."""
@@ -134,12 +116,11 @@ def read_snapshot(root: Path) -> Snapshot:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
             unknown.
     """
-    layout = layout_of(root)
     warnings: list[FileWarning] = []
     documents = read_documents(root, warnings)
     links: list[str] = []
     for folder in FOLDERS:
-        if (root / layout.real(folder)).is_symlink():
+        if (root / folder).is_symlink():
             links.append(folder)
         else:
             list_files(root, folder, "", links)
@@ -150,24 +131,30 @@ def read_snapshot(root: Path) -> Snapshot:
     if left:
         state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
         partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
-        logs |= {path: data for path, data in left.items() if layout.day_of_log(path)}
-    warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
-    for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
-        why = f"is not read since {real} is opted in; move its items there by hand and remove it"
-        warnings += [FileWarning(path, why, pending=True)] if os.path.lexists(root / path) else []
-    progress = read_progress(state.get(PROGRESS))
-    return Snapshot(root, documents, logs, partials, state, progress, layout, tuple(warnings))
+        logs |= {path: data for path, data in left.items() if day_of_log(path)}
+    progress = _with_moved_notes(read_progress(state.get(PROGRESS)), logs)
+    return Snapshot(root, documents, logs, partials, state, progress, tuple(warnings))
+
+
+def _with_moved_notes(
+    progress: dict[str, tuple[LogProgress, ...]], logs: Mapping[str, bytes]
+) -> dict[str, tuple[LogProgress, ...]]:
+    """Return the progress with that of notes which are not there by the notes of the same days that are new."""
+    for path in sorted(path for path in logs if path.startswith(f"{NOTES}/") and path not in progress):
+        gone = [one for one in progress if one not in logs and day_of_log(one) == day_of_log(path)]
+        progress |= {path: tuple(record for one in gone for record in progress.pop(one))} if gone else {}
+    return progress
 
 
 def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """Return the logs and the partial logs."""
-    layout, links = layout_of(root), list[str]()
-    files = list_files(root, LOGS, "", links)
+    links = list[str]()
+    files = [*list_files(root, LOGS, "", links), *log_notes(root, links)]
     warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
     logs, partials = dict[str, bytes](), dict[str, bytes]()
     for path in files:
         is_partial = path.startswith(f"{PARTIAL}/")
-        if not is_partial and not layout.day_of_log(path):
+        if not is_partial and not day_of_log(path):
             why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
             warnings.append(FileWarning(path, why, pending=False))
         elif (data := _read_text(root, path, MAX_LOG_BYTES, warnings, _PENDING)) is not None:
@@ -214,7 +201,7 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = committed_without_conflict(root, path)
     documents, copies = without_copies(root, _with_lost_rows(root, documents))
-    warnings += map(partial(_warned_of, layout_of(root).real), copies)
+    warnings += map(_warned_of, copies)
     return documents
 
 
@@ -249,8 +236,8 @@ def committed_without_conflict(root: Path, path: str) -> Document:
     return replace(read_version(path, None), is_still=True)
 
 
-def _warned_of(shown: Callable[[str], str], copy: Copy) -> FileWarning:
-    original = shown(copy.original)
+def _warned_of(copy: Copy) -> FileWarning:
+    original = copy.original
     if not copy.lines:
         why = f"is a copy of {original} and is not read. Move what is new in it there, then delete it"
         return FileWarning(copy.path, why, pending=False, kind=COPIED)
@@ -285,13 +272,9 @@ def _is_utf16(data: bytes) -> bool:
 
 def document_paths(root: Path) -> list[str]:
     """Return the paths of documents, including the standard ones that may not exist."""
-    layout = layout_of(root)
-    present = (folder for folder in FOLDERS if not (root / layout.real(folder)).is_symlink())
+    present = (folder for folder in FOLDERS if not (root / folder).is_symlink())
     pages = (path for folder in present for path in list_files(root, folder, ".md") if kind_of(path))
-    found = [BRIEFING, USER, REVIEW, *pages]
-    if layout.opted_in:
-        found += [path for path in list_files(root, NOTES, ".md") if layout.is_tracked(path)]
-    return found
+    return [BRIEFING, USER, REVIEW, *pages]
 
 
 _LINK = "120000"

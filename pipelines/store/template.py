@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
 from pipelines.store.aliases import aliases_of
 from pipelines.store.files import create_file, list_files, make_folder, writing
-from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
+from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, TRACKED
 from pipelines.store.left_out import left_out
-from pipelines.store.user_layout import FORMAT_FILE, at, layout_of, real_path
+from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pipelines.store.document import Document
@@ -25,27 +25,20 @@ _DOTTED = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path, template: Path) -> dict[str, bytes]:
-    """Return the template files that the memory lacks; adopted in place, it needs only those that runs write to.
-
-    Those that git left out of the disk are not lacking.
-    """
+    """Return the template files that the memory lacks; those that git left out of the disk are not lacking."""
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
-    in_place = layout_of(root).in_place
-    wanted = {path: file.read_bytes() for path, file in files.items() if kind_of(path) or not in_place}
-    wanted[FORMAT_FILE] = f"{FORMAT}\n".encode()
-    missing = {path: data for path, data in wanted.items() if not os.path.lexists(at(root, path))}
+    wanted = {path: file.read_bytes() for path, file in files.items()} | {FORMAT_FILE: f"{FORMAT}\n".encode()}
+    missing = {path: data for path, data in wanted.items() if not os.path.lexists(root / path)}
     left = left_out(root) if missing else {}
     return {path: data for path, data in missing.items() if path not in left}
 
 
 def make_missing_folders(root: Path) -> None:
     """Create the missing folders of the layout."""
-    layout = layout_of(root)
-    for name in (*FOLDERS, STATE) if layout.in_place else (*FOLDERS, LOGS, STATE, SESSIONS):
-        real = layout.real(name)
-        if not os.path.lexists(root / real):
-            with writing(real):
-                make_folder(root, real)
+    for name in (*FOLDERS, LOGS, STATE, SESSIONS):
+        if not os.path.lexists(root / name):
+            with writing(name):
+                make_folder(root, name)
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -66,11 +59,11 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
     for path, data in missing_files(root, template).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         create_file(root, path, content)
-        added.append(real_path(root, path))
+        added.append(path)
     return added
 
 
-def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
+def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
     """Return the paths of the documents with that path, id, title or file name, in any case.
 
     A former name counts only if no document has it now.
@@ -78,7 +71,6 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
     Args:
         documents: every document by path.
         name: the name that a person or an agent uses.
-        shown: path → the path that people see.
 
     Raises:
         UsageFault: there is none.
@@ -86,12 +78,12 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
     wanted = name.casefold().removesuffix(".md")
     found = []
     for path, document in documents.items():
-        names = (document.id, shown(path).removesuffix(".md"), document.title, document.id.rpartition("/")[2])
+        names = (document.id, document.title, document.id.rpartition("/")[2])
         if wanted in map(str.casefold, names):
             found.append(path)
     found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
-        paths = sorted(shown(path).removesuffix(".md") for path in documents)
+        paths = sorted(path.removesuffix(".md") for path in documents)
         near = did_you_mean(name, paths if "/" in name else (path.rpartition("/")[2] for path in paths))
         known = f"There are: {', '.join(paths[:20])}." if paths else "There is none yet."
         raise UsageFault(f"There is no document {name}.", near or known)
@@ -121,16 +113,15 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
 
 
 def tracked_files(root: Path) -> list[str]:
-    """Return the canonical paths of the files that the memory commits; links are skipped."""
-    layout = layout_of(root)
-    return list(filter(layout.is_tracked, own_files(root, (*TRACKED, NOTES) if layout.opted_in else TRACKED)))
+    """Return the paths of the files that the memory commits; links are skipped."""
+    return own_files(root, TRACKED)
 
 
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:
     """Return the regular files at or below these files and folders of a memory."""
     found = []
     for name in tops:
-        place = at(root, name)
+        place = root / name
         if not place.is_symlink():
             found += [name] if place.is_file() else list_files(root, name, "")
     return found

@@ -14,7 +14,7 @@ from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at, rows_for
 from pipelines.store.item import ids_in, without_mark
 from pipelines.store.item_line import line_key, own_block_id, rows_in
-from pipelines.store.layout import ITEMS, LEDGER, kind_of
+from pipelines.store.layout import BRIEFING, FOLDERS, ITEMS, LEDGER, REVIEW, USER, kind_of
 from pipelines.store.ledger import folded_rows, ledger_in
 from pipelines.text import stated_due
 
@@ -81,7 +81,7 @@ def bare_words(document: Document, placed: Placed) -> str:
     return line_key("", stated_due(words.removesuffix(own_block_id(words)))[0])
 
 
-def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document, str]]:
+def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document]]:
     """Yield each document that a commit changed, newest commit first.
 
     Args:
@@ -90,7 +90,7 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
         narrowed: further arguments of `git log`.
 
     Yields:
-        The formatted commit, the document before and after it, and its path on disk.
+        The formatted commit, and the document before and after it.
     """
     commit, sides, ledgers = "", list[str | None](), list["Ledger"]()
     for row in _log(git, f"%H %P\x1e{form}", "--raw", "--no-abbrev", *narrowed):
@@ -100,19 +100,16 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
             ledgers = [_ledger_of_version(git, side) for side in sides]
         elif row.startswith(b":"):
             about, _, name = row.partition(b"\t")
-            real, blobs = os.fsdecode(name), about.decode().split(" ")[2:4]
-            path = git.layout.canonical(real)
-            if path and path.startswith(ITEMS):
+            path, blobs = os.fsdecode(name), about.decode().split(" ")[2:4]
+            if path.startswith(ITEMS):
                 for page, data in pages_of_changed_rows(git, *sides):
                     before, after = (read_version(page, data, ledger) for ledger in ledgers)
-                    yield commit, before, after, git.layout.real(page)
-            # Git may report other files too; a document that lost its role could still hold items.
-            if real.endswith(".md") and (path is None or kind_of(path)):
+                    yield commit, before, after
+            if kind_of(path):
                 before, after = (
-                    read_version(path or real, git.blob(blob), ledger)
-                    for blob, ledger in zip(blobs, ledgers, strict=True)
+                    read_version(path, git.blob(blob), ledger) for blob, ledger in zip(blobs, ledgers, strict=True)
                 )
-                yield commit, before, after, real
+                yield commit, before, after
 
 
 def pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, bytes]]:
@@ -146,5 +143,5 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list
 
 def _log(git: Git, form: str, *how: str) -> Iterator[bytes]:
     plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
-    paths = ("--", *git.layout.pathspecs, git.layout.real(ITEMS))
+    paths = ("--", BRIEFING, USER, REVIEW, *FOLDERS, ITEMS)
     return iter(git.run("log", f"--format=%x00{form}", *plain, *how, *paths).split(b"\n"))

@@ -1,122 +1,132 @@
-"""The layout of a memory: its files' paths on disk, and the canonical paths used inside the program.
+"""Where a memory is on the disk, and which notes around it belong to it.
 
-Canonical paths are `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a person's own documents.
-Without a `[layout]` in curate.toml, paths on disk are the same. In a memory that was adopted in place, paths are
-translated where bytes enter or leave, and nowhere else. Evidence in the ledger is canonical, so that it stays valid
-when the person moves the folder of daily notes.
+A memory whose notes were adopted in place lies in a folder among them, and `curate-notes.toml` beside that folder says
+so: what reads a person's notes is said by a file of theirs, never by the memory, which may be somebody else's.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, read_toml
-from pipelines.store.layout import LINKED, SETTINGS, STATE, Layout
+from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, fault_line, read_toml
+from pipelines.store.layout import LINKED, NOTES, NOTES_FILE, SETTINGS, STATE, Layout, can_stand
 from pipelines.text import is_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 FORMAT_FILE: Final = f"{STATE}/format"
 """The file of a memory that says in which format it is written."""
-_MENTION = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
-_MOST = 1024 * 1024
-_KNOWN: dict[str, Layout] = {}
-"""The layout of each memory, as the command read it at its start."""
+_KEYS = ("memory", "logs", "notes")
+_MOST_GLOBS = 200
 
 
 def find_memory(named: str | os.PathLike[str] | None) -> Path:
-    """Return the memory given here or in CURATE_MEMORY, else the nearest folder upward with a curate.toml.
-
-    Its layout is read now; faults in it are reported by the code that needs it.
+    """Return the memory given here or in CURATE_MEMORY, else the nearest folder upward that is one, or has one.
 
     Raises:
-        NoMemory: the given folder has no curate.toml, or none is found upward.
+        NoMemory: there is none.
         PathNotUtf8: the path of the memory cannot be written in a file or a message.
         NewerFormat: a later version wrote it.
     """
     named = named or os.environ.get("CURATE_MEMORY")
     start = Path(named).expanduser().absolute() if named else Path.cwd()
     for folder in (start,) if named else (start, *start.parents):
-        if (folder / SETTINGS).is_file():
-            if not is_utf8(str(folder)):
-                raise PathNotUtf8(folder)
-            with contextlib.suppress(BadFile, BadSettings):
-                read_layout(folder)
-            return folder
+        if found := memory_at(folder):
+            if not is_utf8(str(found)):
+                raise PathNotUtf8(found)
+            return found
     raise NoMemory(start)
 
 
+def memory_at(folder: Path) -> Path | None:
+    """Return the memory that is a folder, or whose notes are in that folder; None for neither.
+
+    Raises:
+        NewerFormat: a later version wrote it.
+    """
+    with contextlib.suppress(BadFile, BadSettings):
+        root = folder if (folder / SETTINGS).is_file() else folder / _notes_around(folder).home
+        if (root / SETTINGS).is_file():
+            with contextlib.suppress(OSError):
+                check_format((root / FORMAT_FILE).read_bytes())
+            return root
+    return None
+
+
 def layout_of(root: Path) -> Layout:
-    """Return the layout of a memory, reading it if `read_layout` has not.
+    """Return the layout of a memory.
 
     Raises:
-        BadFile: curate.toml is a symbolic link.
-        BadSettings: its `[layout]` has faults.
+        BadFile: the file beside it is a symbolic link.
+        BadSettings: that file has faults.
     """
-    known = _KNOWN.get(str(root))
-    return read_layout(root) if known is None else known
+    place = Path(os.path.realpath(root))
+    found = _notes_around(place.parent)
+    return found if found.home == place.name else Layout()
 
 
-def read_layout(root: Path) -> Layout:
-    """Read the layout of a memory from its curate.toml; each command does so once, at its start.
-
-    Raises:
-        BadFile: curate.toml is a symbolic link.
-        BadSettings: its `[layout]` has faults.
-        NewerFormat: a later version wrote the memory.
-    """
-    file, data, raw = Path(f"{root}/{SETTINGS}"), b"", None
-    with contextlib.suppress(OSError):
-        if stat.S_ISLNK(os.lstat(file).st_mode):
-            raise BadFile(SETTINGS, LINKED)
-        with file.open("rb") as settings:
-            data = settings.read(_MOST)  # `load_settings` reports a larger file
-    if b"layout" in data:
-        try:
-            raw = read_toml(file).get("layout")
-        except BadSettings:
-            if _MENTION.search(data):
-                raise  # other errors are reported by `load_settings`
-    found = Layout() if raw is None else _in_place(file, raw, root)
-    with contextlib.suppress(OSError):
-        check_format(Path(f"{root}/{found.real(FORMAT_FILE)}").read_bytes())
-    _KNOWN[str(root)] = found
-    return found
+def _notes_around(folder: Path) -> Layout:
+    """Return what the file of a folder of notes says, if there is one."""
+    file = folder / NOTES_FILE
+    try:
+        found = file.lstat()
+    except OSError:
+        return Layout()
+    if stat.S_ISLNK(found.st_mode):
+        raise BadFile(file, LINKED)
+    return _read(file, found.st_ctime_ns, found.st_size)
 
 
-def _in_place(file: Path, raw: object, root: Path) -> Layout:
-    from pipelines.store.in_place_layout import layout_faults, layout_names  # noqa: PLC0415  few memories need it
-
-    if faults := layout_faults(raw, root):
+@lru_cache(maxsize=8)
+def _read(file: Path, _changed: int, _size: int) -> Layout:
+    """Return what a file says; it is read once while its metadata stays."""
+    raw: dict[str, Any] = read_toml(file)
+    if faults := [*_faults(raw)]:
         raise BadSettings(file, faults)
-    return layout_names(raw)
+    return Layout(raw["memory"], tuple(raw.get("logs", ())), tuple(raw.get("notes", ())))
 
 
-def real_path(root: Path, path: str) -> str:
-    """Return the path on disk, relative to the memory, of a canonical path: the one that people are shown."""
-    return layout_of(root).real(path)
+def _faults(raw: dict[str, Any]) -> Iterator[str]:
+    yield from (fault_line(key, raw[key], "there is no such key") for key in raw if key not in _KEYS)
+    home = raw.get("memory")
+    if why := home_fault(home):
+        yield fault_line("memory", home, why)
+    for key in _KEYS[1:]:
+        globs = raw.get(key, [])
+        if not isinstance(globs, list) or len(globs) > _MOST_GLOBS or not all(isinstance(one, str) for one in globs):
+            yield fault_line(key, globs, f"it should be a list of at most {_MOST_GLOBS} globs")
 
 
-def at(root: Path, path: str) -> Path:
-    """Return the absolute path on disk of a canonical path."""
-    return Path(root) / real_path(root, path)
+def home_fault(home: object) -> str:
+    """Return what is wrong with the name of a memory's folder among notes; empty for nothing."""
+    is_name = isinstance(home, str) and "/" not in home and can_stand(home)
+    return "" if is_name else "it should be the name of a folder here"
 
 
-def inside(root: Path, real: str) -> Path:
-    """Return where a file or folder of the memory is; it need not exist. Links are refused here, and nowhere else.
+def inside(root: Path, path: str) -> Path:
+    """Return where a file or folder of the memory, or a note, is; it need not exist.
+
+    Links are refused here, and nowhere else.
 
     Args:
         root: the memory; its own path may contain links.
-        real: the path on disk, relative to the memory; empty for the memory itself.
+        path: the path, relative to the memory; empty for the memory itself.
 
     Raises:
-        BadFile: a component of the path is a symbolic link, which could lead out of the memory.
+        BadFile: a component of the path is a symbolic link, or it leads out of the memory to what is no note of it.
     """
-    place = str(root)
-    for name in real.split("/") if real else ():
+    place, parts = str(root), path.split("/") if path else []
+    if NOTES in parts:
+        if not layout_of(root).has(path):
+            raise BadFile(path, "is not part of the memory")
+        place, parts = f"{root}/{NOTES}", parts[1:]
+    for name in parts:
         place = f"{place}/{name}"
         if os.path.islink(place):  # noqa: PTH114  for each file that is read
             raise BadFile(place.removeprefix(f"{root}/"), LINKED)

@@ -33,7 +33,6 @@ from pipelines.queries.why import trust_label
 from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
 from pipelines.store.layout import document_path
-from pipelines.store.user_layout import at
 from pipelines.text import escape_terminal_line
 from pipelines.view import pages, today
 from pipelines.view.entrance import Gate, Pass, TimedConnection
@@ -122,7 +121,7 @@ class App:
             return _ANSWERS_BYTES if path == "/answer" else _VERB_BYTES
         with suppress(CurateError, OSError, ValueError):
             ident = path.removeprefix("/edit/")
-            return 6 * at(self._reading.root, document_path(ident)).stat().st_size + _MORE_TEXT_BYTES
+            return 6 * (self._reading.root / (document_path(ident))).stat().st_size + _MORE_TEXT_BYTES
         return _MORE_TEXT_BYTES
 
     async def do(self, request: Request) -> Response:
@@ -293,6 +292,7 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         lstrip_blocks=True, autoescape=True,
     )  # fmt: skip
     made.filters |= {
+        "address": pages.file_address,
         "plain": escape_terminal_line,
         "changes": word_changes,
         "keys": choice_keys,

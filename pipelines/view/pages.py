@@ -38,7 +38,6 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.template import named_documents
 from pipelines.store.transcripts import Transcript
-from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
@@ -94,10 +93,10 @@ class MemoryReader:
         rows = (path for folder in LEDGER for path in list_files(self.root, folder.rstrip("/"), ".jsonl"))
         for path in (*document_paths(self.root), *rows):
             with contextlib.suppress(OSError):
-                found = at(self.root, path).stat()
+                found = (self.root / path).stat()
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
         if stamps != self._stamps:
-            self._beliefs = Beliefs.of(read_documents(self.root), layout_of(self.root).real)
+            self._beliefs = Beliefs.of(read_documents(self.root))
             self._stamps = stamps
         return self._beliefs
 
@@ -166,7 +165,7 @@ class MemoryReader:
         """
         path = document_path(ident)
         if path not in self.documents:
-            known = named_documents(self.documents, ident.rpartition("/")[2], layout_of(self.root).real)
+            known = named_documents(self.documents, ident.rpartition("/")[2])
             path = known[0] if len(known) == 1 else path
         if path not in self.documents:
             raise UsageFault(f"There is no document {ident}.", "")
@@ -174,7 +173,7 @@ class MemoryReader:
 
     def page_of(self, path: str) -> Document | None:
         """Return the document that stands at a path on disk, or None."""
-        return self.documents.get(layout_of(self.root).canonical(path) or path)
+        return self.documents.get(path)
 
 
 def inbox(reading: MemoryReader) -> Values:
@@ -186,7 +185,7 @@ def page(reading: MemoryReader, ident: str) -> Values:
     """Show one document."""
     found = reading.document(ident)
     held, history = parts_of(found)
-    name = layout_of(reading.root).real(found.path)
+    name = found.path
     return {"title": found.title, "document": found, "path": name, "held": held, "history": history,
             "types": [*ItemType], "takes_items": found.kind in _HOMES}  # fmt: skip
 
@@ -200,7 +199,7 @@ def to_edit(reading: MemoryReader, ident: str, again: Saved | None = None) -> Va
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
-    path = layout_of(reading.root).real(document_path(ident))
+    path = document_path(ident)
     return {"title": f"Edit {path}", "ident": ident, "path": path, "text": text,
             "base": again.base if again else text, "faults": again.faults if again else (),
             "hides": escape_terminal(text) != text}  # fmt: skip
@@ -247,7 +246,7 @@ def file_lines(reading: MemoryReader, name: str, params: Mapping[str, str]) -> V
     found = read_passage(reading.root, name, lambda: reading.today, start)
     plain = without_secrets("\n".join(map(without_pointer, found.lines)))
     told = list(enumerate(plain.split("\n"), found.start_line)) if found.lines else []
-    own = layout_of(reading.root).canonical(found.path) or found.path
+    own = found.path
     if own.endswith(".jsonl") and (file := open_regular(reading.root, own)):
         with file:
             zone = ZoneInfo(reading.settings.timezone)
@@ -400,7 +399,12 @@ def html_of(text: str, path: str = "") -> str:
 
 def address_of(path: str) -> str:
     """Return where the page shows a file of the memory: a document as people read it, else line by line."""
-    return f"/document/{quote(document_id(path))}" if kind_of(path) else f"/file/{quote(path)}"
+    return f"/document/{quote(document_id(path))}" if kind_of(path) else f"/file/{file_address(path)}"
+
+
+def file_address(path: str) -> str:
+    """Return a path for an address; a browser would resolve the `../` that a note's begins with."""
+    return quote(path).replace("../", "..%2F", 1)
 
 
 @cache

@@ -50,8 +50,9 @@ def in_place(memory: Memory, tmp_path: Path) -> Callable[..., Memory]:
         vault = memory.aside(lay(tmp_path / "vault", notes))
         words = ["init", "--adopt", str(vault.root), "--in-place", "--yes", *more, *NOW]
         assert run_cli(words) == 0
-        vault.curate("run", "--now", "2026-03-13T02:00")
-        return vault
+        kept = memory.aside(vault.root / "Curated")
+        kept.curate("run", "--now", "2026-03-13T02:00")
+        return kept
 
     return adopt
 
@@ -69,13 +70,13 @@ VAULT = {
 def test_a_vault_is_a_memory_where_it_is_and_no_note_changes(in_place: Callable[..., Memory]) -> None:
     vault = in_place(VAULT)
     assert {"Use brass for the hinge.", "The gate weighs 40 kg."} <= held(vault)
-    assert {path: vault.read(path) for path in VAULT} == VAULT
+    assert {path: vault.read(f"../{path}") for path in VAULT} == VAULT
 
 
 def test_all_notes_of_a_vault_are_found(in_place: Callable[..., Memory]) -> None:
     vault = in_place(VAULT)
-    assert found(vault, "lighthouse tweets")[0]["path"] == "Ideas.md"
-    assert found(vault, "calls before noon")[0]["path"] == "People/Odile.md"
+    assert found(vault, "lighthouse tweets")[0]["path"] == "../Ideas.md"
+    assert found(vault, "calls before noon")[0]["path"] == "../People/Odile.md"
 
 
 def test_a_vault_goes_on_as_a_memory(in_place: Callable[..., Memory]) -> None:
@@ -100,6 +101,36 @@ def test_a_vault_in_git_keeps_its_history_and_what_it_ignores(memory: Memory, tm
     vault.curate("run", "--now", "2026-03-13T02:00")
     assert "First" in vault.git("log", "--format=%s")
     assert "private/x.md" not in vault.git("ls-files")
+    assert {path.partition("/")[0] for path in vault.git("show", "--format=", "--name-only").split()} == {"Curated"}
+
+
+def test_notes_that_changed_on_another_machine_are_left_to_their_owner(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(folder: Path, *words: str) -> None:
+        who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+        subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+    vault, remote, clone = lay(tmp_path / "vault", VAULT), tmp_path / "remote.git", tmp_path / "clone"
+    git(vault, "init", "-q", "-b", "main")
+    git(vault, "add", "-A")
+    git(vault, "commit", "-qm", "First")
+    assert run_cli(["init", "--adopt", str(vault), "--in-place", "--yes", *NOW]) == 0
+    git(tmp_path, "clone", "-q", "--bare", str(vault), str(remote))
+    git(vault, "remote", "add", "origin", str(remote))
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    (tmp_path / "config.toml").write_text('[push]\nremote = "origin"\n')
+    kept = memory.aside(vault / "Curated")
+    kept.curate("sync")
+    git(tmp_path, "clone", "-q", str(remote), str(clone))
+    lay(clone, {"Ideas.md": "A lighthouse that sings.\n"})
+    git(clone, "commit", "-qam", "Sing")
+    git(clone, "push", "-q")
+    assert "Ideas.md, which is a note of yours" in kept.curate("sync", exits=1)
+    assert kept.read("../Ideas.md") == VAULT["Ideas.md"]
+    git(vault, "pull", "-q", "origin", "main")
+    kept.curate("sync")
+    assert kept.read("../Ideas.md") == "A lighthouse that sings.\n"
 
 
 def test_an_openclaw_workspace_is_taken_in(copied: Callable[..., Memory]) -> None:
@@ -147,7 +178,7 @@ def test_daily_notes_are_days_wherever_they_are(in_place: Callable[..., Memory],
 def test_a_second_adoption_and_a_second_init_change_nothing(in_place: Callable[..., Memory]) -> None:
     vault = in_place(VAULT)
     before = vault.files()
-    assert run_cli(["init", str(vault.root), *NOW]) == 0
+    assert run_cli(["init", str(vault.root.parent), *NOW]) == 0
     vault.curate("run", "--now", "2026-03-13T03:00")
     assert vault.files() == before
 

@@ -90,9 +90,8 @@ SETTINGS: Final = (
     b"",
 )
 LAYOUT: Final = (
-    b'timezone = "UTC"\n[layout]\nhome = "Curated"\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"\nuser = "Me.md"\nbriefing = "Home.md"\n'
-    b'notes = ["**/*.md", "!Private/**"]\nopted_in = ["Work/*.md"]\n',
-    b'[layout]\nhome = "M"\nlogs = "{YYYY}/{MM}/{DD}*.md"\n',
+    b'memory = "Curated"\nlogs = ["Daily/*.md"]\nnotes = ["**/*.md", "!Private/**"]\n',
+    b'memory = "M"\nlogs = ["????/??/??*.md"]\n',
 )
 USER_SETTINGS: Final = (
     b'providers = ["anthropic", "openai", "exec:claude -p", "rules"]\nrules_from = "owner"\n'

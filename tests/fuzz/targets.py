@@ -23,12 +23,13 @@ from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, edited, with_front_matter, with_marks
 from pipelines.store.item import Item, ItemType, parse_item, render_item, row_of
+from pipelines.store.layout import NOTES_FILE
 from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.transcripts import Transcript
-from pipelines.store.user_layout import read_layout
+from pipelines.store.user_layout import layout_of
 from pipelines.user_settings import load_user_settings
 from tests.extract.fakes import Scripted, Still
 from tests.fuzz import seeds
@@ -132,11 +133,10 @@ def _settings(data: bytes, folder: Path) -> None:
 
 
 def _layout(data: bytes, folder: Path) -> None:
-    (folder / "curate.toml").write_bytes(data)
-    names = read_layout(folder)
-    if names.in_place:
-        for path in (_LOG, "MEMORY.md", "USER.md", "Projects/a.md"):
-            assert names.canonical(names.real(path)) in {path, None}
+    (folder / NOTES_FILE).write_bytes(data)
+    layout = layout_of(folder / "Curated")
+    for path in (_LOG, "../../x.md", "../.git/config", "../a/../../x.md", "../Curated/MEMORY.md"):
+        assert not layout.has(path)
 
 
 def _user_settings(data: bytes, folder: Path) -> None:

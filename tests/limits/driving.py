@@ -14,7 +14,6 @@ from pipelines.review import match_forms
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
-from pipelines.store.in_place_layout import DayNames
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
@@ -46,8 +45,5 @@ def _tables() -> None:
 def _files() -> None:
     moment_pattern("YYYY-MM-DD")
     moment_pattern("[Daily] dddd Do MMMM YYYY")
-    for pattern in ("Daily/{YYYY}-{MM}-{DD}.md", "{YYYY}/{MM}/{DD}*.md"):
-        assert DayNames(pattern)._shape.pattern
-        assert DayNames(pattern)._rest.pattern
     cron._with_block("", "")
     filling.fill("crontab", {"curate": "/bin/curate"})

@@ -18,8 +18,6 @@ SCANNING: Final = frozenset({"search", "sub", "subn", "split", "findall", "findi
 METHODS: Final = SCANNING | {"match", "fullmatch"}
 KEPT: Final = {
     "store/secrets/secret_rules.py pattern": frozenset({"match"}),
-    "store/in_place_layout.py _shape": frozenset({"fullmatch"}),
-    "store/in_place_layout.py _rest": frozenset({"fullmatch"}),
 }
 """How what a function returns is asked elsewhere; where nothing is said here, every place of a text is tried."""
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.cli import run_cli
-from tests.making import plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,13 +177,3 @@ def test_names_in_transcripts(watched: Watched, tmp_path_factory: pytest.TempPat
         watched.do("capture", f"--project={name}", str(folder / "0.jsonl"))
     watched.do("run", "--now", "2026-03-13T02:00")
     assert len(list((watched.root / "Sessions").rglob("*.jsonl"))) >= 50
-
-
-def test_names_in_a_layout(watched: Watched) -> None:
-    settings = (watched.root / "curate.toml").read_text()
-    for name in NAMES:
-        told = json.dumps(name).replace("\\u007f", "\\u007F").replace("\x7f", "\\u007F")
-        layout = f"\n[layout]\nhome = {told}\nlogs = {told}\nmemory = {told}\nnotes = [{told}]\nopted_in = [{told}]\n"
-        plant(watched.root, "curate.toml", settings + layout)
-        watched.do("run", "--now", "2026-03-12T02:00")
-        watched.do("log", "hello")

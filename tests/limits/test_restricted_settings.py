@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
 from pipelines.settings import Settings, load_settings
-from pipelines.store.user_layout import read_layout
 from pipelines.user_settings import UserFile, keys_in, load_user_settings
 
 if TYPE_CHECKING:
@@ -49,17 +48,6 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
         assert settings.model_dump() == Settings().model_dump(), (table, key)
         assert f"`{f'{table}.{key}'.removeprefix('.')}`" in settings.ignored_note[0]
         assert value not in settings.ignored_note[0]
-
-
-_LAYOUT = '[layout]\nhome = "Curated"\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"\n'
-
-
-@pytest.mark.parametrize("key", ["homes", "log", "opted-in", "note", "colour", "endpoint"])
-def test_what_is_misspelt_in_a_layout_is_a_fault_as_ever(tmp_path: Path, key: str) -> None:
-    (tmp_path / "curate.toml").write_text(f'{_LAYOUT}{key} = "x"\n')
-    for read in (load_settings, read_layout):
-        with pytest.raises(BadSettings, match=rf'a fault:\n  layout.{key} = "x": there is no such key'):
-            read(tmp_path)
 
 
 def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.generated import pointers_in, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
-from pipelines.store.layout import Kind, Layout
+from pipelines.store.layout import Kind
 from pipelines.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_a_second_night_finds_nothing_to_move(
 
 
 def snapshot_of(pages: Mapping[str, Document]) -> Snapshot:
-    return Snapshot(Path("memory"), pages, {}, {}, {}, {}, Layout())
+    return Snapshot(Path("memory"), pages, {}, {}, {}, {})
 
 
 def test_what_people_wrote_stays_even_over_the_cap() -> None:

@@ -1,79 +1,35 @@
-"""Names of a memory that was adopted in place: there and back again, and a `[layout]` with all its faults."""
+"""What the names of files say: their day, whether globs include them, and which notes a memory reads."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from pipelines.errors import BadSettings, BrokenChangeSet
-from pipelines.settings import load_settings
+from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.store.change_set import Change
 from pipelines.store.git import Author, Git
-from pipelines.store.in_place_layout import DayNames, InPlaceLayout
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import read_layout
+from pipelines.store.layout import day_of_log, is_matched, may_hold
+from pipelines.store.user_layout import find_memory, inside, layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
 
-PATTERNS = (
-    "memory/{YYYY}-{MM}-{DD}*.md",
-    "{YYYY}/{MM}/{DD}.md",
-    "{DD}.{MM}.{YYYY}.md",
-    "Curated/Logs/{YYYY}-{MM}-{DD}.md",
-)
-LAYOUT = '[layout]\nhome = "Curated"\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"\n'
-FOLDERS = ("", "Daily/", "memory/", "Curated/", "Curated/Projects/", "Curated/State/", "Projects/", "2026/02/", "a/b/")
-FILES = (
-    "2026-02-03.md",
-    "2026-02-03-frost.md",
-    "03.md",
-    "03.02.2026.md",
-    "MEMORY.md",
-    "USER.md",
-    "SOUL.md",
-    "x.md",
-    "x.png",
-)
-NAMES = st.builds(
-    InPlaceLayout,
-    home=st.just("Curated"),
-    days=st.sampled_from(PATTERNS).map(DayNames),
-    theirs=st.sampled_from([{}, {"MEMORY.md": "MEMORY.md", "USER.md": "a/USER.md", "SOUL.md": "SOUL.md"}]),
-    notes=st.sampled_from([(), ("**",), ("*.md", "!x.md")]),
-    opted_in=st.sampled_from([(), ("MEMORY.md",), ("Projects/*.md", "a/**"), ("**", "!MEMORY.md")]),
-)
 
-
-@given(NAMES, st.lists(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(FILES)), max_size=12))
-def test_no_two_files_have_one_name(names: InPlaceLayout, paths: list[tuple[str, str]]) -> None:
-    reals = {folder + file for folder, file in paths}
-    owns = [own for real in reals if (own := names.canonical(real)) is not None]
-    assert len(owns) == len(set(owns))
-
-
-@given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_only_what_is_made_or_opted_in_is_written(names: InPlaceLayout, folder: str, file: str) -> None:
-    own = names.canonical(folder + file)
-    if own is not None and names.is_writable(own):
-        assert (folder + file).startswith("Curated/") or names.is_opted_in(folder + file)
-        assert not own.startswith("Logs/")
-
-
-@pytest.mark.parametrize("pattern", PATTERNS)
-def test_a_day_is_written_and_understood(pattern: str) -> None:
-    names = DayNames(pattern)
-    real = names.real("Logs/2026-02-03.md")
-    assert real is not None
-    assert names.canonical(real) == "Logs/2026-02-03.md"
-    assert names.real("Logs/2026-02-31.md") is None
-    assert names.canonical(real.replace("03", "41")) is None
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("Logs/2026-02-03.md", "2026-02-03"), ("Logs/2026-02-31.md", ""), ("Logs/2026-02-03-x.md", ""),
+        ("../memory/2026-02-03-frost.md", "2026-02-03"), ("../J/2026/02/03.md", "2026-02-03"),
+        ("../J/2026/02/2026-02-03.md", "2026-02-03"), ("../Day 20260203.md", "2026-02-03"), ("../2026-02-31.md", ""),
+        ("../03.02.2026.md", ""), ("../2025/2026-02-03 Tuesday.md", "2026-02-03"), ("../x.md", ""),
+    ],
+)  # fmt: skip
+def test_the_day_of_a_log_is_in_its_name(path: str, day: str) -> None:
+    assert day_of_log(path) == day
 
 
 def test_globs() -> None:
@@ -86,76 +42,52 @@ def test_globs() -> None:
     assert not may_hold("src", ["*.md", "memory/**"])
 
 
-def test_every_fault_is_named_at_once(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "linked").symlink_to(tmp_path / "real")
-    (tmp_path / "curate.toml").write_text(
-        'day_end = "25:00"\n[layout]\nhome = "../out"\nlogs = "linked/{YYYY}-{MM}-{DD}.md"\nsoul = ".git/SOUL.md"\n'
-        'memory = "NOTES.md"\nuser = "NOTES.md"\nnotes = "**"\nopted_in = ["/etc/**", 3]\ncolour = "red"\n'
-    )
-    with pytest.raises(BadSettings) as caught:
-        load_settings(tmp_path)
-    told = str(caught.value)
-    for fault in (
-        'day_end = "25:00"', 'layout.home = "../out": it leads out', "linked is a symbolic link",
-        'layout.soul = ".git/SOUL.md": hidden files', "layout.memory names the same",
-        'layout.notes = "**": it should be',
-        'layout.opted_in[0] = "/etc/**": it leads out', "layout.opted_in[1] = 3", 'layout.colour = "red": there is no',
-    ):  # fmt: skip
-        assert fault in told
-    with pytest.raises(BadSettings):
-        read_layout(tmp_path)
+def notes(folder: Path, says: str) -> Path:
+    """Lay down notes around a memory, and what their file says; return the memory."""
+    (folder / "Curated").mkdir()
+    (folder / "Curated/curate.toml").touch()
+    (folder / "plan.md").write_text("mine\n")
+    (folder / "curate-notes.toml").write_text(says)
+    return folder / "Curated"
 
 
 @pytest.mark.parametrize(
     "odd",
-    [
-        "layout = 3",
-        '[layout]\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"',
-        '[layout]\nhome = "Curated"\nlogs = "Curated/Days/{YYYY}-{MM}-{DD}.md"',
-        f'{LAYOUT}memory = "Curated/MEMORY.md"',
-        f'{LAYOUT}memory = "Daily/2026-01-01.md"',
-        f'{LAYOUT}user = "USER.txt"',
-        LAYOUT.replace("Curated", "a//b"),
-    ],
-)
-def test_what_overlaps_or_lacks_is_refused(tmp_path: Path, odd: str) -> None:
-    (tmp_path / "curate.toml").write_text(f"{odd}\n")
-    with pytest.raises(BadSettings):
-        load_settings(tmp_path)
+    ["", 'memory = "../out"', 'memory = ".git"', 'memory = "a/b"', 'memory = "A."', "memory = 3",
+     'memory = "Curated"\nnotes = "**"', 'memory = "Curated"\nlogs = [3]', 'memory = "Curated"\ncolour = "red"',
+     f'memory = "Curated"\nnotes = {["x"] * 201}'],
+)  # fmt: skip
+def test_faults_of_what_is_said_of_notes_are_named(tmp_path: Path, odd: str) -> None:
+    with pytest.raises(BadSettings, match=r"curate-notes.toml"):
+        layout_of(notes(tmp_path, f"{odd}\n"))
 
 
-def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text(LAYOUT.replace("[layout]", '["l\\u0061yout"]'))
-    with pytest.raises(BadSettings, match="without escapes"):
-        load_settings(tmp_path)
+def test_only_the_notes_that_are_meant_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    memory = notes(tmp_path / "vault", 'memory = "Curated"\nnotes = ["**"]\n')
+    (tmp_path / "outside.md").touch()
+    (tmp_path / "vault/link").symlink_to(tmp_path)
+    assert find_memory(tmp_path / "vault") == memory
+    assert inside(memory, "../plan.md").read_text() == "mine\n"
+    for path in ("../../outside.md", "../x/../../outside.md", "../.git/config", "../link/outside.md",
+                 "../Curated/MEMORY.md", "Projects/../../../outside.md"):  # fmt: skip
+        with pytest.raises(BadFile):
+            inside(memory, path)
 
 
-def test_each_command_reads_the_layout_anew(tmp_path: Path) -> None:
-    settings = tmp_path / "curate.toml"
-    settings.write_text(LAYOUT)
-    assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"
-    settings.write_text(LAYOUT.replace("Curated", "Kept by night"))
-    assert read_layout(tmp_path).real("MEMORY.md") == "Kept by night/MEMORY.md"
+def test_a_memory_cannot_say_itself_that_it_reads_what_is_around_it(tmp_path: Path) -> None:
+    memory = notes(tmp_path, 'memory = "Other"\nnotes = ["**"]\n')
+    (memory / "curate-notes.toml").write_text('memory = "Curated"\nnotes = ["**"]\n')
+    with pytest.raises(BadFile):
+        inside(memory, "../plan.md")
 
 
-@pytest.mark.parametrize("path", ["Logs/2026-02-03.md", "Notes/plan.md", "curate.toml"])
-def test_a_change_of_a_persons_file_is_refused_whoever_decided_on_it(
-    tmp_path: Path, at: Callable[[str], datetime], path: str
-) -> None:
-    (tmp_path / "curate.toml").write_text(f'{LAYOUT}notes = ["**"]\n')
-    (tmp_path / "plan.md").write_text("mine\n")
-    git = Git(tmp_path)
+def test_a_change_of_a_note_is_refused_whoever_decided_on_it(tmp_path: Path, at: Callable[[str], datetime]) -> None:
+    memory = notes(tmp_path, 'memory = "Curated"\nnotes = ["**"]\n')
+    git = Git(memory)
     git.init()
     author = Author("Night", "night@example.org", at("2026-03-01T02:00+00:00"))
     with pytest.raises(BrokenChangeSet):
-        apply_changes(tmp_path, git, [Change(path, None, b"theirs\n")], "A run\n", author)
+        apply_changes(memory, git, [Change("../plan.md", b"mine\n", b"theirs\n")], "A run\n", author)
     assert (tmp_path / "plan.md").read_text() == "mine\n"
-    assert not (tmp_path / ".curate" / "pending").exists()
-
-
-@pytest.mark.parametrize("home", ["a" * 256, "é" * 128, "/".join(["a" * 200] * 6)])
-def test_a_name_that_no_file_can_have_is_a_fault(tmp_path: Path, home: str) -> None:
-    (tmp_path / "curate.toml").write_text(f'[layout]\nhome = "{home}"\nlogs = "{{YYYY}}-{{MM}}-{{DD}}.md"\n')
-    with pytest.raises(BadSettings, match="it is too long for a file name"):
-        load_settings(tmp_path)
+    assert not (memory / ".curate" / "pending").exists()

@@ -41,7 +41,7 @@ from pipelines.queries.startup.read import (
 )
 from pipelines.store.days import moment_of, read_days
 from pipelines.store.document import Document, document_at
-from pipelines.store.files import list_files, open_real, read_bytes
+from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import sentences_under
 from pipelines.store.layout import (
     BRIEFING,
@@ -53,6 +53,7 @@ from pipelines.store.layout import (
     SOUL,
     USER,
     Kind,
+    day_of_log,
     episode_path,
     log_path,
     slug,
@@ -218,7 +219,7 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
 def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
     """Return the documents whose items a session is shown."""
     kinds = {Kind.BRIEFING, Kind.USER, Kind.PROJECT, Kind.AREA}
-    return [one for path, one in sorted(documents.items()) if one.kind in kinds or path.startswith(f"{NOTES}/")]
+    return [one for path, one in sorted(documents.items()) if one.kind in kinds]
 
 
 def _short(documents: Iterable[Document]) -> dict[str, str]:
@@ -226,7 +227,7 @@ def _short(documents: Iterable[Document]) -> dict[str, str]:
 
 
 def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: Mapping[str, str]) -> list[ContextPart]:
-    root, layout, today = request.root, layout_of(request.root), request.today
+    root, today = request.root, request.today
     pages = _of_sessions(documents)
     held, short = items_of(pages), _short(pages)
     now = {
@@ -251,7 +252,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     ]
     path, fault = project_path(root, documents, request.project, request.folder)
     if path:
-        found.append(document("project", layout.real(path), documents[path]))
+        found.append(document("project", path, documents[path]))
     elif fault:
         found.append(ContextPart("project", fault=fault))
     for part, is_quiet in ("open", False), ("quiet", True):
@@ -259,7 +260,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         found.append(ContextPart(part, "", _veiled(entries)))
     for name, day in ("yesterday", days_before(today, 1)), ("today", today):
         found.append(_log_part(request, name, day, said, documents.get(episode_path(day))))
-    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, layout.real, path))))
+    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
     return [*found, _hits(request)] if request.query else found
 
@@ -267,28 +268,27 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
 def _always_shown(
     root: Path, documents: Mapping[str, Document], faults: Mapping[str, str]
 ) -> Iterator[tuple[str, str, Document | None, str]]:
-    """Yield SOUL.md, USER.md and MEMORY.md: name, path on disk, document, and what is wrong with it."""
-    layout = layout_of(root)
+    """Yield SOUL.md, USER.md and MEMORY.md: name, path, document, and what is wrong with it."""
     for name in (SOUL, USER, BRIEFING):
-        theirs = layout.theirs.get(name, "")
-        if theirs and theirs != layout.real(name):
-            yield (_THEIR + name, theirs, *_read(root, theirs))
-        if name == SOUL and (theirs or not layout.in_place):
-            yield (name, layout.real(name), *_read(root, layout.real(name)))
-        elif name in documents or name in faults:
-            yield name, layout.real(name), documents.get(name), faults.get(name, "")
+        theirs = _read(root, f"{NOTES}/{name}") if layout_of(root).home else (None, "")
+        if any(theirs):
+            yield (name if name == SOUL else _THEIR + name, f"{NOTES}/{name}", *theirs)
+        elif name == SOUL:
+            yield (name, name, *_read(root, name))
+        if name in documents or name in faults:
+            yield name, name, documents.get(name), faults.get(name, "")
 
 
-def _read(root: Path, real: str) -> tuple[Document | None, str]:
+def _read(root: Path, path: str) -> tuple[Document | None, str]:
     """Return a file that is no document of the memory as one, or what is wrong with it."""
     try:
-        file = open_real(root, real)
+        file = open_regular(root, path)
     except CurateError as error:
         return None, error.sentence
     if file is None:
         return None, ""
     with file:
-        return document_at(real, file.read().decode(errors="replace")), ""
+        return document_at(path, file.read().decode(errors="replace")), ""
 
 
 def _hits(request: ContextRequest) -> ContextPart:
@@ -325,7 +325,7 @@ def _said_once(
 
 def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Document | None) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
-    root, layout, path, covered = request.root, layout_of(request.root), log_path(day), ""
+    root, paths, covered = request.root, [log_path(day)], ""
     most, told = max(_A_LOG, 16 * request.budget), list[Snippet]()
     if page is not None:
         covered = ",".join(one.lines for _, one in sentences_under(page, day))
@@ -333,8 +333,9 @@ def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Do
         told = [Snippet(redacted(line)) for line in lines if not tells(said, line)]
     entries, fault = list[Snippet](), ""
     try:
-        for one in logs_of(root, day):
-            entries += _own_entries(root, one, day, most, covered if one == path else "")
+        paths = logs_of(root, day) or paths
+        for one in paths:  # the episode does not say of which of several logs its lines are
+            entries += _own_entries(root, one, day, most, covered if len(paths) == 1 else "")
     except CurateError as error:
         fault = error.sentence
 
@@ -342,14 +343,13 @@ def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Do
         rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
-    return ContextPart(name, layout.real(path), [*told, *entries], episode_first, fault=fault)
+    return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)
 
 
 def logs_of(root: Path, day: str) -> list[str]:
     """Return the logs of a day, and its partial ones."""
-    layout = layout_of(root)
-    paths = list_files(root, LOGS, ".md")
-    return [one for one in paths if layout.day_of_log(one) == day or one.startswith(f"{PARTIAL}/{day}")]
+    paths = [*list_files(root, LOGS, ".md"), *log_notes(root)]
+    return [one for one in paths if day_of_log(one) == day or one.startswith(f"{PARTIAL}/{day}")]
 
 
 def _own_entries(root: Path, path: str, day: str, most: int, covered: str) -> list[Snippet]:
@@ -381,7 +381,7 @@ def _health(request: ContextRequest, documents: Mapping[str, Document]) -> Conte
     line = f"Memory health: {_last_run(request.root, request.now)}"
     if waiting := len(read_queue(documents.get(REVIEW))):
         waits = "entry waits" if waiting == 1 else "entries wait"
-        queue = layout_of(request.root).real(REVIEW)
+        queue = REVIEW
         line += f" {waiting} {waits} for a person in {queue}; `curate review` shows what."
     return ContextPart("health", text=line)
 
@@ -426,9 +426,8 @@ def project_of_folder(root: Path, paths: Iterable[str], folder: str) -> str:
 
 
 def _projects(paths: Iterable[str]) -> dict[str, str]:
-    """Return the paths of projects by the slug of their file's name; the program's own page before a person's."""
-    projects = (path for path in paths if path.startswith(("Projects/", f"{NOTES}/")))
-    return {slug(page_name(path)): path for path in sorted(projects, key=lambda path: path.startswith("Projects/"))}
+    """Return the paths of projects by the slug of their file's name."""
+    return {slug(page_name(path)): path for path in sorted(paths) if path.startswith("Projects/")}
 
 
 def _last_run(root: Path, now: datetime) -> str:

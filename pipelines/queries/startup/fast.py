@@ -63,6 +63,13 @@ def find_root(named: str) -> str:
     named = named or os.environ.get("CURATE_MEMORY", "")
     folder = os.path.abspath(os.path.expanduser(named)) if named else _here()
     while folder and not os.path.isfile(f"{folder}/curate.toml"):
+        if os.path.isfile(f"{folder}/curate-notes.toml"):
+            from pathlib import Path
+
+            from pipelines.store.user_layout import memory_at
+
+            folder = str(memory_at(Path(folder)) or "")
+            break
         if named or folder == os.path.dirname(folder):
             return ""
         folder = os.path.dirname(folder)

@@ -95,16 +95,12 @@ def keep_clock(root: Path, settings: Settings, when: datetime) -> None:
     """Keep the offset of the memory's zone for a day, or until the clock may change.
 
     Args:
-        root: the memory; of one that was adopted in place, no line is logged at once.
+        root: the memory.
         settings: its settings.
         when: the moment, in its zone.
     """
     from datetime import timedelta
 
-    from pipelines.store.user_layout import layout_of
-
-    if layout_of(root).in_place:
-        return
     now, before = when.timestamp(), stamp(f"{root}/curate.toml")
     offsets = [one.utcoffset() or timedelta() for one in (when, (when + timedelta(days=1)))]
     until = now + _DAY if offsets[0] == offsets[1] else now // _CHANGES_AT * _CHANGES_AT + _CHANGES_AT

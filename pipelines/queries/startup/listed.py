@@ -17,7 +17,7 @@ from pipelines.store.priority import priority
 from pipelines.text import clipped, stated_due
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from pipelines.store.document import Document
 
@@ -161,9 +161,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
     return entries
 
 
-def work_entries(
-    pages: Iterable[Document], held: Held, today: str, said: Said, real: Callable[[str], str], project: str = ""
-) -> list[Snippet]:
+def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, project: str = "") -> list[Snippet]:
     """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
     They are chosen by worth, which fades. What a sentence tells already, and
@@ -174,7 +172,6 @@ def work_entries(
         held: their items.
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before; what is chosen is added.
-        real: the path on disk of a document.
         project: the path of the session's project, or empty.
     """
     active = (one for one in pages if one.front.get("status").casefold() not in _OVER)
@@ -197,7 +194,7 @@ def work_entries(
             said.append((_words(words), ids if words is text else ()))
             chosen.setdefault(path, []).append(entry)
     latest = sorted(chosen, key=lambda path: shown[path].newest, reverse=True)
-    return [one for path in latest for one in (Snippet(_head_of(shown[path], real), heading=2), *chosen[path])]
+    return [one for path in latest for one in (Snippet(_head_of(shown[path]), heading=2), *chosen[path])]
 
 
 def ranks_of(held: Held, today: str) -> dict[str, str]:
@@ -227,10 +224,10 @@ def _spread(rows: list[_Row], at: int) -> list[_Row]:
     return sorted(found, key=itemgetter(0))
 
 
-def _head_of(page: Document, real: Callable[[str], str]) -> str:
+def _head_of(page: Document) -> str:
     """Return the line above what is shown of a page: its title, where it stands, and what it is for."""
     title, purpose = page.front.get("title") or page_name(page.path), page.front.get("purpose")
-    return f"## {title} ({real(page.path)}){': ' if purpose else ''}{purpose}"
+    return f"## {title} ({page.path}){': ' if purpose else ''}{purpose}"
 
 
 def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:

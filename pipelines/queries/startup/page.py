@@ -18,7 +18,19 @@ from pipelines.queries.startup.context import (
 from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
 from pipelines.store.days import read_days
 from pipelines.store.files import list_files
-from pipelines.store.layout import FOLDERS, ITEMS, PARTIAL, PRIVATE, SETTINGS, SOUL, log_path
+from pipelines.store.layout import (
+    BRIEFING,
+    FOLDERS,
+    ITEMS,
+    NOTES,
+    NOTES_FILE,
+    PARTIAL,
+    PRIVATE,
+    SETTINGS,
+    SOUL,
+    USER,
+    log_path,
+)
 from pipelines.store.snapshot import document_paths
 from pipelines.store.user_layout import layout_of
 
@@ -62,17 +74,18 @@ def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) ->
 
 def _stamps(request: ContextRequest) -> list[str]:
     """Return the stamps of all that the context rests on; none if its day is about to end."""
-    root, layout, days = request.root, layout_of(request.root), read_days(request.root)
+    root, days = request.root, read_days(request.root)
     if days.of(request.now + timedelta(hours=1)) != request.today:
         return []
     logs = [
         one for day in (request.today, days_before(request.today, 1)) for one in (log_path(day), *logs_of(root, day))
     ]
     pages = [SOUL, *document_paths(root), *list_files(root, ITEMS.rstrip("/"), ".jsonl"), *logs]
-    real = {SETTINGS, f"{PRIVATE}/runs", f"{PRIVATE}/secrets.jsonl", *layout.theirs.values()}
-    real |= set(map(layout.real, (*pages, *FOLDERS, PARTIAL, TRAVELLING)))
-    real |= {one.rpartition("/")[0] for one in real if "/" in one} - {PRIVATE}
-    return [stamp(__file__), *(stamp(f"{root}/{one}") for one in sorted(real))]
+    paths = {SETTINGS, f"{PRIVATE}/runs", f"{PRIVATE}/secrets.jsonl", *pages, *FOLDERS, PARTIAL, TRAVELLING}
+    if layout_of(root).home:
+        paths |= {f"{NOTES}/{one}" for one in (NOTES_FILE, SOUL, USER, BRIEFING)}
+    paths |= {one.rpartition("/")[0] for one in paths if "/" in one} - {PRIVATE}
+    return [stamp(__file__), *(stamp(f"{root}/{one}") for one in sorted(paths))]
 
 
 def _parts_for_hook(request: ContextRequest) -> list[ContextPart]:

@@ -145,9 +145,8 @@ def recall(root: str, prompt: str, folder: str = "") -> list[str]:
     from pipelines.store.files import read_bytes
     from pipelines.store.ledger import ledger_on_disk
     from pipelines.store.snapshot import document_paths
-    from pipelines.store.user_layout import layout_of
 
-    real, rows = layout_of(memory).real, ledger_on_disk(memory)
+    rows = ledger_on_disk(memory)
     project, found = project_of_folder(memory, document_paths(memory), folder), []
     pages = {path: (read_bytes(memory, path) or b"").decode(errors="replace") for path in {one[2] for one in places}}
     for score, ident, path in places:
@@ -155,7 +154,7 @@ def recall(root: str, prompt: str, folder: str = "") -> list[str]:
         _, item = page.held.get(ident, ("", None))
         if item and is_shown(page, item) and not item.doubted:
             kind = kind_of_item(item)
-            line = redacted(f"- {ident} {kind}: {words_of(item)} ({real(path)})")
+            line = redacted(f"- {ident} {kind}: {words_of(item)} ({path})")
             found.append(((kind != "Rule", path != project, -score, ident), line))
     kept, left = list[str](), BUDGET - tokens(HEAD)
     for _, line in sorted(found):

@@ -16,7 +16,6 @@ from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
-from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +30,7 @@ _BATCH = 8 << 20
 def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     """Yield the secrets in the memory's current files and its kept transcripts; links are not followed."""
     for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
-        yield from secrets_in(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
+        yield from secrets_in(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
 def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -78,7 +77,7 @@ def without_secret_files(snapshot: Snapshot) -> Snapshot:
     for path, document in snapshot.documents.items():
         if spans := redactor.find(data := document.text.encode()):
             why = held_because(locate(redactor, data, spans))
-            warnings.append(FileWarning(path, why, pending=True, shown=snapshot.shown(path)))
+            warnings.append(FileWarning(path, why, pending=True))
             del documents[path]
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
 

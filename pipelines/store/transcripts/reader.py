@@ -26,7 +26,7 @@ from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
 from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
-from pipelines.store.user_layout import inside, real_path
+from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -354,9 +354,9 @@ def keep(root: Path, written: Path, file: str) -> None:
         NotWritable: the disk refused.
         BadFile: a component of the path is a symbolic link.
     """
-    target, sessions = inside(root, real_path(root, file)), inside(root, real_path(root, SESSIONS))
+    target, sessions = inside(root, file), inside(root, SESSIONS)
     with writing(file):
-        make_folder(root, real_path(root, file).rpartition("/")[0])
+        make_folder(root, file.rpartition("/")[0])
         for folder in target.parents:
             if folder.is_relative_to(sessions):  # only the owner may read Sessions and folders in it
                 folder.chmod(0o700)

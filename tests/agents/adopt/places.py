@@ -69,8 +69,8 @@ class Place:
 
     @property
     def memory(self) -> Memory:
-        inner = self.root / "memory"
-        return Memory(inner if (inner / "curate.toml").exists() else self.root, self._capsys)
+        inner = self.root / "memory/Curated"  # of Claude Code, the notes are in a folder
+        return Memory(inner if inner.exists() else self.root / "Curated", self._capsys)
 
 
 def theirs(root: Path) -> dict[str, tuple[str, int, int]]:
