@@ -254,16 +254,6 @@ class NightOvertaken(LockHeld):
         self.holder = ""
 
 
-class ChangedUnderRun(CurateError):
-    """Raised when people or agents kept changing the files that a run was about to write."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(
-            f"These files kept changing while the run was about to write them: {', '.join(paths)}.",
-            "Nothing was written. Run again once those files have stopped changing.",
-        )
-
-
 class BrokenChangeSet(CurateError):
     """Raised when the changes of a run would break a promise; nothing is written."""
 

@@ -17,7 +17,7 @@ from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.cli.run_command import night_of, print_report
-from pipelines.errors import FINE, TRY_LATER, ChangedUnderRun, CurateError, UsageFault
+from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
 from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
 from pipelines.night.unattended import curate_unattended
 from pipelines.store.git_remote import NotPushed, Unreachable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-_PASSING = (Unreachable, NotPushed, ChangedUnderRun)
+_PASSING = (Unreachable, NotPushed)
 
 
 @click.command()

@@ -108,7 +108,6 @@ class HeldMemory:
         Raises:
             BrokenChangeSet: the change would break a promise; nothing was written.
             BadFile: it would change a document with marks of a conflict; nothing was written.
-            ChangedUnderRun: a file changed since it was read; nothing was written.
         """
         pruned, changes = self.planned(deed)
         if changes:
@@ -191,7 +190,6 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         LockHeld: a run is working on the memory.
         BrokenChangeSet: an edit would break a promise; nothing was written.
         BadFile: the command would change a document with marks of a conflict; nothing was written.
-        ChangedUnderRun: a file changed since it was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
         snapshot = without_secret_files(found.snapshot)

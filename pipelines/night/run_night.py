@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import ChangedUnderRun, CurateError, LockHeld
+from pipelines.errors import CurateError, LockHeld
 from pipelines.extract.llm.replies import drop_replies
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
@@ -24,15 +24,11 @@ from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
-from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pipelines.night.run import Night, Run
 
 
-ATTEMPTS: Final = 3
 _ALLOCATIONS = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
 STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
@@ -44,7 +40,6 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     Raises:
         LockHeld: another run is working on the memory.
         GitFault: git is in a state that a commit would make worse.
-        ChangedUnderRun: files kept changing while the run tried to write; nothing was written.
         NotWritable: the disk refused.
         CurateError: the night was not published (only if `night.sharing` is a `night.remote_night.Publishing`).
     """
@@ -98,11 +93,12 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
     while run is None or run.later:  # with a model, each day is a run of its own
         # A second later for each day: ids are in the order of the runs, and the last one tells what is left.
         ident = run_id(night.now + timedelta(seconds=len(reports)), git.head())
-        run = _write(night, git, ident, watch, commit, run)
+        run = _write(night, git, ident, watch, run)
         reports.append(run.report)
         if run.later:
             save_report(night.root, run.report.to_json())
             watch.next_day(len({one.day for one in run.later}))
+            commit()  # what people wrote during the run
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
     remember_rules(night.root)
@@ -118,31 +114,18 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
     return reports
 
 
-def _write(
-    night: Night, git: Git, ident: str, watch: Watch, commit_anew: Callable[[], object], earlier: Run | None
-) -> Run:
-    """Plan and apply; if a file changed meanwhile, plan again on its new content, and report what every plan paid."""
-    tally = Tally()
-    for attempt in range(1, ATTEMPTS + 1):
-        run = plan_night(night, git, watch, earlier)
-        report = run.report
-        tally.add(report.tally)
-        report.run, report.tally = ident, tally
-        if not run.changes:
-            return run
-        try:
-            with watch.stage("commit"):
-                changes = (*run.changes, *shared_reports(night.root, report))
-                report.commit, changed = apply_changes(night.root, git, changes, *signed(night, report))
-        except ChangedUnderRun:
-            if attempt == ATTEMPTS:
-                raise
-            commit_anew()
-        else:
-            why = "changed while the run was writing; both changes were merged"
-            report.warnings += [f"{path} {why}." for path in changed]
-            return run
-    raise AssertionError  # the loop returns or raises
+def _write(night: Night, git: Git, ident: str, watch: Watch, earlier: Run | None) -> Run:
+    """Plan and apply; what others wrote to the files meanwhile is merged with the run's changes."""
+    run = plan_night(night, git, watch, earlier)
+    report = run.report
+    report.run = ident
+    if run.changes:
+        with watch.stage("commit"):
+            changes = (*run.changes, *shared_reports(night.root, report))
+            report.commit, changed = apply_changes(night.root, git, changes, *signed(night, report))
+        why = "changed during the run; both changes were merged"
+        report.warnings += [f"{path} {why}." for path in changed]
+    return run
 
 
 def signed(night: Night, report: RunReport) -> tuple[str, Author]:

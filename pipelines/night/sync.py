@@ -227,7 +227,6 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
     Raises:
         LockHeld: a run is working on the memory.
         GitFault: git is in a state that a commit would make worse.
-        ChangedUnderRun: a log with a secret kept changing while it was cleaned.
         NotWritable: the disk refused.
     """
     git, author = Git(root), Author(*sharing.settings.author, sharing.now)

@@ -154,7 +154,6 @@ def carry_out_undo(
 
     Raises:
         LockHeld: a run is working on the memory.
-        ChangedUnderRun: files changed while the undo tried to write; nothing was written.
         CurateError: any error of `plan_undo`.
     """
     if is_dry:

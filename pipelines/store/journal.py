@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
+from pipelines.errors import BadFile, BrokenChangeSet, HoldsSecret
 from pipelines.store.atomic_replace import merge_changes, put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.layout import NOTES, PRIVATE
-from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside
@@ -59,7 +58,6 @@ def apply_changes(
     """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
 
     Raises:
-        ChangedUnderRun: a file changed since the run read it; nothing was written.
         HoldsSecret: a change contains a secret; nothing was written.
         NotWritable: the disk refused; nothing was written, or the next start completes the changes.
         GitFault: git refused the commit; the files are written, and the next start commits them.
@@ -68,12 +66,6 @@ def apply_changes(
     _refuse(root, changes)
     journal = _Journal(tuple(changes), message, author, git.head(), onto)
     _stage(root, changes)
-    left = left_out(root)  # these are written to the disk now
-    found = ((change, read_bytes(root, change.path)) for change in changes)
-    moved = [change.path for change, data in found if data != change.before and (data or change.path not in left)]
-    if moved:
-        _drop(root)
-        raise ChangedUnderRun(moved)
     _write_manifest(root, journal)
     return _complete(root, git, journal, inside(root, _FOLDER))
 

@@ -6,12 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import pytest
-
-from pipelines.errors import ChangedUnderRun
 from pipelines.extract.extraction import Extraction
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
@@ -59,7 +55,7 @@ def test_what_the_owner_staged_is_staged_still(memory: Memory) -> None:
     assert memory.git("status", "--porcelain") == "A  other.txt\n"
 
 
-def test_a_file_changed_under_the_run_is_planned_anew(memory: Memory) -> None:
+def test_what_is_written_during_a_run_is_merged_with_its_changes(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: first\n- Todo: second\n")
 
     class Editing(RulesExtractor):
@@ -68,28 +64,12 @@ def test_a_file_changed_under_the_run_is_planned_anew(memory: Memory) -> None:
             memory.write("Areas/general.md", "# General\n\nMine.\n")
             return super().extract(request)
 
-    assert night(memory, extractor=Editing()).commit
+    report = night(memory, extractor=Editing())
+    assert "Areas/general.md changed during the run; both changes were merged." in report.warnings
     assert "My own words, written during the run." in memory.read("MEMORY.md")
     assert "Mine." in memory.read("Areas/general.md")
     assert texts(memory) == {"first", "second"}
-
-
-def test_files_that_never_rest_stop_the_run_and_nothing_is_written(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: first\n")
-    count = iter(range(10**6))
-
-    def restless(*arguments: object) -> object:
-        plan = plan_night(*arguments)  # type: ignore[arg-type]  # passed on
-        memory.write("Areas/general.md", f"# General {next(count)}\n")
-        return plan
-
-    monkeypatch.setattr("pipelines.night.run_night.plan_night", restless)
-    with pytest.raises(ChangedUnderRun):
-        night(memory)
-    assert texts(memory) == set()
-    assert not (memory.root / ".curate" / "pending").exists()
+    assert "Mine." not in memory.git("show", report.commit or "")
 
 
 def test_what_the_template_has_and_the_memory_lacks_is_added(memory: Memory) -> None:
