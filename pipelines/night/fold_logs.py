@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
-from pipelines.store.layout import NOTES, PARTIAL, log_day, log_path
+from pipelines.store.layout import NOTES, PARTIAL, day_of_log, log_day, log_path
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
@@ -84,7 +84,8 @@ def with_partial_logs(
             said = _DAY_TITLE.sub("", partials[path].decode())
             out[log_path(day)] = (_by_time(text, said) or _appended(text, name.removesuffix(".md"), said)).encode()
             folded.append(path)
-    return dict(sorted(out.items())), tuple(folded), tuple(odd)
+    by_day = sorted(out.items(), key=lambda one: (day_of_log(one[0]), one[0]))
+    return dict(by_day), tuple(folded), tuple(odd)
 
 
 def _appended(log: str, name: str, said: str) -> str:

@@ -42,6 +42,11 @@ def test_a_partial_log_without_a_day_stays_and_is_named() -> None:
     assert odd == ("Logs/partial/2026-02-30.md", "Logs/partial/notes.md")
 
 
+def test_notes_and_logs_are_in_the_order_of_their_days() -> None:
+    logs = dict.fromkeys(("../b/2026-03-11.md", LOG, "../a/2026-03-13.md", "Logs/2026-03-10.md"), b"")
+    assert [path[-5:-3] for path in with_partial_logs(logs, {}, "2026-03-13")[0]] == ["10", "11", "12", "13"]
+
+
 LINES = st.lists(
     st.sampled_from(["- 09:00 a", "- 08:30 b", "* 10:00 c", "  more", "# t", "## h", "text", "", "- no time"]),
     max_size=8,
