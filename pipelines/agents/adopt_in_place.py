@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 from pipelines.agents.adopt_days import DIGEST, Vault, dated, glob_of, read_vault
 from pipelines.agents.adopt_items import with_statements, write_pages
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, note_text, shown
-from pipelines.errors import UsageFault
+from pipelines.errors import GitFault, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import replace_synced, writing
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, PARA, SETTINGS, SOUL, USER, Layout, day_of_log
+from pipelines.store.git_process import GitCommands
+from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, PARA, SOUL, USER, Layout, day_of_log
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
@@ -108,29 +110,6 @@ def _days(found: Source, kind: NotesKind, vault: Vault) -> str:
     return f"{_TOKEN.sub(lambda token: '?' * len(token[1]), vault.shape)}{several}.md" if vault.shape else ""
 
 
-def repository_of(root: Path, plan: InPlace) -> Path | None:
-    """Return the top of the git repository around a folder, or None if there is none.
-
-    Raises:
-        UsageFault: the repository ignores or filters what a memory must commit.
-        DetachedHead, GitFault: no commit can be made in it.
-    """
-    git = Git(root)
-    if not git.is_repository() and not os.path.lexists(root / ".git"):
-        return None
-    git.check()
-    paths = [f"{plan.layout.home}/{name}" for name in (SETTINGS, BRIEFING)]
-    why = "ignores" if git.ignored(paths) else ""
-    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    filters = git.run("check-attr", "-z", "--stdin", "filter", data=asked).split(b"\0")[2::3]
-    if why := why or ("filters" if {*filters} - {b"unspecified", b"unset"} else ""):
-        raise UsageFault(
-            f"The repository at {git.repository.top} {why} {root / plan.layout.home}.",
-            "A memory commits its files as they are. Change that, or copy the notes without --in-place.",
-        )
-    return git.repository.top
-
-
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> None:
     """Make a memory in its folder among the notes, and commit it. Existing files are not touched.
 
@@ -144,7 +123,6 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
         NotWritable: the disk refused.
         GitFault: git refused.
     """
-    has_git = repository_of(root, plan) is not None
     memory, (home, *globs) = root / plan.layout.home, plan.layout
     rows = [("memory", home, "the folder of the memory"), ("logs", [*globs[0]], "daily notes, read each night"),
             ("notes", [*globs[1]], "notes that search covers")]  # fmt: skip
@@ -154,9 +132,9 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
         replace_synced(root / NOTES_FILE, f"# What memcurate reads here, and never changes.\n{text}".encode(), 0o644)
     find_memory(memory)  # which has notes now
     git = Git(memory)
-    if not has_git:
-        git.init()
-        git.check()
+    git.init()
+    git.check()
+    _keep_out(root, home)
     if plan.kind is NotesKind.CLAUDE_CODE:
         pages = read_documents(memory)
         notes = [read_version(f"{NOTES}/{path}", note_text(root, path)) for path in plan.notes]
@@ -164,3 +142,15 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
         write_pages(memory, pages, pages | new)
     with run_lock(memory, "curate init"):
         commit_edits(memory, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now))
+
+
+def _keep_out(root: Path, home: str) -> None:
+    """Have a repository around the notes leave out the memory, which is a repository of its own."""
+    with contextlib.suppress(GitFault):
+        around = GitCommands(root)
+        file = root / around.run("rev-parse", "--git-path", "info/exclude").decode().rstrip("\n")
+        place = around.run("rev-parse", "--show-prefix").decode().rstrip("\n")
+        with writing(file):
+            file.parent.mkdir(exist_ok=True)
+            with file.open("a", encoding="utf-8") as told:
+                told.write(f"/{place}{home}/\n")

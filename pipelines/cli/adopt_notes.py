@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
-from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place, repository_of
+from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_json, say_table
 from pipelines.clock import moment, system_zone
@@ -119,10 +119,9 @@ def adopt_in_place(wanted: Wanted, home: str) -> None:
         source = _notes_folder(source / base.rstrip("/"))
         found = read_source(source)
     plan = plan_in_place(_with_files(found), kind, home)
-    repository = repository_of(source, plan)
     if not wanted.as_json:
         say(f"{source} is {plan.kind.called}. It would be read in place.")
-        say_table(("what", "files", "part"), _part_rows(plan, repository))
+        say_table(("what", "files", "part"), _part_rows(plan))
         _show_left_out(plan.left_out)
         say(*plan.sentences)
     memory = source / home
@@ -205,7 +204,7 @@ def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, st
             yield ", ".join(map(shown, piece.sources)), piece.target, f"{len(piece.sources)}", piece.why
 
 
-def _part_rows(plan: InPlace, repository: Path | None) -> Iterator[tuple[str, str, str]]:
+def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
     home, logs, notes = plan.layout
     for glob in logs:
         yield glob, f"{len(plan.logs):,}", "a log a day, read each night"
@@ -215,10 +214,8 @@ def _part_rows(plan: InPlace, repository: Path | None) -> Iterator[tuple[str, st
     for name in OFTEN:
         if name in plan.notes:
             yield name, "1", "shown to every session, too"
-    yield f"{home}/", "new", "the memory: whatever is written"
+    yield f"{home}/", "new", "the memory, a git repository: whatever is written"
     yield NOTES_FILE, "new", "what of the notes it reads"
-    part = f"the repository for commits of {home}/"
-    yield str(repository or f"{home}/.git"), "there" if repository else "new", part
 
 
 def _show_left_out(left: Iterable[LeftOut]) -> None:

@@ -126,14 +126,14 @@ def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[Found
         say("`curate check --secrets --history` also searches git's history, and prints how to purge it.")
     if not (past and git):
         return
-    top = shlex.quote(str(git.repository.top))
+    top = shlex.quote(str(git.root))
     listed = shlex.quote(f"{root}/.curate/purge.txt")
     blobs = " ".join(dict.fromkeys(leak.blob for leak in past))
     say(
         "\nOnce no file holds any of them and that is committed, purge the history with git-filter-repo. This removes"
         " the versions above, and every later commit gets a new id:\n"
     )
-    say_verbatim(f"  cp -a {top} {shlex.quote(f'{git.repository.top}.before-purge')}")
+    say_verbatim(f"  cp -a {top} {shlex.quote(f'{git.root}.before-purge')}")
     say_verbatim(f"  printf '%s\\n' {blobs} > {listed}")
     say_verbatim(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
     say("\nIf it was ever pushed, add the remote again, run `git push --force --all`, and clone it again elsewhere.")

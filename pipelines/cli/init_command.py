@@ -17,7 +17,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OtherMemory, memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
-from pipelines.store.user_layout import layout_of, memory_at
+from pipelines.store.user_layout import memory_at
 from pipelines.templating import resource
 from pipelines.text import is_utf8
 
@@ -120,7 +120,7 @@ def _make(root: Path, now: str | None) -> None:
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
-    fresh = not (git.is_repository() if layout_of(root).home else (root / ".git").exists())
+    fresh = not git.is_repository()
     if fresh:
         git.init()
     git.check()

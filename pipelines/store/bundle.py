@@ -42,7 +42,7 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
     """Write a memory's bundle, and return its number of files. An interrupted run is completed first.
 
     Raises:
-        GitFault: the memory is only a part of a repository, its history is incomplete, or git refuses.
+        GitFault: its history is incomplete, or git refuses.
         BadFile: a file cannot be read, or its name is not UTF-8.
         LockHeld: a run is in progress.
     """
@@ -50,9 +50,9 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
     with run_lock(root, "curate export"), ZipFile(out, "w") as archive:
         git.check()
         recover(root, git)
-        if git.repository.prefix or (git.repository.common_dir / "shallow").exists():
-            advice = "Copy the repository's whole folder; complete a shallow history with `git fetch --unshallow`."
-            raise GitFault(f"{root} has no complete history of its own, so it cannot be bundled.", advice)
+        if (git.repository.common_dir / "shallow").exists():
+            advice = "Complete a shallow history with `git fetch --unshallow`."
+            raise GitFault(f"{root} has no complete history, so it cannot be bundled.", advice)
         with tempfile.TemporaryDirectory(dir=private_folder(root)) as aside:
             git.run("bundle", "create", "--quiet", f"{aside}/{_HISTORY}", "HEAD", "--branches", "--tags")
             archive.write(f"{aside}/{_HISTORY}", _HISTORY)

@@ -108,8 +108,7 @@ def repository_faults(root: Path) -> list[Fault]:
     Raises:
         NotARepository: there is none.
     """
-    places = (folder for folder in (root.absolute(), *root.absolute().parents) if (folder / ".git").exists())
-    if (top := next(places, None)) is None:
+    if not (root / ".git").exists():
         raise NotARepository(root)
     git = Git(root)
     said = git.damage()
@@ -117,13 +116,13 @@ def repository_faults(root: Path) -> list[Fault]:
         return []
     more = f" and {len(said) - _MOST_SAID:,} more" if len(said) > _MOST_SAID else ""
     shown = escape_terminal_line("; ".join(said[:_MOST_SAID])) + more
-    return [Fault(".git", 0, "", "git", f"is damaged ({shown}). {_remedy(top, root, shown, git.first_remote())}")]
+    return [Fault(".git", 0, "", "git", f"is damaged ({shown}). {_remedy(root, shown, git.first_remote())}")]
 
 
-def _remedy(top: Path, root: Path, said: str, remote: str) -> str:
-    """Return the sentences that name what helps a damaged repository at `top`, without the last full stop."""
-    place, aside, new = (shlex.quote(f"{top}{end}") for end in ("/.git", ".git-broken", ".git-new"))
-    inside = f"git -C {shlex.quote(str(top))}"
+def _remedy(root: Path, said: str, remote: str) -> str:
+    """Return the sentences that name what helps a damaged repository, without the last full stop."""
+    place, aside, new = (shlex.quote(f"{root}{end}") for end in ("/.git", ".git-broken", ".git-new"))
+    inside = f"git -C {shlex.quote(str(root))}"
     if derived := next((path for word, path in _DERIVED.items() if word in said), ""):
         return f"Git can rebuild that; only what you staged is lost: `rm -r {place}/{derived} && {inside} reset -q`"
     copy = "If you have a bundle, `curate init NEW --from BUNDLE` restores it"

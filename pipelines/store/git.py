@@ -64,7 +64,7 @@ _MANY_PACKS = 16
 
 
 class Git(GitCommands):
-    """The git repository that contains a memory. Paths are relative to the memory, with `/`."""
+    """The git repository of a memory. Paths are relative to it, with `/`."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -77,7 +77,7 @@ class Git(GitCommands):
     # ------------------------------------------------------------ asking
 
     def is_repository(self) -> bool:
-        """Whether the memory is in a repository's work tree."""
+        """Whether the memory is under git."""
         with contextlib.suppress(GitFault):
             return bool(self.repository)
         return False
@@ -124,20 +124,19 @@ class Git(GitCommands):
 
     @property
     def repository(self) -> Repository:
-        """The repository's folders, the memory's path in it, and the current branch.
+        """The repository's folders, and the current branch.
 
         Raises:
-            NotARepository: no folder from the memory upwards has one, or its work tree is elsewhere.
-            DamagedGit: the nearest one cannot be used.
+            NotARepository: there is none, or its work tree is elsewhere.
+            DamagedGit: it cannot be used.
         """
         if self._repository is None:
             self._repository, self._objects = self._opened()
         return self._repository
 
     def _opened(self) -> tuple[Repository, Any]:
-        place = Path(os.path.realpath(self.root))
-        top = next((folder for folder in (place, *place.parents) if os.path.lexists(folder / ".git")), None)
-        if top is None:
+        top = Path(os.path.realpath(self.root))
+        if not os.path.lexists(top / ".git"):
             raise NotARepository(self.root)
         opened = gitpython()
         from git.exc import GitError  # noqa: PLC0415  imported by now
@@ -155,11 +154,10 @@ class Git(GitCommands):
         if settings.get("extensions", "objectformat", fallback="sha1") != "sha1":
             why = f"The repository at {self.root} has SHA-256 ids, which GitPython cannot read."
             raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
-        prefix = f"{place.relative_to(top)}/" if place != top else ""
         # Not `found.git`: the settings' parser keeps `found`, and so its `git cat-file`, until a garbage collection.
         objects = opened.GitCommandWrapperType(str(top))
         weakref.finalize(self, objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
-        return Repository(own, Path(found.common_dir), top, prefix, branch), objects
+        return Repository(own, Path(found.common_dir), branch), objects
 
     def object(self, name: str) -> tuple[str, str, bytes] | None:
         """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.
@@ -209,15 +207,12 @@ class Git(GitCommands):
         return Commit(found[0], tree[0], tuple(parents), seconds, message)
 
     def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
-        """Return path → (mode, blob id) of a commit's files below the memory; empty for None."""
+        """Return path → (mode, blob id) of a commit's files; empty for None."""
         if commit is None or commit in self._trees:
             return dict(self._trees.get(commit or "", {}))
         if (made := self.read_commit(commit)) is None:
             raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
         top = made.tree
-        for part in filter(None, self.repository.prefix.split("/")):
-            inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
-            top = next(inner, "") if top else ""
         found: list[tuple[str, str, str]] = []
         waiting = [("", top)] if top else []
         while waiting:
@@ -360,7 +355,7 @@ class Git(GitCommands):
         """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
         wait_for_locks(self.repository, killed_between(self.root))
         order = sorted(changes, key=lambda path: (changes[path] is not None, path))  # deletions first: make room
-        entries = {os.fsencode(self.repository.prefix + path): changes[path] for path in order}
+        entries = {os.fsencode(path): changes[path] for path in order}
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
@@ -408,7 +403,7 @@ class Git(GitCommands):
                 before, now = self.tree(base or None), self.tree(head)
                 for path in sorted({*before, *now}):
                     if before.get(path) != now.get(path):
-                        place = os.fsencode(self.repository.prefix + path)
+                        place = os.fsencode(path)
                         rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
         if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
             with writing(_LAG):

@@ -93,8 +93,7 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
         return []
     asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
     asked += [f"-G{touching}"] if touching else []
-    # Two memories may share a repository: only commits that touch this one's folder are its runs.
-    asked += ["--full-history", head, "--", "."] if git.repository.prefix else [head, "--"]
+    asked += [head, "--"]
     found: dict[str, RunCommit] = {}
     for row in git.run(*asked).decode(errors="replace").split("\0"):
         if (one := _commit(row.strip("\n"))) is not None:

@@ -28,16 +28,13 @@ _TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The folders of a repository: its own, the one shared with its other work trees, and this work tree.
+    """The folders of a repository: its own, and the one shared with its other work trees.
 
-    `prefix` is the memory's path in the work tree: empty, or a folder ending with `/`. `branch` is the full name of the
-    current branch, even if it has no commit yet; `HEAD` if there is none.
+    `branch` is the full name of the current branch, even if it has no commit yet; `HEAD` if there is none.
     """
 
     git_dir: Path
     common_dir: Path
-    top: Path
-    prefix: str
     branch: str
 
 

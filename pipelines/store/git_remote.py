@@ -150,10 +150,9 @@ class Remote:
             _run_git(("update-ref", "refs/here", head), self._folder, self.seconds, **apart)
         quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
         _run_git(("fetch", *quiet, self.address, *wanted), self._folder, self.seconds, **apart)
-        settings = self.git.repository.prefix + SETTINGS
         for name in others:
             with contextlib.suppress(GitFault):
-                _run_git(("cat-file", "-e", f"{name}:{settings}"), self._folder, self.seconds, **apart)
+                _run_git(("cat-file", "-e", f"{name}:{SETTINGS}"), self._folder, self.seconds, **apart)
                 try:
                     _run_git(("merge-base", "refs/here", name), self._folder, self.seconds, **apart)
                 except GitFault:
@@ -231,11 +230,11 @@ def own_branch(git: Git) -> str:
 
 def memory_elsewhere(git: Git) -> str:
     """Return a branch, here or as fetched, that holds a memory while the current one holds none; else empty."""
-    settings, branch = git.repository.prefix + SETTINGS, git.repository.branch
-    if git.object(f"HEAD:{settings}") or own_branch(git) == branch.removeprefix("refs/heads/"):
+    branch = git.repository.branch
+    if git.object(f"HEAD:{SETTINGS}") or own_branch(git) == branch.removeprefix("refs/heads/"):
         return ""
     names = git.run("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes").decode().split()
-    return next((name for name in names if name != branch and git.object(f"{name}:{settings}")), "")
+    return next((name for name in names if name != branch and git.object(f"{name}:{SETTINGS}")), "")
 
 
 def address_of(git: Git, remote: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.files import list_notes, log_notes, open_regular
-from pipelines.store.layout import NOTES, day_of_log, log_day, log_path
+from pipelines.store.layout import day_of_log, log_day, log_path
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
@@ -88,7 +88,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     day = today() if name.casefold() == "today" else name
     log = log_path(day) if log_day(f"{day}.md") else ""
     path = log or (name if name.endswith(_SUFFIXES) else f"{name}.md")
-    _check(path.removeprefix(f"{NOTES}/"))
+    _check(root, path)
     for one in (path, *(one for one in log_notes(root) if log and day_of_log(one) == day)):
         if (file := open_regular(root, one)) is not None:
             return one, file
@@ -105,10 +105,10 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     return paths[0], file
 
 
-def _check(path: str) -> None:
+def _check(root: Path, path: str) -> None:
     """Refuse paths that leave the memory, are absolute or hidden, or are not printable."""
-    parts = path.split("/")
-    if not path.isprintable() or any(not part or part.startswith((".", "~")) for part in parts):
+    is_odd = any(not part or part.startswith((".", "~")) for part in path.split("/"))
+    if not path.isprintable() or (is_odd and not layout_of(root).has(path)):
         shown = "".join(c if c.isprintable() else "?" for c in path)
         raise UsageFault(
             f"{shown} is not a document or log of the memory.",

@@ -120,9 +120,6 @@ def test_what_has_no_whole_history_of_its_own_is_refused(memory: Memory, tmp_pat
     shallow = memory.aside(tmp_path / "shallow")
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{memory.root}", shallow.root], check=True)
     assert "no complete history" in shallow.curate("export", "--bundle", file, exits=1)
-    inner = memory.aside(memory.root / "Resources/inner")
-    inner.write("curate.toml", "")
-    assert "no complete history" in inner.curate("export", "--bundle", file, exits=1)
 
 
 def _forged(bundle: Path, change: Callable[[ZipFile, ZipFile], None]) -> None:

@@ -111,13 +111,15 @@ def test_states_in_which_a_commit_would_be_wrong(git: Git, tmp_path: Path) -> No
         git.check()
 
 
-def test_a_folder_whose_name_holds_a_line_end(tmp_path: Path) -> None:
-    outer = Git(tmp_path)
-    outer.init()
+def test_a_folder_whose_name_holds_a_line_end_and_that_a_repository_contains(tmp_path: Path) -> None:
+    Git(tmp_path).init()
     inner = Git(tmp_path / "a\nb")
     inner.root.mkdir()
+    with pytest.raises(NotARepository):
+        inner.check()
+    inner.init()
     inner.check()
-    assert (inner.repository.prefix, inner.repository.git_dir) == ("a\nb/", outer.repository.git_dir)
+    assert inner.repository.git_dir == inner.root / ".git"
 
 
 def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) -> None:

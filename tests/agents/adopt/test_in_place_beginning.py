@@ -17,72 +17,24 @@ if TYPE_CHECKING:
     from tests.agents.adopt.places import Place
 
 
-def test_a_repository_that_is_there_keeps_its_history_its_staged_changes_and_its_hooks(place: Place) -> None:
-    vault(place.root)
-    mine = place.mine
-    for words in (
-        ("init", "-q", "-b", "trunk"),
-        ("config", "user.name", "Mara"),
-        ("config", "user.email", "mara@example.org"),
-        ("add", "Ideas/Map.md"),
-        ("commit", "-qm", "The map"),
-    ):
-        mine.git(*words)
-    head = mine.git("rev-parse", "HEAD")
-    mine.write("Ideas/Map.md", "# Map\n\nstaged\n")
-    mine.git("add", "Ideas/Map.md")
-    staged = mine.git("diff", "--cached")
-    hook = place.root / ".git" / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
-    hook.chmod(0o755)
-    assert "there" in place.adopt("--yes")
-    place.memory.curate("run", "--now", "2026-03-01T02:00")
-    assert mine.git("rev-list", "--max-parents=0", "HEAD") == head
-    assert mine.git("symbolic-ref", "HEAD").strip() == "refs/heads/trunk"
-    assert mine.git("diff", "--cached") == staged
-    assert hook.read_text().startswith("#!/bin/sh\ntouch ran")
-    assert not (place.root / "ran").exists()
-    assert not (place.root / ".gitignore").exists()
-    held = set(mine.git("ls-tree", "-r", "--name-only", "HEAD").split())
-    assert "Curated/State/progress.jsonl" in held
-    assert {path for path in held if not path.startswith("Curated/")} == {"Ideas/Map.md"}
-    assert not any(path.startswith(("Curated/.curate", "Curated/Sessions")) for path in held)
-    assert ".curate" not in mine.git("status", "--short", "-uall")
-
-
-def test_a_folder_inside_a_repository_is_adopted_with_its_place_in_it(place: Place) -> None:
+def test_a_repository_around_the_notes_stays_as_it_is(place: Place) -> None:
     vault(place.root / "notes")
-    (place.root / "other.md").write_text("- Fact: not of this memory\n")
-    outer = place.mine
-    outer.git("init", "-q")
-    inner = place.below("notes")
+    mine, inner = place.mine, place.below("notes")
+    mine.git("init", "-q", "-b", "trunk")
+    mine.write("notes/Ideas/Map.md", "# Map\n\nstaged\n")
+    mine.git("add", "notes/Ideas/Map.md")
+    staged, around = mine.git("diff", "--cached"), mine.git("status", "--short", "-uall")
     inner.adopt("--yes")
     inner.memory.curate("run", "--now", "2026-03-01T02:00")
+    assert mine.git("diff", "--cached") == staged
+    assert mine.git("status", "--short", "-uall") == f"{around}?? notes/curate-notes.toml\n"
+    mine.git("add", "-A")
+    assert "Curated" not in mine.git("ls-files")
     assert "Everything is accounted for" in inner.memory.curate("check")
-    held = outer.git("ls-tree", "-r", "--name-only", "HEAD").split()
-    assert "notes/Curated/State/progress.jsonl" in held
-    assert all(path.startswith("notes/Curated/") for path in held)
+    held = inner.memory.git("ls-files").split()
+    assert "State/progress.jsonl" in held
+    assert not [path for path in held if path.startswith((".curate", "Sessions", ".."))]
     assert "Nothing is missing" in inner.init()
-    assert not (inner.memory.root / ".git").exists()
-
-
-def test_a_repository_that_ignores_the_settings_is_refused_before_anything_is_written(place: Place) -> None:
-    vault(place.root)
-    place.mine.git("init", "-q")
-    (place.root / ".gitignore").write_text("*\n")
-    before = fingerprint(place.root)
-    assert "ignores" in place.adopt("--yes", exits=2)
-    assert fingerprint(place.root) == before
-
-
-def test_a_repository_that_filters_notes_is_refused_before_anything_is_written(place: Place) -> None:
-    vault(place.root)
-    place.mine.git("init", "-q")
-    (place.root / ".gitattributes").write_text("*.md filter=git-crypt\n")
-    before = fingerprint(place.root)
-    assert "filters" in place.adopt("--yes", exits=2)
-    assert fingerprint(place.root) == before
 
 
 def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) -> None:

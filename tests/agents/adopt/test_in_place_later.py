@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import Memory as Embedded
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import UsageFault
 from tests.agents.adopt.places import changed, theirs, vault
 from tests.agents.adopt.samples import lay, openclaw
 from tests.planting import Planter
@@ -88,7 +88,7 @@ def test_programs_and_agents_read_notes_and_write_none(place: Place) -> None:
     assert embedded.log("Ben called").path.startswith("Logs/")
     for name in ("../Templates/Day.md", "../.obsidian/daily-notes.json", "../../x.md", "../curate-notes.toml",
                  "../Curated/MEMORY.md", "../x/../../y.md", "curate.toml", ".git/config"):  # fmt: skip
-        with pytest.raises((UsageFault, BadFile)):
+        with pytest.raises(UsageFault):
             embedded.read(name)
 
 
