@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 98_100, "night": 61_900, "search": 35_300, "extract": 35_300, "cli": 29_900, "queries": 25_950,
+    "store": 97_700, "night": 61_800, "search": 35_300, "extract": 35_300, "cli": 29_800, "queries": 25_950,
     "agents": 25_150, "view": 25_400, "review": 16_400, "loose": 14_900,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
-WHOLE = 367_200
+WHOLE = 366_000
 
 
 def test_no_room_outgrows_its_budget() -> None:

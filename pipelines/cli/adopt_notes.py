@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
+from pipelines.agents.adopt_copy import CopiedFile, CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_json, say_table
@@ -72,10 +72,10 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
     plan = plan_adoption(found, NotesKind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
     if not wanted.as_json:
         say(f"{source} is {plan.kind.called}.")
-        rows = list(_copy_rows(plan.pieces))
-        say_table(("from", "to", "files", ""), rows[:_MOST_ROWS])
-        if len(rows) > _MOST_ROWS:
-            say(f"and {len(rows) - _MOST_ROWS:,} more rows; --json lists every file.")
+        table = list(_copy_rows(plan.pieces))
+        say_table(("from", "to", "files", ""), table[:_MOST_ROWS])
+        if len(table) > _MOST_ROWS:
+            say(f"and {len(table) - _MOST_ROWS:,} more rows; --json lists every file.")
         _show_left_out(plan.left_out)
         say(*plan.sentences)
     going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
@@ -83,19 +83,8 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         carry_out(plan, source, going, settings, moment(wanted.now, settings))
     if wanted.as_json:
         folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
-        say_json(
-            {
-                "kind": plan.kind.value,
-                "source": shown(str(source)),
-                "written": shown(str(going)) if going else None,
-                "files": [
-                    {"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces
-                ],
-                "left_out": _left_out_json(plan.left_out),
-                "places": dict(sorted(folders.items())),
-                "notes": list(plan.sentences),
-            }
-        )
+        rows = [{"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces]
+        _say_json(plan, source, going, files=rows, places=dict(sorted(folders.items())), notes=list(plan.sentences))
     elif going:
         files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
         others = count(len(plan.pieces) - plan.days, "other")
@@ -129,19 +118,9 @@ def adopt_in_place(wanted: Wanted, home: str) -> None:
         settings = Settings(timezone=system_zone())
         move_in(plan, source, settings, moment(wanted.now, settings))
     if wanted.as_json:
-        say_json(
-            {
-                "kind": plan.kind.value,
-                "source": shown(str(source)),
-                "in_place": True,
-                "written": shown(str(memory)) if going else None,
-                "layout": plan.layout._asdict(),
-                "logs": list(map(shown, plan.logs)),
-                "notes": list(map(shown, plan.notes)),
-                "left_out": _left_out_json(plan.left_out),
-                "told": list(plan.sentences),
-            }
-        )
+        logs, notes = (list(map(shown, paths)) for paths in (plan.logs, plan.notes))
+        told = {"layout": plan.layout._asdict(), "logs": logs, "notes": notes, "told": list(plan.sentences)}
+        _say_json(plan, source, memory if going else None, **told)
     elif going:
         say(f"Created a memory in {memory}.", _NEXT)
     else:
@@ -232,5 +211,7 @@ def _show_left_out(left: Iterable[LeftOut]) -> None:
         say_table(("left out", "because it", "files"), rows[:_MOST_ROWS])
 
 
-def _left_out_json(left: Iterable[LeftOut]) -> list[dict[str, str]]:
-    return [{"path": shown(path), "why": why} for path, why in left]
+def _say_json(plan: CopyPlan | InPlace, source: Path, written: Path | None, **more: object) -> None:
+    left = [{"path": shown(path), "why": why} for path, why in plan.left_out]
+    place = shown(str(written)) if written else None
+    say_json({"kind": plan.kind.value, "source": shown(str(source)), "written": place, "left_out": left, **more})
