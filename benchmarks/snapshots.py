@@ -207,7 +207,7 @@ def adopted(life: Life) -> str:
         (vault / path).write_text(text)
     life.run("init", copy, "--adopt", vault, "--yes", "--now", "2026-02-28T12:00")
     life.run("run", "--now", "2026-03-01T02:00", root=copy)
-    life.run("init", "--adopt", vault, "--in-place", "--yes", "--opt-in", "Projects/*.md", "--now", "2026-02-28T12:00")
+    life.run("init", "--adopt", vault, "--in-place", "--yes", "--now", "2026-02-28T12:00")
     root = next(file.parent for file in sorted(vault.rglob("curate.toml")))
     for night in ("2026-03-01T02:00", "2026-03-02T02:00"):
         life.run("run", "--json", "--now", night, root=root)
