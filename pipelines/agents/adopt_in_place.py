@@ -22,7 +22,7 @@ from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
-from pipelines.store.user_layout import find_memory, home_fault
+from pipelines.store.user_layout import home_fault
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
@@ -130,7 +130,6 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
     lay_down(memory, resource("memory_template"), settings.timezone)
     with writing(root / NOTES_FILE):
         replace_synced(root / NOTES_FILE, f"# What memcurate reads here, and never changes.\n{text}".encode(), 0o644)
-    find_memory(memory)  # which has notes now
     git = Git(memory)
     git.init()
     git.check()
