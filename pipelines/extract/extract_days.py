@@ -24,7 +24,7 @@ from pipelines.extract.extraction import (
     Told,
 )
 from pipelines.store.evidence import voice_in
-from pipelines.store.layout import NOTES, day_of_log
+from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.log import Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
 from pipelines.store.session_state import NO_SEALS, Seals
@@ -148,7 +148,7 @@ def days_to_read(
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
         # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
-        is_done = day >= today or _keeps_entries(path)
+        is_done = day >= today or is_note(path)  # git has no version of one to take hashes from
         is_known = any(file and record.file == file and (record.digest or is_done) for record in records)
         if day > today or (is_known and not due):
             continue
@@ -172,11 +172,6 @@ def days_to_read(
                 again.setdefault(entry.key, entry)
         found.append(DayToRead(path, day, file, entries, tuple(fresh.values()), tuple(again.values())))
     return found
-
-
-def _keeps_entries(path: str) -> bool:
-    """Whether the hashes of a log's entries stay when its day is closed: git has no version of a note to take from."""
-    return path.startswith(f"{NOTES}/")
 
 
 def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
@@ -248,10 +243,9 @@ _REDACTED = re.compile(
 
 def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
     """Join what was said of the days, in order."""
-    episodes: dict[str, tuple[Told, ...]] = {}
+    episodes = dict[str, tuple[Told, ...]]()
     for day, answer in answers:  # a day may have several logs
-        if answer.episode:
-            episodes[day.day] = (*episodes.get(day.day, ()), *answer.episode)
+        episodes[day.day] = episodes.get(day.day, ()) + answer.episode
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
     return Extracted(
@@ -259,7 +253,7 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
         operations=tuple(one for _, answer in answers for one in answer.operations),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
-        episodes=episodes,
+        episodes={day: told for day, told in episodes.items() if told},
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
         fallback=tuple(day.day for day, answer in answers if answer.fallback),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
@@ -291,7 +285,7 @@ def advanced_progress(
             due -= {entry.key for entry in day.again}
         elif day.fresh:
             due, night = due | {entry.key for entry in day.fresh}, today
-        is_over = day.file and day.day < today and not _keeps_entries(day.path)
+        is_over = day.file and day.day < today and not is_note(day.path)
         digest, open_keys = (entries_digest(keys), frozenset[str]()) if is_over else ("", keys)
         kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
         after[day.path] = (*kept, LogProgress(day.file, digest, open_keys, due, night if due else ""))

@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.errors import TooMuchFromGit
-from pipelines.store.layout import NOTES, PARTIAL, day_of_log, log_day, log_path
+from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
@@ -35,7 +35,7 @@ def take_logs(run: Run) -> None:
     cleaned = {} if rules_changed(run.night.root) else snapshot.progress
     logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
     run.logs, folded, odd = with_partial_logs(logs, partials, run.today, snapshot.unreadable())
-    notes = {path for path in run.logs if path.startswith(f"{NOTES}/")}  # they keep what they hold
+    notes = {path for path in run.logs if is_note(path)}  # they keep what they hold
     run.files |= {path: data for path, data in run.logs.items() if path not in notes}
     run.files |= {**partials, **dict.fromkeys(folded)}
     purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"

@@ -24,7 +24,7 @@ from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
+from pipelines.store.layout import LOGS, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, is_note, log_day
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
@@ -185,7 +185,7 @@ def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Chang
     """Return the changes that blot the words out of the logs, and the number of lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
     before, progress = snapshot.state.get(PROGRESS), dict(snapshot.progress)
-    own = {path: data for path, data in snapshot.logs.items() if not path.startswith(f"{NOTES}/")}
+    own = {path: data for path, data in snapshot.logs.items() if not is_note(path)}
     for path, data in {**own, **snapshot.partials}.items():
         after, lines = _blotted(path, data, item, words)
         if after != data:
@@ -297,7 +297,7 @@ def _left(held: HeldMemory, words: Words) -> list[str]:
     paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
     found = {description_of(path, stamp.beside) for path, stamp in scan(root)[0].items()}
     known = {*held.documents, *held.snapshot.logs}
-    paths += [path for path in held.snapshot.logs if path.startswith(f"{NOTES}/")]
+    paths += [path for path in held.snapshot.logs if is_note(path)]
     paths += sorted(path for path in found - known if path.endswith(_NOTES))
     return [f"{path}:{number}" for path in paths for number in _lines_with(root, path, words)]
 

@@ -43,6 +43,7 @@ from pipelines.store.layout import (
     TOMBSTONES,
     USER,
     is_image,
+    is_note,
 )
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
@@ -198,11 +199,10 @@ def _candidates(
         listed = {path: one for path, one in listed.items() if path not in {PARTIAL, STATE}}
         described = _take_descriptions(listed)
         for path, entry in listed.items():
-            is_note = path.startswith(f"{NOTES}/")
             if entry.is_dir(follow_symlinks=False):
-                pending += [path] if not is_note or layout.leads(path) else []
+                pending += [path] if not is_note(path) or layout.leads(path) else []
                 continue
-            is_ours = not is_note or layout.has(path)
+            is_ours = not is_note(path) or layout.has(path)
             is_told = path.removeprefix(f"{NOTES}/") in _NEVER or (is_image(path) and path not in described)
             form = form_of(path) if is_ours and not is_told else None
             if form:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.store.files import log_notes, read_bytes
 from pipelines.store.item import Evidence, Trust, quote_digest
-from pipelines.store.layout import NOTES, day_of_log
+from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.left_out import left_out
 from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
@@ -69,7 +69,7 @@ class Quotes:
 
     def _notes_of(self, path: str) -> Iterator[str]:
         """Yield the notes that are logs of the same day as a note."""
-        if path.startswith(f"{NOTES}/") and (day := day_of_log(path)):
+        if is_note(path) and (day := day_of_log(path)):
             with contextlib.suppress(BadFile):
                 yield from (one for one in log_notes(self.root) if day_of_log(one) == day)
 

@@ -20,7 +20,7 @@ from pipelines.store.atomic_replace import merge_changes, put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
-from pipelines.store.layout import NOTES, PRIVATE
+from pipelines.store.layout import PRIVATE, is_note
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside
@@ -83,7 +83,7 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
             faults.append(f"{change.path}: {spans[0].rule} (line {line})")
     if faults:
         raise HoldsSecret(faults)
-    if theirs := [change.path for change in changes if change.path.startswith(f"{NOTES}/")]:
+    if theirs := [change.path for change in changes if is_note(change.path)]:
         raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
 
 

@@ -178,13 +178,18 @@ def log_day(name: str) -> str:
         return ""
 
 
+def is_note(path: str) -> bool:
+    """Whether a file is a note, which is read and never written."""
+    return path.startswith(f"{NOTES}/")
+
+
 _DATED = re.compile(r"(?:.*/)?[^/\d]*(\d{4})([-_./]?)(\d{2})\2(\d{2})(?:[-_ .T][^/]*)?\.md", re.ASCII)
 
 
 @lru_cache(maxsize=4096)
 def day_of_log(path: str) -> str:
     """Return the day of a log by its path, or an empty string: `Logs/2026-03-18.md`, `../2026/03/18-noon.md`."""
-    if not path.startswith(f"{NOTES}/"):
+    if not is_note(path):
         return log_day(path.removeprefix(f"{LOGS}/"))
     found = _DATED.fullmatch(path)
     return log_day(f"{found[1]}-{found[3]}-{found[4]}.md") if found else ""
@@ -192,7 +197,7 @@ def day_of_log(path: str) -> str:
 
 def is_log(path: str) -> bool:
     """Whether a file is a log, or a note that is named after a day."""
-    return path.startswith(f"{LOGS}/") or (path.startswith(f"{NOTES}/") and bool(day_of_log(path)))
+    return path.startswith(f"{LOGS}/") or (is_note(path) and bool(day_of_log(path)))
 
 
 def is_tracked(path: str) -> bool:

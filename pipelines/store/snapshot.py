@@ -17,13 +17,13 @@ from pipelines.store.layout import (
     FOLDERS,
     LINKED,
     LOGS,
-    NOTES,
     PARTIAL,
     PROGRESS,
     REVIEW,
     STATE,
     USER,
     day_of_log,
+    is_note,
     kind_of,
 )
 from pipelines.store.ledger import ledger_on_disk
@@ -140,7 +140,7 @@ def _with_moved_notes(
     progress: dict[str, tuple[LogProgress, ...]], logs: Mapping[str, bytes]
 ) -> dict[str, tuple[LogProgress, ...]]:
     """Return the progress with that of notes which are not there by the notes of the same days that are new."""
-    for path in sorted(path for path in logs if path.startswith(f"{NOTES}/") and path not in progress):
+    for path in sorted(path for path in logs if is_note(path) and path not in progress):
         gone = [one for one in progress if one not in logs and day_of_log(one) == day_of_log(path)]
         progress |= {path: tuple(record for one in gone for record in progress.pop(one))} if gone else {}
     return progress
