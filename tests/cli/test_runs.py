@@ -172,24 +172,3 @@ def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> 
     lost = runs(memory)[1]
     assert (lost["ended"], lost["commit"]) == ("astray", None)
     assert "is not in the history of this branch" in memory.curate("runs")
-
-
-def test_two_memories_of_one_repository_have_their_own_runs(memory: Memory, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / "both").mkdir(exist_ok=True)
-        if name == "one":
-            memory.git("init", "--quiet", "--initial-branch=main", str(tmp_path / "both"))
-        twin = tmp_path / "both" / name
-        memory.git("clone", "--quiet", ".", str(twin))
-        for left in (twin / ".git").rglob("*"):
-            left.chmod(0o700)
-        (twin / ".git").rename(tmp_path / f"{name}.git")
-    whole = type(memory)(tmp_path / "both" / "one", memory._capsys)
-    other = type(memory)(tmp_path / "both" / "two", memory._capsys)
-    first = night(whole, 11, "- Decision: Use SQLite\n")
-    second = night(other, 12, "- Decision: Use SQLite\n")
-    assert [one["run"] for one in runs(whole)] == [first]
-    assert [one["run"] for one in runs(other)] == [second]
-    other.curate("undo", "--now", "2026-03-12T09:00")
-    assert (len(runs(whole)), len(runs(other))) == (1, 2)
-    assert "Use SQLite" in whole.read("Areas/general.md")

@@ -123,7 +123,7 @@ def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_
 
 
 @pytest.mark.parametrize("kind", [None, Kind.UNUSABLE])
-def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
+def test_what_changes_under_a_run_costs_no_call(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, kind: Kind | None
 ) -> None:
     logs(memory)
@@ -140,7 +140,7 @@ def test_planning_anew_pays_for_nothing_twice_and_reports_all_that_was_paid(
     monkeypatch.setattr("pipelines.night.run_night.plan_night", restless)
     model = scripted(lambda at, call: kind if kind and at == 2 else reply(call))
     report = curate(memory, model)
-    assert (len(planned), len(model.calls)) == (4, 5 if kind else 6)
+    assert (len(planned), len(model.calls)) == (3, 5 if kind else 6)
     assert (readings(model), texts(memory)) == (list(DAYS), [ALL[0], ALL[2]] if kind else ALL)
     assert report.to_json()["model"]["input_tokens"] == 100 * len(model.calls)  # type: ignore[index]  # a dictionary
     assert list(report.tally.failures.values()) == ([1] if kind else [])
