@@ -273,6 +273,8 @@ def _paragraph(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
         after += 1
         if ids_in(lines[after - 1]):
             break
+    else:
+        after = first + 1 if lines[first].rstrip().endswith("~~") else after  # what is struck ends there
     return " ".join(map(str.strip, lines[first:after])), after
 
 
