@@ -20,9 +20,9 @@ ALPHA = "Projects/alpha.md"
 NEW, RULE = "kaaaaaaaaa1", "kbbbbbbbbb2"
 CONTRADICT = (
     "keep new: it is true",
-    "keep old: yours",
     "keep both: they agree",
-    "drop: the new one goes, the old one stays",
+    "neither: both go",
+    "keep old: yours",
 )
 LOG = "project: Alpha\n\n- Fact: The port of the gateway is 8080\n- Todo: Tell Mara about the gateway\n"
 

@@ -29,7 +29,7 @@ _SHOWN = 12
 
 
 @click.command()
-@click.argument("ident", metavar="[ID]", required=False, default="")
+@click.argument("idents", metavar="[ID]...", nargs=-1)
 @click.option(
     "--accept",
     "word",
@@ -41,30 +41,31 @@ _SHOWN = 12
 @click.option("--text", default="", metavar="SENTENCE", help="Accept the item in these words of yours.")
 @json_option("Print what waits as a JSON array.")
 @with_memory
-def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory) -> None:
-    """Decide what waits in Review.md: on a terminal one by one, or only what ID names.
+def curate_review(
+    *, idents: tuple[str, ...], word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory
+) -> None:
+    """Decide what waits in Review.md: on a terminal one by one, or only what the IDs name.
 
     ID is the id of a waiting item or entry, or the start of one. Without a terminal and ID, this lists what waits. Each
-    decision is committed at once, and `curate undo` reverts it.
+    decision is one commit, and `curate undo` reverts it.
     """
     root, settings, when = opened
-    if (choose or word) and not ident:
+    if (choose or word) and not idents:
         raise UsageFault("A decision needs an ID.", "`curate review` lists what waits.")
     if text and not (choose or word):
         raise UsageFault("--text needs a decision.", "Add --accept or --choose.")
     if choose and word:
         raise UsageFault("--choose excludes --accept and --reject.", "Give only one of them.")
 
-    def decide_and_tell(ident: str, word: str, text: str = "") -> None:
-        decided, notes = decide(root, settings, when, ident, word, text)
-        say(f"{decided}.")
-        say(*(f"Note: {note}" for note in notes))
+    def decide_and_tell(idents: Sequence[str], word: str, text: str = "") -> None:
+        decided, notes = decide(root, settings, when, idents, word, text)
+        say(f"{decided}.", *(f"Note: {note}" for note in notes))
 
     if choice := choose or word:
-        decide_and_tell(ident, choice, redacted_text(root, text, "review"))
+        decide_and_tell(idents, choice, redacted_text(root, text, "review"))
         return
     documents = read_documents(root)
-    waiting = [named_question(documents, ident)] if ident else questions(documents)
+    waiting = [named_question(documents, ident) for ident in idents] or questions(documents)
     if as_json:
         quotes = Quotes(root)
         say_json([_question_json(one, quotes) for one in waiting])
@@ -73,13 +74,8 @@ def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_js
     elif on_terminal() and sys.stdin.isatty():
         _go_through(root, waiting, decide_and_tell)
     else:
-        rows = [(one.id, one.entry.kind, one.entry.day, _title(one), ", ".join(one.choices)) for one in waiting]
+        rows = [(one.id, one.entry.kind, one.entry.day, one.title, ", ".join(one.choices)) for one in waiting]
         say_table(("id", "kind", "since", "what", "choices"), rows)
-
-
-def _title(question: ReviewQuestion) -> str:
-    """Return what a question is about, without its kind, which is shown beside it."""
-    return question.entry.title.removeprefix(f"{question.entry.kind}: ")
 
 
 def _question_json(question: ReviewQuestion, quotes: Quotes) -> dict[str, object]:
@@ -99,7 +95,7 @@ def _question_json(question: ReviewQuestion, quotes: Quotes) -> dict[str, object
     }
 
 
-def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[[str, str], None]) -> None:
+def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[[Sequence[str], str], None]) -> None:
     """Ask a person about each question in turn; what they decide is applied before the next is asked.
 
     Args:
@@ -111,7 +107,7 @@ def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[
     for question in waiting:
         say("")
         say_bold(
-            clean(_title(question)),
+            clean(question.title),
             f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)",
         )
         say(*_lines(question, quotes), hang="      ")
@@ -122,7 +118,7 @@ def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[
         if key == "q":
             break
         if key != "s":
-            decide(question.id, keys[key])
+            decide([question.id], keys[key])
             left -= 1
     say(f"{count(left, 'entry still waits', 'entries still wait')}." if left else "Nothing is left to review.")
 

@@ -2,7 +2,7 @@
 
     gone        retract · restore                      items that left their documents all at once
     missing     retract · restore                      a page that is gone with many items
-    contradict  keep new · keep old · keep both · drop  a new item that cannot be true beside an old one
+    contradict  keep new · keep both · neither · keep old  a new item that cannot be true beside an old one
     correction  replaces ID · keep both · drop         a correction of which nobody knows what it corrects
     quarantine  keep · drop                            instructions from text that is not trusted
     archive     archive · keep                         a project with nothing left to do
@@ -11,7 +11,7 @@
     reopen      reopen · keep                          a closed item that a log line claims to hold again
     replaced    replace · keep both                    a new item that may take an old one's place
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
-    pair        keep new · keep old · keep both        two items that may conflict, where no agent settles them
+    pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
 
 Accepted items move to a document, rejected ones get a tombstone. Runs apply ticks; `curate review` applies at once.
@@ -42,7 +42,7 @@ from pipelines.review.outcomes import (
     with_reopened,
 )
 from pipelines.review.questions import CORRECTION, REPLACES
-from pipelines.store.change_set import Change
+from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
@@ -229,10 +229,12 @@ def _keep_old(work: Answered, item: Item) -> None:
     if old := work.opponent(item):
         own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
         work.update(old.id, lambda _: own)
-    else:
-        work.notes.append(
-            f"{item.id} was dropped. The item it contradicted is no longer active, so nothing was confirmed."
-        )
+
+
+def _neither(work: Answered, item: Item) -> None:
+    work.bury(item)
+    if old := work.opponent(item):
+        work.documents = with_outcome(work.documents, old.id, Status.NEVER_HELD, work.today)
 
 
 def _keep_both(work: Answered, item: Item) -> None:
@@ -294,10 +296,11 @@ def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
     new, old = map(work.active, ids_asked(entry.why))
     if choice == "keep new":
         work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
-    elif choice == "keep old":
-        work.documents = with_outcome(work.documents, new.id, Status.NEVER_HELD, work.today)
-    else:
+    elif choice == "keep both":
         work.update(new.id, lambda one: with_link(one, "related", old.id))
+    else:
+        for gone in (new, old) if choice == "neither" else (new,):
+            work.documents = with_outcome(work.documents, gone.id, Status.NEVER_HELD, work.today)
 
 
 def _believe(work: Answered, entry: QueueEntry) -> None:
@@ -307,7 +310,7 @@ def _believe(work: Answered, entry: QueueEntry) -> None:
 
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
     "gone": {"restore": Answered.file, "retract": Answered.bury},
-    "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": Answered.bury},
+    "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
     CORRECTION: {REPLACES: _replace, "keep both": Answered.let_in, "drop": Answered.bury},
     "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
@@ -316,7 +319,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     MISSING: {"restore": _restore_page, "retract": _delete_page},
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
-    PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "keep both")},
+    PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},
     REPLACED: {"replace": _succeed, "keep both": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"end": _end, "retract": partial(_close, how=Status.NEVER_HELD), "keep": _believe},
@@ -325,8 +328,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
 }
 """Kinds of entries without items of their own; their heading names the item or project.
 
-In both tables the first choice of a kind is what a yes means, and the last one a no. Rejecting a contradicting item
-does not confirm the old one; `keep old` does.
+In both tables the first choice of a kind is what a yes means, and the last one a no.
 """
 _LETTING_IN: Final = (_keep_new, _keep_both, _replace, Answered.let_in)
 """What files the waiting item as the person's own."""
@@ -349,6 +351,11 @@ class ReviewQuestion:
     against: Item | None = None
 
     @property
+    def title(self) -> str:
+        """What it is about, without its kind."""
+        return self.entry.title.removeprefix(f"{self.entry.kind}: ")
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """The words that answer it."""
         return choices_of(self.entry)
@@ -365,16 +372,8 @@ class ReviewQuestion:
 
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
-    """Return key → choice: the first letter of each that is free, a digit for one that names an item.
-
-    `s` and `q` are skip and quit.
-    """
-    keys = {str(at): one for at, one in enumerate((c for c in choices if c.startswith(f"{REPLACES} ")), 1)}
-    for choice in choices[len(keys) :]:
-        letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
-        key = next(letter for letter in letters if letter not in keys and letter not in "sq")
-        keys[key] = choice
-    return keys
+    """Return key → choice: the digits, in order."""
+    return {str(number): choice for number, choice in enumerate(choices, 1)}
 
 
 def questions(documents: Mapping[str, Document]) -> list[ReviewQuestion]:
@@ -401,8 +400,8 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQues
 
 def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> ReviewQuestion:
     rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
-    elsewhere = (placed.item for one, placed in numbered(documents.values()) if one.path != REVIEW)
-    against = next((item for item in elsewhere if rival and item.id == rival), None)
+    path, against = (items_by_id(documents).get(rival) if rival else None) or (REVIEW, None)
+    against = against if path != REVIEW else None
     return ReviewQuestion(entry, items, items[0].id if len(items) == 1 else entry.id, against)
 
 
@@ -428,35 +427,36 @@ def chosen(question: ReviewQuestion, word: str) -> str:
 
 
 def decide(
-    root: Path, settings: Settings, when: datetime, ident: str, word: str, text: str = ""
+    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
 ) -> tuple[str, list[str]]:
-    """Apply one decision and commit it; return `ID: CHOICE` and notes for the person.
+    """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
 
     Args:
         root: the memory.
         settings: its settings.
         when: the time of the decision.
-        ident: the question's id, or the start of it.
+        idents: the questions' ids, or the starts of them.
         word: a choice, or `accept` or `reject`.
-        text: new words for the waiting item; empty to keep its own.
+        text: new words for the one waiting item; empty to keep its own.
 
     Raises:
-        UnknownItem: no question has that id.
+        UnknownItem: no question has such an id.
         UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
         CurateError: any error of a manual change.
     """
     from pipelines.night.manual import ManualChange, change_by_hand  # noqa: PLC0415  a night applies ticks itself
 
     with change_by_hand(root, settings, when, "curate review") as held:
-        question = named_question(held.documents, ident)
-        choice = chosen(question, word)
-        items = question.items
-        if text and (len(items) != 1 or choice not in question.letting_in):
+        asked = [named_question(held.documents, ident) for ident in idents]
+        answers = [(one.entry, chosen(one, word), one.items) for one in asked]
+        entry, choice, items = answers[0]
+        if text and (asked[1:] or len(items) != 1 or choice not in asked[0].letting_in):
             raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
         if text:
-            items = (replace(items[0], text=text, by=""),)
-        done = answer(held.documents, [(question.entry, choice, items)], held.today)
-        decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
+            answers = [(entry, choice, (replace(items[0], text=text, by=""),))]
+        done = answer(held.documents, answers, held.today)
+        decided = f"{asked[0].id}{f' and {len(asked) - 1} more' if asked[1:] else ''}: {choice}"
+        changed = sum(max(1, len(one.items)) for one in asked)
         back = put_back(done.back, done.documents, held.snapshot.documents)
         deed = ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted, further=back)
         held.write(deed)

@@ -49,6 +49,7 @@ from pipelines.store.item import (
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import words_key
+from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -173,7 +174,8 @@ def correct_item(
 ) -> Changed:
     """Return the documents with a new sentence in an item's place, and the outcome.
 
-    The new item has the old one's type, section, due day and pin. If another item has the sentence already, it becomes
+    The new item has the old one's type, section, pin, and due day if the sentence gives none, as in `(due 2026-05-12)`;
+    the same sentence with another due day changes only that. If another item has the sentence already, it becomes
     the successor. If the old one was wrong all along, the new one holds from the old one's first day.
 
     Args:
@@ -189,13 +191,20 @@ def correct_item(
     path, placed = placed_item(documents, ident)
     old = placed.item
     _must_hold(old, path)
+    text, due = stated_due(text) if old.type is ItemType.TODO else (text, "")
+    text, due = text.rstrip(), due or old.due
     if words_key(text) == words_key(old.text):
+        if voice.trust is Trust.OWNER and due != old.due:
+            changed = edited(documents[path], replace={ident: replace(old, due=due)})
+            return {**documents, path: changed}, [Outcome(ident, old)]
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
     if same and (why := voice.why_not(old)):
         claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
         return _with_claims(documents, [Outcome(ident, old, asked=True)], [claim], voice)
-    new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
+    new = same or _successor(
+        documents, replace(old, due=due), path, text, voice, since=old.since if never_held else voice.today
+    )
     if why := voice.why_not(old):
         question = Question(new, path, why, old)
         return dict(asked(documents, [question], voice.quoted, voice.today)), [Outcome(ident, old, asked=True)]
@@ -297,6 +306,7 @@ MOST_UNSETTLED: Final = 3
 _PAIR_CHOICES = (
     "keep new: it is true from its day on, and the old one becomes history",
     "keep old: it stays true, and the new one never was",
+    "neither: both were false",
     "keep both: both are true",
 )
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 CONTRADICT: Final = "contradict"
 CHOICES: Final[tuple[str, ...]] = (
     "keep new: it is true from its day on, and the old one becomes history",
-    "keep old: it stays true, and the new one is never proposed again",
     "keep both: both are true, of different things",
-    "drop: the new one is not worth keeping, and the old one stays as it is",
+    "neither: both are false, and neither is proposed again",
+    "keep old: it stays true, and the new one is never proposed again",
 )
 CORRECTION: Final = "correction"
 REPLACES: Final = "replaces"

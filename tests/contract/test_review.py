@@ -59,7 +59,12 @@ def pair(memory: Memory) -> str:
 
 @pytest.mark.parametrize(
     ("choice", "jest", "vitest"),
-    [("keep new", "superseded", "live"), ("keep old", "live", "never-held"), ("keep both", "live", "live")],
+    [
+        ("keep new", "superseded", "live"),
+        ("keep old", "live", "never-held"),
+        ("keep both", "live", "live"),
+        ("neither", "never-held", "never-held"),
+    ],
 )
 def test_a_pair_is_settled_as_the_person_says(asked_of: Memory, choice: str, jest: str, vitest: str) -> None:
     asked_of.curate("review", pair(asked_of), "--choose", choice, "--now", "2026-03-12T09:00")

@@ -255,7 +255,7 @@ def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memo
     [question] = queue(memory)
     assert OLD in question["why"]
     assert NEW in question["why"]
-    assert [one["choice"] for one in question["choices"]] == ["keep new", "keep old", "keep both"]
+    assert [one["choice"] for one in question["choices"]] == ["keep new", "keep old", "neither", "keep both"]
     text = memory.read("Review.md")
     live(memory, 2)
     assert memory.read("Review.md") == text
@@ -264,7 +264,12 @@ def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memo
 
 @pytest.mark.parametrize(
     ("choice", "old", "new"),
-    [("keep new", "superseded", "live"), ("keep old", "live", "never-held"), ("keep both", "live", "live")],
+    [
+        ("keep new", "superseded", "live"),
+        ("keep old", "live", "never-held"),
+        ("keep both", "live", "live"),
+        ("neither", "never-held", "never-held"),
+    ],
 )
 @pytest.mark.parametrize("ticked", [True, False])
 def test_a_person_answers_in_the_file_or_by_command(
