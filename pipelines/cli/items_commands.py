@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _ID = click.argument("ident", metavar="ID")
+_IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
 
 
 @click.command()
@@ -102,65 +103,65 @@ def curate_items(
 
 
 @click.command()
-@_ID
+@_IDS
 @with_memory
-def curate_pin(ident: str, opened: OpenMemory) -> None:
-    """Pin an item: it does not fade, comes first, and leaves MEMORY.md only after every unpinned item has left.
+def curate_pin(idents: tuple[str, ...], opened: OpenMemory) -> None:
+    """Pin items: they do not fade, come first, and leave MEMORY.md only after every unpinned item has left.
 
-    ID is the start of an item's id, or a few words of it.
+    ID is the start of an item's id, or a few words of it. The opposite is `curate edit ID --set last=yes`.
     """
-    _set_pin(ident, opened, pinned=True)
+    _set_pin(idents, opened, pinned=True)
 
 
 @click.command()
-@_ID
+@_IDS
 @with_memory
-def curate_unpin(ident: str, opened: OpenMemory) -> None:
-    """Remove an item's pin, so that it fades like any other.
+def curate_unpin(idents: tuple[str, ...], opened: OpenMemory) -> None:
+    """Remove the pin of items, so that they fade like any other.
 
     ID is the start of an item's id, or a few words of it.
     """
-    _set_pin(ident, opened, pinned=False)
+    _set_pin(idents, opened, pinned=False)
 
 
-def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
-    """Pin or unpin an item, and say so."""
-    verb, done, already = (
-        ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
-    )
+def _set_pin(names: tuple[str, ...], opened: OpenMemory, *, pinned: bool) -> None:
+    """Pin or unpin items in one commit, and say so."""
+    verb = "pin" if pinned else "unpin"
     with change_by_hand(*opened, f"curate {verb}") as held:
-        ident = item_named(held.documents, prefix)
-        path, placed = placed_item(held.documents, ident)
-        if pinned and not placed.item.active:
-            raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
-        if placed.item.pinned != pinned:
-            already = done
-            after = with_item_changed(held.documents, ident, lambda item: replace(item, pinned=pinned))
-            held.write(ManualChange(after, f"{verb.capitalize()} {ident}", changed=1))
-    say(f"{ident} in {path} {already}.")
+        after = dict(held.documents)
+        idents = [item_named(after, name) for name in names]
+        for ident in idents:
+            item = placed_item(after, ident)[1].item
+            if pinned and not item.active:
+                raise UsageFault(f"{ident} is {item.status}.", "Only live and open items can be pinned.")
+            after = with_item_changed(after, ident, lambda item: replace(item, pinned=pinned))
+        if after != held.documents:
+            summary = f"{verb.capitalize()} {', '.join(idents[:_SHOWN])}"
+            held.write(ManualChange(after, summary, changed=len(idents)))
+    now = "pinned" if pinned else "not pinned"
+    say(*(f"{ident} in {placed_item(after, ident)[0]} is {now}." for ident in idents))
 
 
 @click.command()
-@_ID
+@_IDS
 @click.argument("document")
 @with_memory
-def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
-    """Move an item to DOCUMENT, given by path, id, title or file name. The item keeps its id and its links."""
+def curate_move(idents: tuple[str, ...], document: str, opened: OpenMemory) -> None:
+    """Move items to DOCUMENT, given by path, id, title or file name. An item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
         documents = held.documents
-        name, queue = item_named(documents, ident), REVIEW
-        advice = f"Name one by its path; archives and {queue} accept no items."
+        advice = "Name one by its path; archives and questions accept no items."
         target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
-        path, _ = placed_item(documents, name)
-        if path == REVIEW:
-            raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
-        if path != target:
-            summary = f"Move {name} from {path} to {target}"
-            documents, _ = held.write(ManualChange(moved(documents, name, target), summary, changed=1))
-    if (there := placed_item(documents, name)[0]) == target:
-        say(f"{name} is {'already' if path == target else 'now'} in {target}.")
-        return
-    say(f"{target} has no room for {name}, so it is in {there}. `curate pin {name}` gives it precedence.")
+        was = {name: placed_item(documents, name)[0] for name in (item_named(documents, i) for i in idents)}
+        going = [name for name, path in was.items() if path != target]
+        for name in going:
+            if was[name] == REVIEW:
+                raise UsageFault(f"{name} waits in {REVIEW}.", f"Decide on it first: `curate review {name}`.")
+            documents = moved(documents, name, target)
+        if going:
+            summary = f"Move {', '.join(going[:_SHOWN])} to {target}"
+            documents, _ = held.write(ManualChange(documents, summary, changed=len(going)))
+    say(*(f"{name} is in {placed_item(documents, name)[0]}." for name in was))
 
 
 @click.command()
@@ -184,9 +185,7 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     parts += [f"deleted {count(done.replies, 'saved reply', 'saved replies')}"] if done.replies else []
     parts += [f"removed links from {', '.join(done.unlinked)}"] if done.unlinked else []
     say(f"Forgot {name} of {done.path}{': ' + ', '.join(parts) if parts else ''}.")
-    say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left[:_SHOWN]))
-    if len(done.left) > _SHOWN:
-        say(f"Note: so have {count(len(done.left) - _SHOWN, 'more file')}.")
+    say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left))
     say("Note: git's history still has it; `git filter-repo --replace-text` rewrites that.")
 
 

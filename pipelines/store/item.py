@@ -243,6 +243,11 @@ class Item:
         return self._extra(QUIET)
 
     @property
+    def last(self) -> str:
+        """What puts it behind all others, if a person said so: `curate edit ID --set last=yes`."""
+        return self._extra(f"{META}last")
+
+    @property
     def perhaps(self) -> str:
         """How it may be over, the day of the line that says so, and the line; else empty."""
         return self._extra(PERHAPS)

@@ -36,7 +36,7 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
     """Return type weight × confidence × trust × recency, between 0 and 1; pinned items get 1 plus the first three.
 
     Recency halves with each half-life since the last confirmation, down to its floor: old items sink in the order, but
-    are not forgotten. Pinned items do not fade, and come first.
+    are not forgotten. Pinned items do not fade, and come first; those that a person put last come last.
 
     Args:
         item: the item.
@@ -47,6 +47,8 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
     worth = (weight or TYPE[item.type]) * CONFIDENCE[item.confidence] * TRUST[item.trust]
     if item.pinned:
         return 1 + worth
+    if item.last:
+        return worth * _LAST
     try:
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
@@ -55,6 +57,7 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
     return worth * max(FLOOR, math.pow(0.5, age / half_life))
 
 
+_LAST = 0.001
 _FADES = 4
 """Speculative items fade this many times as fast."""
 

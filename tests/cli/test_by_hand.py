@@ -26,9 +26,9 @@ def test_pin_and_unpin_are_commits_of_their_own(memory: Memory) -> None:
     assert memory.row(FACT)["pinned"] == "yes"
     assert memory.git("log", "-1", "--format=%s") == f"Pin {ident}\n"
     head = memory.git("rev-parse", "HEAD")
-    assert "is pinned already" in memory.curate("pin", ident)
+    assert "is pinned" in memory.curate("pin", ident)
     assert memory.git("rev-parse", "HEAD") == head
-    assert memory.curate("unpin", ident.upper()) == f"{ident} in {ALPHA} is no longer pinned.\n"
+    assert memory.curate("unpin", ident.upper()) == f"{ident} in {ALPHA} is not pinned.\n"
     assert "is not pinned" in memory.curate("unpin", ident)
     assert {**memory.files(), **ledger_of(before)} == before
     memory.curate("undo")
@@ -49,16 +49,16 @@ def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
     at = next(number for number, line in enumerate(text) if FACT in line)
     memory.write(ALPHA, "".join([*text[: at + 1], "  a note of mine\n", *text[at + 1 :]]))
     memory.write("Areas/net.md", "---\ntitle: Net\n---\n# Net\n")
-    assert memory.curate("move", ident, "net") == f"{ident} is now in Areas/net.md.\n"
+    assert memory.curate("move", ident, "net") == f"{ident} is in Areas/net.md.\n"
     assert f"- Fact: {FACT} ^{ident}" in memory.read("Areas/net.md")
     assert "  a note of mine\n" in memory.read("Areas/net.md")
     assert "a note of mine" not in memory.read(ALPHA)
     assert memory.git("log", "-2", "--format=%s").splitlines() == [
-        f"Move {ident} from {ALPHA} to Areas/net.md",
+        f"Move {ident} to Areas/net.md",
         "Edits by hand",
     ]
     assert memory.read("Areas/net.md").startswith("---\ntitle: Net\n---\n"), "a run computes nothing into it"
-    assert "is already in Areas/net.md" in memory.curate("move", ident, "Areas/net.md")
+    assert "is in Areas/net.md" in memory.curate("move", ident, "Areas/net.md")
     assert "There is no document nowhere" in memory.curate("move", ident, "nowhere", exits=2)
     memory.curate("undo")
     assert "a note of mine" in memory.read(ALPHA)
