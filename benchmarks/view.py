@@ -60,8 +60,8 @@ def main() -> None:
         )
         words = "+".join(item.text.split()[2:5])
         print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
-        pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
-        pages += [f"/search?q={words}", "/items?type=Todo", "/nights", "/agents", f"/file/{path}.md?at=90"]
+        pages = ["/", "/inbox", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
+        pages += [f"/items?q={words}", "/items?type=Todo", "/nights", "/agents", f"/file/{path}.md?at=90"]
         measure(memory, pages, asked.times)
         if asked.commits:
             lengthen(memory, path, asked.commits)
@@ -124,8 +124,8 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
     """Serve a memory, and print how long each page takes."""
     ready, entry = threading.Event(), [""]
 
-    def opened(file: Path) -> None:
-        entry[0] = file.read_text()
+    def opened(address: str) -> None:
+        entry[0] = address
         ready.set()
 
     def clock() -> datetime:
@@ -136,7 +136,7 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
 
     threading.Thread(target=serving, daemon=True).start()
     ready.wait()
-    host, code = (re.findall(pattern, entry[0])[0] for pattern in (r'action="http://([^/"]+)/', r'value="([^"]+)"'))
+    host, code = re.findall(r"http://(.+)/enter#(.+)", entry[0])[0]
     form = {"Host": host, "Origin": "null", "Content-Type": "application/x-www-form-urlencoded"}
     cookie = ask(host, "POST", "/enter", form, f"code={code}")[0].partition(";")[0]
     reads = {"Host": host, "Cookie": cookie, "Sec-Fetch-Site": "same-origin"}

@@ -62,8 +62,8 @@ def served(memory: Path) -> str:
     """Serve a memory as on the morning after its month, and return the address that lets a browser in."""
     ready, entry = threading.Event(), [""]
 
-    def opened(file: Path) -> None:
-        entry[0] = file.as_uri()
+    def opened(address: str) -> None:
+        entry[0] = address
         ready.set()
 
     def serving() -> None:

@@ -169,28 +169,31 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @click.command()
 @click.option("--read-only", is_flag=True, help="Do not allow changes.")
-@click.option("--no-browser", is_flag=True, help="Only print the file to open.")
+@click.option("--no-browser", is_flag=True, help="Only print the address and the code.")
+@click.option("--port", type=int, default=0, help="Where to listen (default: a free port).")
 @with_root
-def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
+def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path) -> None:
     """Open the memory in your browser: what the night changed, what waits, what agents read first, and search.
 
-    Only the browser that this starts has access. Each change that you make there is committed, just as with the verbs.
-    The server stops after an idle hour, or with Ctrl-C.
+    Only the browser that this starts, or the first that gives the code, has access. Each change that you make there is
+    committed, just as with the verbs. The server stops after an idle hour, or with Ctrl-C. Over ssh, forward the port:
+    `ssh -L 8123:127.0.0.1:8123 HOST curate view --no-browser --port 8123`.
     """
     from pipelines.view.app import serve  # noqa: PLC0415  the verb's work, not its help
 
     load_settings(root)  # report faults in them before a browser opens
 
-    def opened(entry: Path) -> None:
-        where = f" at {entry.as_uri()}" if no_browser else ""
-        say(f"The page is open{where}. Press Ctrl-C to stop.")
-        sys.stdout.flush()  # a program that reads a pipe waits for the path
+    def opened(address: str) -> None:
+        place, _, code = address.partition("#")
+        say(f"The page is at {place}, code {code}\nPress Ctrl-C to stop.")
+        sys.stdout.flush()  # a program that reads a pipe waits for the address
         if not no_browser:
-            webbrowser.open(entry.as_uri())
+            where = address if sys.platform == "linux" else place  # where others cannot use the code that they see
+            threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
 
     serve(
         root, lambda words: run_verb(root, words), lambda: datetime.now(UTC), opened,
-        may_change=not read_only,
+        may_change=not read_only, port=port
     )  # fmt: skip
 
 

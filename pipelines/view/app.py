@@ -6,41 +6,44 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 
 from __future__ import annotations
 
+import asyncio
 import re
 import signal
 import socket
-import tempfile
 import threading
 import time
+from collections import defaultdict
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl
 
 import uvicorn
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import URL
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from pipelines.errors import CurateError, UnknownItem, UsageFault
-from pipelines.night.answers import choice_keys
 from pipelines.night.manual import Saved, save_document
 from pipelines.queries.why import trust_label
 from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
-from pipelines.store.layout import document_path
-from pipelines.text import escape_terminal_line
-from pipelines.view import pages, today
-from pipelines.view.entrance import Gate, Pass, TimedConnection
+from pipelines.store.layout import document_id, document_path
+from pipelines.text import escape_terminal
+from pipelines.view import item_table, pages, today
+from pipelines.view.entrance import ENTER, Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
     from starlette.requests import Request
+
+    from pipelines.store.item import Item
 
     Act = Callable[[Sequence[str]], tuple[int, str]]
     """Runs a verb with its arguments; returns its exit code and what it printed."""
@@ -48,23 +51,25 @@ if TYPE_CHECKING:
 
 _OF_ITEM = ("--", "{id}")
 VERBS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("done", "resolve", "drop", "end", "retract", "reopen", "pin", "unpin", "undo"), _OF_ITEM),
+    **dict.fromkeys(("done", "close", "drop", "retract", "reopen", "pin", "unpin", "undo"), _OF_ITEM),
     **dict.fromkeys(("correct", "move"), (*_OF_ITEM, "{text}")),
     "add": ("--document={id}", "--", "{type}", "{text}"),
-    "forget": ("--yes", *_OF_ITEM),
+    **dict.fromkeys(("edit --set=last=yes", "edit --set=last="), _OF_ITEM),
     "undo --item": ("{id}",),
+    "review": ("--choose={choice}", "--text={text}", *_OF_ITEM),
 }
 """What a form may ask for: the verb, and its arguments by the form's fields."""
-LEAVE_OUT: Final = "edit"
-"""What a form asks for that takes a row out of the briefing: an edit of that document."""
-_FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
-HTMX: Final = "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
-"""The SHA-384 of htmx 2.0.11, which lies beside the templates as it was published (Zero-Clause BSD licence)."""
-_VERB_BYTES = 64 << 10
-_ANSWERS_BYTES = 2 << 20
-"""Some hundred questions, with the words of each before and after."""
-_MORE_TEXT_BYTES = 1 << 20
-"""What a person may add to a document in the editor, whose form holds it before and after."""
+LEAVE_OUT, CHANGE = "edit", "change"
+"""What a form asks for that takes a row out of the briefing, an edit of that document; and that moves or corrects."""
+_DONE: Final = {
+    "done": "Done", "close": "Over", "drop": "Dropped", "retract": "Never true",
+    "reopen": "Open again", "pin": "Pinned", "edit --set=last=yes": "Comes last",
+    "edit --set=last=": "As usual", "unpin": "As usual", "move": "Moved",
+    "correct": "Changed",
+}  # fmt: skip
+"""What is said before an item's sentence when a verb has changed it."""
+_FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "page.js": "text/javascript"}
+_TELLS_EACH = 1.0
 _NEAR = 14
 """Days ahead that are counted instead of named."""
 _READS = "Nothing was done: this page is read-only."
@@ -84,149 +89,144 @@ class App:
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime], *, may_change: bool) -> None:
         self._reading, self._act, self._token, self._may = pages.MemoryReader(root, clock), act, token, may_change
         self._said, self._undo = "", ""
+        self.has_ended: Callable[[], bool] = bool
 
     @property
     def starlette(self) -> Starlette:
         """The application, which `Gate` protects."""
 
-        def shown(name: str, title: str, values: Callable[[Request], pages.Values]) -> Callable[[Request], Response]:
-            return lambda request: self._shown(request, name, title, values)
+        def shown(name: str, values: Callable[..., pages.Values]) -> Callable[[Request], Response]:
+            return lambda one: self._shown(one, name, values)
 
-        reading = self._reading
         get = {
-            "/": shown("today", "", lambda _: today.today(reading)),
-            "/agents": shown("agents", "What agents read first", lambda _: today.agents(reading)),
-            "/nights": shown("nights", "Nights", lambda _: today.all_nights(reading)),
-            "/night/{ident}": shown("night", "", lambda r: today.night(reading, r.path_params["ident"])),
-            "/days": shown("days", "Days", lambda _: today.days(reading)),
-            "/items": shown("search", "Items", lambda r: pages.search(reading, r.query_params)),
-            "/inbox": shown("inbox", "Inbox", lambda _: pages.inbox(reading)),
-            "/documents": shown("documents", "All pages", lambda _: {}),
-            "/document/{ident:path}": shown("document", "", lambda r: pages.page(reading, r.path_params["ident"])),
-            "/item/{ident}": shown("item", "", lambda r: pages.item(reading, r.path_params["ident"])),
-            "/edit/{ident:path}": shown("edit", "", lambda r: pages.to_edit(reading, r.path_params["ident"])),
-            "/file/{name:path}": shown(
-                "file", "", lambda r: pages.file_lines(reading, r.path_params["name"], r.query_params)
-            ),
-            "/search": shown("search", "Search", lambda r: pages.search(reading, r.query_params)),
+            "/": shown("today", today.today),
+            "/agents": shown("agents", today.agents),
+            "/nights": shown("nights", today.all_nights),
+            "/night/{ident}": shown("night", today.night),
+            "/items": shown("items", item_table.items),
+            "/inbox": shown("inbox", today.inbox),
+            "/document/{ident:path}": shown("document", pages.page),
+            "/item/{ident}": shown("item", pages.item),
+            "/row/{ident}": shown("row", pages.row),
+            "/edit/{ident:path}": shown("edit", pages.to_edit),
+            "/file/{name:path}": shown("file", pages.file_lines),
+            "/events": self.events,
             "/{file}": _file,
         }
-        post = {"/do": self.do, "/answer": self.answer, "/edit/{ident:path}": self.save}
+        post = {"/do": self.do, "/edit/{ident:path}": self.save}
         routes = [Route(path, page, methods=["POST"]) for path, page in post.items()]
         return Starlette(routes=[*routes, *(Route(path, page, methods=["GET"]) for path, page in get.items())])
 
-    def most_bytes(self, path: str) -> int:
-        """Return how many bytes a form sent to a path can have; a byte of text takes up to three."""
-        if not path.startswith("/edit/"):
-            return _ANSWERS_BYTES if path == "/answer" else _VERB_BYTES
-        with suppress(CurateError, OSError, ValueError):
-            ident = path.removeprefix("/edit/")
-            return 6 * (self._reading.root / (document_path(ident))).stat().st_size + _MORE_TEXT_BYTES
-        return _MORE_TEXT_BYTES
+    async def events(self, _: Request) -> Response:
+        """Tell the state of the memory's files whenever it changes, and that the server ends."""
 
-    async def do(self, request: Request) -> Response:
-        """Run a verb and return to the page of the form, which shows what the verb printed."""
-        given = await _form(request)
-        verb, fields = given.get("verb", ""), {"id": "", "text": "", "type": "", **given}
-        if self._may and verb in VERBS and (seen := self._changed_since(given)):
-            self._said = seen
-        elif self._may and verb == LEAVE_OUT:
-            await self._leave_out(fields["text"])
-        elif self._may and verb in VERBS:
-            words = [*verb.split(), *(part.format_map(fields) for part in VERBS[verb])]
-            await self._run([word for word in words if word])
-        else:
+        async def told() -> AsyncIterator[str]:
+            last = ""
+            while not self.has_ended():
+                now = await run_in_threadpool(lambda: self._reading.state)
+                yield f"data: {now}\n\n" if now != last else ":\n\n"
+                last = now
+                await asyncio.sleep(_TELLS_EACH)
+            yield "event: end\ndata:\n\n"
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    def do(self, request: Request) -> Response:
+        """Run a verb and return to the page of the form, which shows what became of the item."""
+        given = defaultdict[str, str](str, request.scope["form"])
+        verb, was, text = given["verb"], given["was"], given["text"]
+        self._reading.look()
+        held = items_by_id(self._reading.documents).get(given["id"])
+        given["was"] = was or (held[1].text if held else "")
+        if not self._may or verb not in {*VERBS, LEAVE_OUT, CHANGE}:
             self._said = _READS
-        return RedirectResponse(_own_path(given.get("back", "/")), 303)
+        elif was and held and held[1].text != was:
+            typed = f" You wrote: “{text}”." if text not in {"", was} else ""
+            self._said = f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}"
+        elif verb == LEAVE_OUT:
+            self._save(lambda: today.leave_out(self._reading, text))
+        elif verb == CHANGE:
+            self._change(held, given)
+        else:
+            self._run(verb, given | {"text": text if text != was else ""} if verb == "review" else given)
+        return RedirectResponse(_own_path(given["back"]), 303)
 
-    async def answer(self, request: Request) -> Response:
-        """Apply decisions on one or several questions."""
-        given = await _form(request)
-        said = []
-        for key, choice in given.items() if self._may else ():
-            ident = key.removeprefix("choice-")
-            if ident != key:
-                text, was = given.get(f"text-{ident}", ""), given.get(f"was-{ident}", "")
-                if seen := self._changed_since({"id": ident, "was": was, "text": text}):
-                    said.append(seen)
-                    continue
-                words = [f"--text={text}"] if text != was else []
-                await self._run(["review", f"--choose={choice}", *words, "--", ident])
-                said.append(self._said)
-        self._said = "".join(said) or ("Nothing was chosen." if self._may else _READS)
-        self._undo = self._undo if len(said) == 1 else ""
-        return RedirectResponse("/inbox", 303)
+    def _change(self, held: tuple[str, Item] | None, given: Mapping[str, str]) -> None:
+        """Move an item to another page, and correct its sentence or its day, where a form changed them."""
+        path, item = held or ("", None)
+        to, text, due = given["page"], given["text"], given["due"]
+        goes, says = to not in {"", document_id(path)}, item and (text != item.text or due not in {"", item.due})
+        if (not goes or self._run("move", {**given, "text": to})) and says:
+            self._run("correct", {**given, "text": f"{text} (due {due})" if due else text})
+        elif not goes:
+            self._said = "Nothing was changed."
 
-    async def save(self, request: Request) -> Response:
+    def save(self, request: Request) -> Response:
         """Save a document that was edited, where nothing speaks against it; else show the text again, with why."""
-        reading, ident = self._reading, request.path_params["ident"]
-        given = await _form(request)
+        reading, ident, given = self._reading, request.path_params["ident"], request.scope["form"]
         base, text = given.get("base", ""), given.get("text", "")
         if not self._may:
             self._said = _READS
-            return RedirectResponse(f"/document/{ident}", 303)
-        try:
+        else:
             what = reading.root, reading.settings, reading.now, document_path(ident), base, text
-            saved = await run_in_threadpool(save_document, *what)
-        except CurateError as fault:
-            saved = Saved("", (str(fault),), text, base)
-        if saved.faults:
-            return self._shown(request, "edit", "", lambda _: pages.to_edit(reading, ident, saved))
-        self._said = saved.said
+            saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
+            if saved.faults:
+                self._said = ""
+                return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, asked, saved))
         return RedirectResponse(f"/document/{ident}", 303)
 
-    def _changed_since(self, given: Mapping[str, str]) -> str:
-        """Return what to say where an item has other words than the form showed, or an empty string.
-
-        Args:
-            given: the form's fields: `id`, `was` with the words that it showed, and `text` with those that were typed.
-        """
-        was, text = given.get("was", ""), given.get("text", "")
-        held = items_by_id(self._reading.documents).get(given.get("id", ""))
-        if not was or held is None or held[1].text == was:
-            return ""
-        typed = f" You wrote: “{text}”." if text not in {"", was} else ""
-        return f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}\n"
-
-    async def _leave_out(self, words: str) -> None:
+    def _save(self, edit: Callable[[], Saved]) -> Saved | None:
+        """Save an edit, and keep what to say of it; None if that failed."""
+        self._undo, saved = "", None
         try:
-            saved = await run_in_threadpool(today.leave_out, self._reading, words)
-            self._said, self._undo = saved.said or "\n".join(saved.faults), ""
+            saved = edit()
+            self._said = saved.said or "\n".join(saved.faults)
         except CurateError as fault:
             self._said = str(fault)
+        return saved
 
-    async def _run(self, words: Sequence[str]) -> None:
-        git = Git(self._reading.root)
-        before = await run_in_threadpool(git.head)
-        _, self._said = await run_in_threadpool(self._act, words)
-        made = await run_in_threadpool(git.head) or ""
-        self._undo = made if made != before and words[0] != "forget" else ""
+    def _run(self, verb: str, given: Mapping[str, str]) -> bool:
+        """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
+        git, idents = Git(self._reading.root), [*given["id"].split(), *given.get("also", "").split()]
+        parts = (idents if part == "{id}" else [part.format_map(given)] for part in VERBS[verb])
+        before = git.head()
+        code, self._said = self._act(
+            [*verb.split(), *(one for part in parts for one in part if one not in {"", "--text="})]
+        )
+        made = git.head() or ""
+        self._undo = made if made != before else ""
+        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else _DONE.get(verb)):
+            what = f"“{given['was']}”" if given["was"] else ""
+            more = f" and {len(idents) - 1} more" if idents[1:] else ""
+            self._said = f"{label}: {what}{more}" if what else f"{label}: {len(idents)} marked"
+        return not code
 
-    def _shown(self, request: Request, name: str, title: str, values: Callable[[Request], pages.Values]) -> Response:
-        status = 200
+    def _shown(self, request: Request, name: str, values: Callable[..., pages.Values]) -> Response:
+        status, title, state = 200, name.capitalize(), ""
         try:
-            given = values(request)
+            state = self._reading.state
+            given = values(self._reading, {**request.query_params, **request.path_params})
         except CurateError as fault:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
             name, given = "missing", {"why": str(fault)}
-        said, undo = self._said, self._undo
-        self._said, self._undo = "", ""
-        frame: pages.Values = {}
+        said, undo, at = self._said, self._undo, request.url
+        if name == "row":
+            at = URL(request.headers.get("referer", "/"))
+        else:
+            self._said, self._undo = "", ""
+        frame: pages.Values = defaultdict(str)
         with suppress(CurateError):  # the page itself says what is wrong
             frame = self._reading.frame()
         around = {
             "title": title, "said": said, "undo": undo, "token": self._token, "may_change": self._may, "frame": frame,
-            "here": request.url.path, "back": f"{request.url.path}?{request.url.query}".rstrip("?"), "asked": {"q": ""},
-            "memory": self._reading.root.name, "today": frame.get("today", ""),
-            "pages": self._reading.documents if frame else {},
+            "here": request.url.path, "back": f"{at.path}?{at.query}".rstrip("?"), "asked": {"q": ""},
+            "memory": self._reading.root.name, "today": frame["today"], "state": state,
+            "pages": self._reading.documents if frame else {}, **given,
         }  # fmt: skip
-        text = templates().get_template(f"{name}.html.j2").render(around | given)
-        return HTMLResponse(text, status)
-
-
-async def _form(request: Request) -> dict[str, str]:
-    return dict(parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True))
+        macros = vars(templates().get_template("parts.html.j2").make_module(around))
+        frame_of = templates().get_template("row.html.j2" if name == "row" else "base.html.j2")
+        return HTMLResponse(frame_of.render({**macros, **around, "name": name}), status)
 
 
 def _file(request: Request) -> Response:
@@ -242,20 +242,15 @@ _FOLDER = Path(__file__).with_name("templates")
 
 def _own_path(path: str) -> str:
     """Return a path of this page; anything else that a form names becomes the start page."""
-    return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
+    return path if re.fullmatch(r"/(?![/\\])[!-~]*", path) else "/"
 
 
-def word_changes(old: str, new: str) -> list[tuple[str, str]]:
-    """Return the word changes between two sentences, in order: (`same`, `old` or `new`, the words)."""
+def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Yield the word changes between two sentences, in order: (`same`, `del` or `ins`, the words)."""
     one, other = old.split(), new.split()
-    found = []
     for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found.append(("same", " ".join(one[a:b])))
-            continue
-        found += [("old", " ".join(one[a:b]))] if b > a else []
-        found += [("new", " ".join(other[c:d]))] if d > c else []
-    return found
+        sides = {"same": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
+        yield from ((name, " ".join(words)) for name, words in sides.items() if words)
 
 
 def said_day(day: str, today: str) -> str:
@@ -276,10 +271,9 @@ def marked(text: str, query: str) -> list[tuple[bool, str]]:
     return [(at % 2 == 1, part) for at, part in enumerate(parts) if part]
 
 
-def long_day(day: str) -> str:
-    """Return a day as in “Thursday, 30 April 2026”."""
-    when = date.fromisoformat(day)
-    return f"{when:%A}, {when.day} {when:%B %Y}"
+def _plain(value: object) -> object:
+    """Return what a template shows: of text, control characters written out."""
+    return escape_terminal(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache
@@ -289,19 +283,18 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
 
     made = Environment(
         loader=PackageLoader("pipelines.view", "templates"), undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, autoescape=True,
+        lstrip_blocks=True, autoescape=True, finalize=_plain,
     )  # fmt: skip
     made.filters |= {
+        "exact": escape,
         "address": pages.file_address,
-        "plain": escape_terminal_line,
         "changes": word_changes,
-        "keys": choice_keys,
+        "answer": today.answer_label,
         "whose": trust_label,
-        "day": long_day,
+        "day": today.long_day,
         "said": said_day,
         "marked": marked,
     }
-    made.globals["htmx"] = f"sha384-{HTMX}"
     return made
 
 
@@ -317,9 +310,10 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
     root: Path,
     act: Act,
     clock: Callable[[], datetime],
-    opened: Callable[[Path], None],
+    opened: Callable[[str], None],
     *,
     may_change: bool,
+    port: int = 0,
     idle: float = IDLE_SECONDS,
     patience: float = TimedConnection.seconds,
 ) -> None:
@@ -329,13 +323,21 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         root: the memory.
         act: runs a verb; returns its exit code and what it printed.
         clock: tells the moment, with a zone.
-        opened: called with the file to open in the browser, once the server listens.
+        opened: called once the server listens, with the address to open; the code is what follows its `#`.
         may_change: whether the page shows and accepts forms.
+        port: where to listen; 0 for any free one.
         idle: how many seconds without a request end it.
         patience: how many seconds a request may take to arrive.
+
+    Raises:
+        UsageFault: the port is taken.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.bind(("127.0.0.1", 0))
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(("127.0.0.1", port))
+        except (OSError, OverflowError) as fault:
+            raise UsageFault(f"Port {port} cannot be used: {fault}.", "Name another one.") from fault
         listening.listen()  # requests wait until the server runs
         key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
         last = [time.monotonic()]
@@ -345,11 +347,12 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
 
         page = App(root, act, key.form, clock, may_change=may_change)
         config = uvicorn.Config(
-            Gate(page.starlette, key, page.most_bytes, seen), log_config=None, access_log=False, server_header=False,
-            date_header=False, ws="none", proxy_headers=False,  # or a header could say who the client is
+            Gate(page.starlette, key, seen), log_config=None, access_log=False, server_header=False,
+            date_header=False, ws="none", lifespan="off", proxy_headers=False,  # or a header says who asks
             http=type("Connection", (TimedConnection,), {"seconds": patience}),
         )  # fmt: skip
         server = uvicorn.Server(config)
+        page.has_ended = lambda: server.should_exit
 
         def watch() -> None:
             while not server.should_exit:
@@ -358,8 +361,8 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
                     server.should_exit = True  # never False: a signal may set it at the same time
 
         threading.Thread(target=watch, daemon=True).start()
-        with _entry_file(key) as entry, _ended_by_signals(server):
-            opened(entry)
+        with _ended_by_signals(server):
+            opened(f"{key.origin}{ENTER}#{key.code}")
             server.run(sockets=[listening])
 
 
@@ -377,13 +380,3 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _entry_file(key: Pass) -> Iterator[Path]:
-    """Give a file with the one-time code that only the owner can read; it is deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="curate-view-") as folder:
-        path = Path(folder, "open.html")
-        path.touch(0o600, exist_ok=False)
-        path.write_text(key.entry_page(), encoding="utf-8")
-        yield path

@@ -1,10 +1,10 @@
 """Access to the page: only the browser that the owner started, and no request from another page or program.
 
-The server listens only on 127.0.0.1. The browser opens a file that only the owner can read; its form exchanges a
-one-time code for a cookie, so no argument, address or log holds a token. A request needs the exact Host, the cookie and
-no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1, where another
-user's server could catch it, so on Linux the connection must also belong to the owner. All this is checked before a
-form is read, and a request that does not arrive whole in time ends its connection.
+The server listens only on 127.0.0.1. A form exchanges a one-time code for a cookie. The terminal shows the code; where
+the kernel tells whose a connection is, the browser gets it behind the # of the address. A request needs the exact Host,
+the cookie and no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1,
+where another user's server could catch it, so on Linux the connection must also belong to the owner. All this is
+checked before a form is read, and a request that does not arrive whole in time ends its connection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from urllib.parse import parse_qs
 
 import h11
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 
 ENTER: Final = "/enter"
-_OPEN = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
+_OPEN = frozenset({"/style.css", "/htmx.min.js", "/page.js"})
 """Files that reveal nothing about the memory."""
-_CODE_BYTES = 1 << 10
+_BYTES, _EDIT_BYTES = 64 << 10, 49 << 20
+"""How long a form may be; that of the editor holds a document of up to 8 MB twice, a byte as up to three."""
 _STRANGERS = 16
 """So many connections are open before a further one of another user is closed unanswered."""
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -53,9 +54,11 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_GO_ON = (
-    '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
-    '<title>memcurate</title><p><a href="/">Go on to your memory</a></p>'
+_ASK = (
+    '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    '<title>memcurate</title><link rel="stylesheet" href="/style.css"><script src="/page.js" defer></script>'
+    '<main><h1>Your memory</h1><form method="post" action="/enter"><label>The code that curate view printed '
+    '<input name="code" required autofocus autocomplete="off"></label> <button>Open</button></form></main>'
 )
 _WRONG_CODE = "The code is wrong or has been used."
 _NO_FORM = "This request did not come from a form on this page."
@@ -74,7 +77,7 @@ class Pass:
     """
 
     host: str
-    code: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    code: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
@@ -88,14 +91,6 @@ class Pass:
         """The page's own origin."""
         return f"http://{self.host}"
 
-    def entry_page(self) -> str:
-        """Return the first page, which submits the code and moves on."""
-        return (
-            '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>memcurate</title>'
-            f'<form method="post" action="{self.origin}{ENTER}"><input type="hidden" name="code" value="{self.code}">'
-            "<button>Open your memory</button></form><script>document.forms[0].submit()</script>"
-        )
-
 
 class Gate:
     """Passes on requests from the owner's browser, and refuses all others.
@@ -103,21 +98,14 @@ class Gate:
     Args:
         app: the page.
         key: the secrets that a request must have.
-        most: a path → how many bytes a form sent to it can have.
         seen: called for each accepted request.
     """
 
-    def __init__(self, app: ASGIApp, key: Pass, most: Callable[[str], int], seen: Callable[[], None]) -> None:
-        self._app, self._pass, self._most, self._seen = app, key, most, seen
+    def __init__(self, app: ASGIApp, key: Pass, seen: Callable[[], None]) -> None:
+        self._app, self._pass, self._seen = app, key, seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":  # WebSockets are not supported
-            await send({"type": "websocket.close", "code": 1008})
-            return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -134,17 +122,26 @@ class Gate:
             text = f"{fault} Run `curate view` again and use the page that it opens.\n"
             await PlainTextResponse(text, status)(scope, receive, with_headers)
         elif scope["path"] == ENTER:
-            self._pass.code = ""
-            answer = HTMLResponse(_GO_ON)
-            answer.set_cookie(self._pass.name, self._pass.cookie, httponly=True, samesite="strict", path="/")
-            await answer(scope, receive, with_headers)
+            await self._entered(scope["method"])(scope, receive, with_headers)
         else:
             self._seen()
+            scope["form"] = form_of(body or b"")
+
+            whole = [body]
 
             async def again() -> Message:
-                return {"type": "http.request", "body": body, "more_body": False}
+                return {"type": "http.request", "body": whole.pop(), "more_body": False} if whole else await receive()
 
             await self._app(scope, again, with_headers)
+
+    def _entered(self, method: str) -> Response:
+        """Return the page that asks for the code; to who gave it, the cookie."""
+        if method != "POST":
+            return HTMLResponse(_ASK)
+        self._pass.code = ""
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self._pass.name, self._pass.cookie, httponly=True, samesite="strict", path="/")
+        return answer
 
     def _fault(self, scope: Scope) -> tuple[int, str]:
         """Return why a request is refused before its form is read, with the status; empty if it is not."""
@@ -154,7 +151,7 @@ class Gate:
         length = headers.get("content-length", "")
         if scope["method"] == "POST" and ("transfer-encoding" in headers or not length):
             return 411, "The request does not say how long it is."
-        if scope["method"] == "POST" and int(length) > (_CODE_BYTES if path == ENTER else self._most(path)):
+        if scope["method"] == "POST" and int(length) > (_EDIT_BYTES if path.startswith("/edit/") else _BYTES):
             return 413, "The request is too long."
         return 200, ""
 
@@ -168,7 +165,7 @@ class Gate:
         if method not in {"GET", "HEAD", "POST"}:
             return "This method is not supported."
         if path == ENTER:
-            return "" if method == "POST" and self._pass.code else _WRONG_CODE
+            return "" if self._pass.code else _WRONG_CODE
         return "" if path in _OPEN and method != "POST" else self._fault_inside(method, headers)
 
     def _fault_inside(self, method: str, headers: Headers) -> str:
@@ -185,8 +182,7 @@ class Gate:
         """Return why the form in a request is refused, or an empty string."""
         key = self._pass
         name, secret, fault = ("code", key.code, _WRONG_CODE) if path == ENTER else ("token", key.form, _NO_FORM)
-        given = (parse_qs(body.decode(errors="replace")).get(name) or [""])[0]
-        return "" if secret and _same(given, secret) else fault
+        return "" if secret and _same(form_of(body).get(name, ""), secret) else fault
 
 
 class TimedConnection(H11Protocol):
@@ -257,6 +253,13 @@ def _in_table(address: Address, *, mapped: bool) -> str:
     number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
     prefix = f"{0:016X}{int.from_bytes(bytes((0, 0, 0xFF, 0xFF)), sys.byteorder):08X}" if mapped else ""
     return f"{prefix}{number:08X}:{address[1]:04X}"
+
+
+def form_of(body: bytes) -> dict[str, str]:
+    """Return a form's fields; the values of one that is there several times stand in one line."""
+    return {
+        key: " ".join(values) for key, values in parse_qs(body.decode(errors="replace"), keep_blank_values=True).items()
+    }
 
 
 def _same(one: str, other: str) -> bool:

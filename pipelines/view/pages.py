@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
+import time
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, unquote
 from zoneinfo import ZoneInfo
 
-from pipelines.clock import day_of, span_of
-from pipelines.errors import CurateError, UsageFault
+from pipelines.clock import day_of
+from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
-from pipelines.queries.item_graph import Beliefs, Holding
-from pipelines.queries.search_settings import searched
+from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.why import why
-from pipelines.search.filters import Filters
-from pipelines.search.found import LITTLE
-from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
-from pipelines.store.evidence import Quotes, without_pointer
+from pipelines.store.evidence import without_pointer
 from pipelines.store.files import list_files, open_regular
 from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
-from pipelines.store.item import Item, ItemType, Trust
+from pipelines.store.item import ItemType
 from pipelines.store.journal import is_unfinished
-from pipelines.store.layout import LEDGER, Kind, document_id, document_path, kind_of
+from pipelines.store.layout import LEDGER, PRIVATE, Kind, document_id, document_path, kind_of
 from pipelines.store.lock import is_held
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
@@ -50,22 +46,19 @@ if TYPE_CHECKING:
 
     Values = dict[str, Any]
     """The values of a template, by name."""
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from markdown_it import MarkdownIt
 
 
 KINDS: Final = {
     Kind.PROJECT: "Projects", Kind.AREA: "Areas", Kind.RESOURCE: "Resources", Kind.USER: "The user",
-    Kind.BRIEFING: "The briefing", Kind.EPISODE: "Episodes", Kind.ARCHIVE: "Archives",
+    Kind.BRIEFING: "The briefing", Kind.EPISODE: "Days", Kind.ARCHIVE: "Archives",
 }  # fmt: skip
 """The kinds of documents in the order of the tree, and their titles."""
 _HOMES = tuple(KINDS)[:5]
 """The kinds that accept items."""
-SOURCES: Final = ("log", "session", "episode", "document")
-_ASKED = ("q", "type", "project", "trust", "source", "since", "overruled", "more")
-_HITS = 10
-_MORE_HITS = 50
+_A_WHILE = 2.0
 _ABOVE = 40
 """Lines shown above those that an address names."""
 
@@ -80,15 +73,15 @@ class MemoryReader:
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.root, self._clock = root, clock
-        self._beliefs = Beliefs((), {})
+        self.beliefs = Beliefs((), {})
+        """Every item and document, as when this last looked."""
         self._stamps: list[tuple[str, int, int, int]] | None = None
         self._runs: list[PastRun] = []
         self._frame: tuple[object, Values] = (), {}
         self._changed: dict[str, list[ItemChange]] = {}
 
-    @property
-    def beliefs(self) -> Beliefs:
-        """Every item and document, up to date."""
+    def look(self) -> None:
+        """Read again what has changed on the disk; each request begins with it."""
         stamps = []
         rows = (path for folder in LEDGER for path in list_files(self.root, folder.rstrip("/"), ".jsonl"))
         for path in (*document_paths(self.root), *rows):
@@ -96,9 +89,8 @@ class MemoryReader:
                 found = (self.root / path).stat()
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
         if stamps != self._stamps:
-            self._beliefs = Beliefs.of(read_documents(self.root))
+            self.beliefs = Beliefs.of(read_documents(self.root))
             self._stamps = stamps
-        return self._beliefs
 
     @property
     def documents(self) -> Mapping[str, Document]:
@@ -128,7 +120,7 @@ class MemoryReader:
     def frame(self) -> Values:
         """Return what stands around each page; it is made anew after a commit, a change of a file, or a minute."""
         beliefs, git, now, settings = self.beliefs, Git(self.root), self.now, self.settings
-        key = self._stamps, git.head(), now.replace(second=0, microsecond=0)
+        key = self._stamps, git.head(), now.replace(second=0, microsecond=0), self.running
         if key != self._frame[0]:
             try:
                 self._runs = all_runs(self.root, git)
@@ -141,15 +133,37 @@ class MemoryReader:
             dated = [run for run in self._runs if run.is_night and run.moment]
             unfinished = is_unfinished(self.root) and not is_held(self.root)
             following = next_run(self.root, installed_nights(self.root), now)
+            found = health(dated, unread, now, settings, unfinished=unfinished)
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
                 "groups": [group for group in groups if group[1]], "items_count": counts.total(),
                 "waiting": len(questions(beliefs.documents)), "nights_count": len(dated),
-                "health": health(dated, unread, now, settings, unfinished=unfinished),
+                "health": found, "running": self.running,
+                "faults": [one for one in (found.overdue, found.failed, found.unread, found.ahead) if one],
                 "last": dated[0] if dated else None, "next": following[0].isoformat() if following else "",
                 "today": day_of(now, settings),
             }  # fmt: skip
         return self._frame[1]
+
+    @property
+    def homes(self) -> list[tuple[str, str]]:
+        """The id and title of each document that accepts items."""
+        found = (one for one in self.documents.values() if one.kind in _HOMES)
+        return [(one.id, one.title) for one in sorted(found, key=lambda one: one.title)]
+
+    @property
+    def running(self) -> bool:
+        """Whether a run has been at work for some seconds; a command is done sooner."""
+        with contextlib.suppress(OSError):
+            begun = (self.root / PRIVATE / "lock").stat().st_mtime
+            return time.time() - begun > _A_WHILE and is_held(self.root)
+        return False
+
+    @property
+    def state(self) -> str:
+        """What is another text once a file, a commit or a run is another one."""
+        self.look()
+        return f"{hash((tuple(self._stamps or ()), Git(self.root).head(), self.running)):x}"
 
     def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items; a commit stays as it is, so each is read once."""
@@ -176,28 +190,24 @@ class MemoryReader:
         return self.documents.get(path)
 
 
-def inbox(reading: MemoryReader) -> Values:
-    """Show what waits for a person, with the choices."""
-    return {"questions": questions(reading.documents), "quotes": Quotes(reading.root)}
-
-
-def page(reading: MemoryReader, ident: str) -> Values:
-    """Show one document."""
-    found = reading.document(ident)
+def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
+    """Show one document, by its id."""
+    found = reading.document(asked["ident"])
     held, history = parts_of(found)
     name = found.path
     return {"title": found.title, "document": found, "path": name, "held": held, "history": history,
             "types": [*ItemType], "takes_items": found.kind in _HOMES}  # fmt: skip
 
 
-def to_edit(reading: MemoryReader, ident: str, again: Saved | None = None) -> Values:
+def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None = None) -> Values:
     """Show a document's text for editing.
 
     Args:
         reading: the memory.
-        ident: the document's.
+        asked: `ident`, the document's.
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
+    ident = asked["ident"]
     text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
     path = document_path(ident)
     return {"title": f"Edit {path}", "ident": ident, "path": path, "text": text,
@@ -205,45 +215,53 @@ def to_edit(reading: MemoryReader, ident: str, again: Saved | None = None) -> Va
             "hides": escape_terminal(text) != text}  # fmt: skip
 
 
-def item(reading: MemoryReader, ident: str) -> Values:
+def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one item: what it rests on, its history, and what depends on it.
 
     Raises:
         UnknownItem: there is none, or more than one; the sentence says which.
     """
     root, beliefs = reading.root, reading.beliefs
-    found = why(root, Git(root), ident, beliefs)
+    found = why(root, Git(root), asked["ident"], beliefs)
     old = {step.id for step in found.superseded}
     above = [step for step in found.dependents if step.id not in old]
-    homes = sorted((one.title, one.id) for one in beliefs.documents.values() if one.kind in _HOMES)
     return {
-        "title": f"{found.item.type}: {found.item.text}",
+        "title": found.item.text,
         "why": found,
         "home": document_id(found.holding.path),
         "quotes": [without_secrets(one.found.quote or "The words are no longer there.") for one in found.witnesses],
-        "history": found.history.to_json()["versions"],
         "impact": above,
-        "homes": homes,
+        "homes": reading.homes,
     }
 
 
-def file_lines(reading: MemoryReader, name: str, params: Mapping[str, str]) -> Values:
+def row(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
+    """Show the form in which an item is changed where it stands.
+
+    Raises:
+        UnknownItem: there is none.
+    """
+    if not (found := reading.beliefs.by_id.get(asked["ident"])):
+        raise UnknownItem(asked["ident"], ())
+    return {"item": found.item, "home": document_id(found.path), "homes": reading.homes}
+
+
+def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show a log, a page or a session as it is, line by line; of a session, what was said.
 
     Args:
         reading: the memory.
-        name: the file's path, or a log's day.
-        params: `at`, the lines to mark, as in `12-14`, and `q`, words to mark; both optional.
+        asked: `name`, the file's path or a log's day; also `at`, the lines to mark, as in `12-14`, and `q`.
 
     Raises:
         UsageFault: nothing has that name, or it is not for reading.
         BadFile: it cannot be read.
     """
-    begin, _, end = params.get("at", "").partition("-")
+    begin, _, end = asked.get("at", "").partition("-")
     first = int(begin[:9]) if begin.isdecimal() else 1
     last = int(end[:9]) if end.isdecimal() else first if begin else 0
     start = max(1, first - _ABOVE)
-    found = read_passage(reading.root, name, lambda: reading.today, start)
+    found = read_passage(reading.root, asked["name"], lambda: reading.today, start)
     plain = without_secrets("\n".join(map(without_pointer, found.lines)))
     told = list(enumerate(plain.split("\n"), found.start_line)) if found.lines else []
     own = found.path
@@ -252,92 +270,28 @@ def file_lines(reading: MemoryReader, name: str, params: Mapping[str, str]) -> V
             zone = ZoneInfo(reading.settings.timezone)
             said = [one for one in Transcript(file, zone) if start <= one.line][: _ABOVE * 2]
         told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in said]
-    return {"title": found.path, "rows": told, "first": first, "last": last, "q": params.get("q", ""), "start": start,
+    return {"title": found.path, "rows": told, "first": first, "last": last, "q": asked.get("q", ""),
             "next": told[-1][0] + 1 if told else 0, "total": found.total_lines,
             "page": reading.page_of(found.path)}  # fmt: skip
-
-
-def search(reading: MemoryReader, params: Mapping[str, str]) -> Values:
-    """Show the results of a search; without words, the items that the filters leave, what is due first, then by age.
-
-    Args:
-        reading: the memory.
-        params: `q`, `type`, `project`, `trust`, `source` and `since`, each optional; `overruled` is `on` to include
-            what no longer holds or waits, `more` to show more than ten hits, and `from` the first row of a list.
-    """
-    asked = {key: params.get(key, "").strip() for key in _ASKED}
-    hits, notes, found, fault, listed = None, tuple[str, ...](), "", "", list[Holding]()
-    documents = reading.documents
-    kinds, trusts, sources = ((asked[key],) if asked[key] else () for key in ("type", "trust", "source"))
-    try:
-        since = span_of(asked["since"], reading.today)[0] if asked["since"] else ""
-        if asked["q"]:
-            filters = Filters(types=kinds, project=asked["project"], trusts=trusts, sources=sources, since=since)
-            how = SearchRequest(filters=filters, overruled=asked["overruled"] == "on")
-            hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
-        else:
-            listed = [
-                one
-                for one in reading.beliefs.holdings
-                if (one.item.active or asked["overruled"])
-                and one.item.since >= since
-                and (one.item.type in kinds or not kinds)
-                and (one.item.trust in trusts or not trusts)
-                and asked["project"] in {"", documents[one.path].title}
-            ]
-    except CurateError as why_not:  # the form keeps its values
-        fault = str(why_not)
-    listed.sort(key=lambda one: one.item.since, reverse=True)
-    listed.sort(key=lambda one: one.item.due or "~")
-    begin = int(params.get("from", "")[:9]) if params.get("from", "").isdecimal() else 0
-    is_more = len(listed) > begin + _MORE_HITS if hits is None else len(hits) == _HITS and not asked["more"]
-    on = {**{key: value for key, value in asked.items() if value}, "more": "on", "from": begin + _MORE_HITS}
-    return {"asked": asked, "hits": hits, "notes": notes, "little": LITTLE if found == "little" else "", "fault": fault,
-            "more": urlencode(on) if is_more else "", "listed": listed[begin : begin + _MORE_HITS], "begin": begin,
-            "total": len(listed), "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES,
-            "titles": [one.title for one in documents.values() if one.items]}  # fmt: skip
 
 
 # ---------------------------------------- the parts of a document
 
 
-_LEAST_LEVEL = 2
-_DEEPEST = 6
+def parts_of(document: Document) -> tuple[list[Values], list[Values]]:
+    """Return the parts of a document above `## History`, and those below it, in order.
 
-
-@dataclass(frozen=True, slots=True)
-class PagePart:
-    """A part of a document.
-
-    Args:
-        kind: `heading`, `item`, `sentence` or `prose`.
-        text: the words of a heading or sentence, the HTML of prose, or the notes under an item as HTML.
-        level: the level of a heading.
-        item: the item.
-        ids: the items that a sentence rests on.
-        line: its line, counted from 1.
+    A part has a `kind` and `text`: a heading's or sentence's words, prose as HTML, or the HTML of an item's notes. A
+    heading has its `level`, a sentence the `ids` that it rests on, an item itself and its `line`, counted from 1.
     """
-
-    kind: str
-    text: str
-    level: int = 0
-    item: Item | None = None
-    ids: tuple[str, ...] = ()
-    line: int = 0
-
-
-def parts_of(document: Document) -> tuple[list[PagePart], list[PagePart]]:
-    """Return the parts of a document above `## History`, and those below it, in order."""
-    held: list[PagePart] = []
-    history: list[PagePart] = []
+    held: list[Values] = []
+    history: list[Values] = []
     into = held
     for part in _parts(document):
-        if part.kind == "heading":
-            into = history if part.text == HISTORY and part.level == _LEAST_LEVEL else held
-            if into is history:
-                continue
+        if part["kind"] == "heading":
+            into = history if (part["text"], part["level"]) == (HISTORY, 2) else held
         into.append(part)
-    return _without_empty(held), _without_empty(history)
+    return held, history[1:]
 
 
 def generated_rows(document: Document) -> dict[str, tuple[int, tuple[str, ...]]]:
@@ -348,43 +302,30 @@ def generated_rows(document: Document) -> dict[str, tuple[int, tuple[str, ...]]]
     }
 
 
-def _without_empty(parts: Sequence[PagePart]) -> list[PagePart]:
-    """Leave out headings without content before the next one of their level."""
-    kept: list[PagePart] = []
-    below = _LEAST_LEVEL - 1
-    for part in reversed(parts):
-        is_heading = part.kind == "heading"
-        if not is_heading or part.level < _LEAST_LEVEL or below > part.level:
-            kept.append(part)
-            below = part.level if is_heading else _DEEPEST + 1
-    return kept[::-1]
-
-
-def _parts(document: Document) -> Iterator[PagePart]:
+def _parts(document: Document) -> Iterator[Values]:
     lines, placed = document.lines, {one.line: one for one in document.items}
     headings = {one.line: one for one in document.headings}
-    prose: list[str] = []
-    number = document.front.lines
+    prose, number = "", document.front.lines
     while number < len(lines):
-        line, begin = lines[number].rstrip("\r\n"), number
+        line, begin = lines[number], number
         row = document.generated.get(begin, ("", ""))[1]
-        generated = read_sentence(line, row) if row and not line.startswith("- ") else None
+        generated = read_sentence(line.rstrip(), row) if row and not line.startswith("- ") else None
         number = placed[number].end if number in placed else number + 1
         if begin not in placed and begin not in headings and not generated:
-            prose.append(line)
+            prose += line
             continue
-        if shown := html_of("\n".join(prose), document.path):
-            yield PagePart("prose", shown)
-        prose = []
+        if shown := html_of(prose, document.path):
+            yield {"kind": "prose", "text": shown}
+        prose = ""
         if one := placed.get(begin):
-            notes = "".join(lines[one.notes : one.end])
-            yield PagePart("item", html_of(notes, document.path), item=one.item, line=begin + 1)
+            notes = html_of("".join(lines[one.notes : one.end]), document.path)
+            yield {"kind": "item", "text": notes, "item": one.item, "line": begin + 1}
         elif heading := headings.get(begin):
-            yield PagePart("heading", heading.title, heading.level)
+            yield {"kind": "heading", "text": heading.title, "level": heading.level}
         elif generated:
-            yield PagePart("sentence", generated.text, ids=generated.ids)
-    if shown := html_of("\n".join(prose), document.path):
-        yield PagePart("prose", shown)
+            yield {"kind": "sentence", "text": generated.text, "ids": generated.ids}
+    if shown := html_of(prose, document.path):
+        yield {"kind": "prose", "text": shown}
 
 
 def html_of(text: str, path: str = "") -> str:

@@ -1,16 +1,17 @@
-"""What changed, and what agents read first: the start page, a night as a diff, all nights, the context of a session."""
+"""What changed, waits, and is read first: the start page, the inbox, a night as a diff, the context of a session."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
 
 from pipelines.night.answers import questions
 from pipelines.night.manual import save_document, text_to_edit
 from pipelines.night.run_history import PastRun, find_run
-from pipelines.queries.recap import recap
+from pipelines.queries.doctor import State, providers
+from pipelines.queries.doctor import agents as agents_of
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
@@ -26,25 +27,22 @@ from pipelines.text import fold
 from pipelines.view.pages import generated_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pipelines.night.manual import Saved
     from pipelines.store.change_set import ItemChange
-    from pipelines.store.document import Document
-    from pipelines.store.evidence import FoundQuote
     from pipelines.view.pages import MemoryReader, Values
 
 _MOST = 8
 """Rows of a list beside the diff."""
-_ROWS, _ALL = 40, 1000
+_ROWS, _ALL = 12, 1000
 """Rows of a night on the start page, and on its own."""
+_FIRST = 3
 _ONE_NIGHT: Final = timedelta(hours=18)
 """A night that reads several days makes a run of each."""
-_DAYS: Final = 60
-"""Days of the list that have a sentence each."""
 SIGNS: Final = "?+~✓−"
 """What a night did to an item: asked, added, changed, closed, removed."""
-_LOG_MARK = re.compile(r"^[-*] (?:\d\d:\d\d )?(?:\[project: [^\]]*\] )?")
+_LOG_MARK = re.compile(r"^[-*>] (?:\d\d:\d\d )?(?:\[project: [^\]]*\] )?")
 _WHY = {
     "SOUL.md": "Your words, always shown.",
     "USER.md": "Always shown.",
@@ -59,7 +57,7 @@ _WHY = {
 }
 
 
-def today(reading: MemoryReader) -> Values:
+def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
     beliefs, day = reading.beliefs, reading.today
     runs = reading.runs
@@ -67,70 +65,113 @@ def today(reading: MemoryReader) -> Values:
     recent = [diff_of(reading, run, _ROWS) for when, run in nights[:_MOST] if nights[0][0] - when < _ONE_NIGHT]
     standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
     due = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
-    told = [one for one in recap(beliefs.documents, "0", day) if one.day < day]
     waiting = questions(beliefs.documents)
     briefing = reading.documents.get(BRIEFING)
     return {
-        "title": day,
+        "title": long_day(day),
         "nights": [one for one in recent if one["rows"]] or recent[:1],
         "read": sum(one["read"] for one in recent),
         "left": sum(one["left"] for one in recent),
         "counts": sum((one["counts"] for one in recent), Counter[str]()),
         "own": [run for run in runs[: runs.index(nights[0][1]) if nights else None] if not run.is_night][:_MOST],
         "question": waiting[0] if waiting else None,
-        "dues": sorted(due[:_MOST], key=lambda one: one.item.due),
-        "more_due": len(due[_MOST:]),
+        "steps": () if nights else first_steps(reading),
+        "dues": sorted(due[:_MOST], key=lambda one: one.item.due) + due[_MOST:],
         "risks": [one for one in standing if one.item.type is ItemType.RISK],
         "quiet": [one for one in standing if one.item.quiet],
         "most": _MOST,
-        "told": told[-1] if told else None,
         "size": len(briefing.text.encode()) if briefing else 0,
         "cap": reading.settings.caps.briefing,
+        "first": list(generated_rows(briefing))[:_FIRST] if briefing else (),
     }
 
 
-def night(reading: MemoryReader, ident: str) -> Values:
+def long_day(day: str) -> str:
+    """Return a day as in “Thursday, 30 April 2026”."""
+    when = date.fromisoformat(day)
+    return f"{when:%A}, {when.day} {when:%B %Y}"
+
+
+def first_steps(reading: MemoryReader) -> list[tuple[bool, str, str, str]]:
+    """Return the steps to a memory: of each, whether it is done, its name, how it is, and the command."""
+    connected, agents_are, _ = agents_of(reading.root)
+    chosen, who_reads, _ = providers()
+    lines = "Your agents' logs are read at night. This reads them now."
+    return [
+        (connected is State.OK, "Connect an agent", agents_are, "curate install claude-code"),
+        (chosen is State.OK, "Choose who reads", who_reads, "curate models use claude-code"),
+        (False, "Let the first night run", lines, "curate run"),
+    ]
+
+
+def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show what one run, or one change by hand, did to items.
 
     Raises:
         UnknownRun: none, or more than one, has an id or commit that begins so.
     """
-    run = find_run(reading.root, Git(reading.root), ident)
+    run = find_run(reading.root, Git(reading.root), asked["ident"])
     return {"title": run.commit.subject if run.commit else run.id, "night": diff_of(reading, run)}
 
 
-def all_nights(reading: MemoryReader) -> Values:
+def all_nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the nights, newest first."""
     return {"nights": [run for run in reading.runs if run.is_night]}
 
 
-def days(reading: MemoryReader) -> Values:
-    """Show what happened day by day, newest first."""
-    return {"days": recap(reading.documents, "0", "9")[::-1][:_DAYS]}
+# ---------------------------------------- the inbox
+
+
+_ID = re.compile(r"\bk[0-9a-f]{8,64}\b")
+_ANSWERS: Final = {
+    "keep new": "New is right", "keep old": "Old is right", "keep both": "Both, of different things",
+    "neither": "Neither", "keep": "Keep it", "drop": "Drop it", "close": "It is over", "end": "It holds no more",
+    "retract": "It was never true", "restore": "Put it back", "archive": "Archive it", "reopen": "Open it again",
+    "replace": "New is right", "replaces": "It replaces this",
+}  # fmt: skip
+
+
+def answer_label(choice: str) -> str:
+    """Return what a button that makes a choice says."""
+    return _ANSWERS.get(choice, _ANSWERS.get(choice.split(maxsplit=1)[0], choice.capitalize()))
+
+
+def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
+    """Show what waits for a person: all questions by their titles, and one with its answers.
+
+    Args:
+        reading: the memory.
+        asked: `at`, the id of the question to show; without one, or with one that was answered, the first.
+    """
+    waiting, held = questions(reading.documents), reading.beliefs.by_id
+    at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
+    one = waiting[at] if waiting else None
+    if one is None:
+        return {"questions": waiting, "one": None}
+    waits = one.items[0] if len(one.items) == 1 else None
+    ids = dict.fromkeys(_ID.findall("\n".join([one.entry.title, *one.entry.why, *map(" ".join, one.entry.choices)])))
+    named = [held[ident] for ident in ids if ident in held and ident not in {item.id for item in one.items}]
+    is_pair = len(named) == 2 and "keep new" in one.choices and not waits  # noqa: PLR2004  the new one and the old one
+    old, new = (named[1].item, named[0].item) if is_pair else (one.against, waits)
+    alike = [other.id for other in waiting if other.entry.kind == one.entry.kind and other.choices == one.choices]
+    following = waiting[(at + 1) % len(waiting)]
+    is_let_in = waits and any(choice in one.letting_in for choice in one.choices)
+    return {
+        "questions": waiting, "quotes": Quotes(reading.root), "one": one, "at": at, "old": old, "new": new,
+        "named": named, "alike": [ident for ident in alike if ident != one.id], "next": following.id,
+        "reword": waits if is_let_in else None,
+    }  # fmt: skip
 
 
 # ---------------------------------------- a night as a diff
 
 
-class Row(NamedTuple):
-    """What a run did to one item: a sign, words, the item, its words before, its page, where it was said, and more.
-
-    `day` is when and `quote` what was said there, if in other words; `same` is whether the item is as the run left it.
-    """
-
-    sign: str
-    what: str
-    item: Item
-    was: str
-    page: Document | None
-    found: FoundQuote | None
-    day: str
-    quote: str
-    same: bool
-
-
 def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
-    """Return what a run did: so many rows for items that it added, changed, closed or asked about; the rest counted."""
+    """Return what a run did: so many rows for items that it added, changed, closed or asked about; the rest counted.
+
+    A row has a sign, what happened in words, the item, what it said before, its page, where it was said (`found`, its
+    `day`, and the `quote` if that is in other words), and whether the item is the `same` as the run left it.
+    """
     changes = {one.id: one for one in reading.changed(run)}
     quotes, beliefs, rest = Quotes(reading.root), reading.beliefs, Counter[str]()
     replaced = {
@@ -150,14 +191,15 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
             rest[what] += 1
     rows = []
     for _, path, ident, sign, what, item in sorted(signed)[:most]:
-        one, now = changes[ident], beliefs.by_id.get(ident)
-        found = quotes.found(item.evidence[-1]) if item.evidence else None
+        one, now, last = changes[ident], beliefs.by_id.get(ident), item.evidence[-1] if item.evidence else None
+        found = quotes.found(last) if last else None
         quote = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or "")))) if found else ""
         bare = [words.casefold().rstrip(".") for words in (quote, item.text, f"{item.type}: {item.text}")]
-        quote = "" if bare[0] in bare[1:] else quote
-        is_same = bool(now and one.after and now.item == one.after.item)
-        rows.append(Row(sign, what, item, _old(one, replaced.get(ident)), reading.page_of(path), found,
-                        day_of_log(item.evidence[-1].path) if found else "", quote, is_same))  # fmt: skip
+        rows.append({
+            "sign": sign, "what": what, "item": item, "was": _old(one, replaced.get(ident)), "found": found,
+            "page": reading.page_of(path), "day": day_of_log(last.path) if last else "",
+            "quote": "" if bare[0] in bare[1:] else quote, "same": now and one.after and now.item == one.after.item,
+        })  # fmt: skip
     return {"run": run, "cost": run.reported("model", "usd"), "rows": rows, "rest": rest, "signs": SIGNS,
             "left": run.number("entries", "left"), "read": run.number("entries", "read"),
             "counts": Counter(sign for *_, sign, _, _ in signed), "total": len(signed)}  # fmt: skip
@@ -188,7 +230,7 @@ def _old(change: ItemChange, replaced: Item | None) -> str:
 # ---------------------------------------- what agents read first
 
 
-def agents(reading: MemoryReader) -> Values:
+def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
     parts, held = _context(reading), reading.beliefs.by_id
     briefing = reading.documents.get(BRIEFING)
@@ -203,9 +245,7 @@ def agents(reading: MemoryReader) -> Values:
                 rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None, row))
         shown.append({"part": part, "title": TITLES.get(part.name, "Health"), "rows": rows,
                       "why": _WHY.get(part.name, ""), "size": tokens(part.text)})  # fmt: skip
-    bytes_ = len(briefing.text.encode()) if briefing else 0
-    return {"parts": shown, "size": _size(parts), "cap": BUDGET, "bytes": bytes_,
-            "most_bytes": reading.settings.caps.briefing}  # fmt: skip
+    return {"title": "What agents read first", "parts": shown, "size": _size(parts), "cap": BUDGET}  # fmt: skip
 
 
 def leave_out(reading: MemoryReader, words: str) -> Saved:
@@ -222,7 +262,11 @@ def leave_out(reading: MemoryReader, words: str) -> Saved:
 
 
 def _context(reading: MemoryReader) -> list[ContextPart]:
-    return assemble(ContextRequest(reading.root, reading.today, reading.now), reading.documents)
+    """Return the context, which is kept as long as the frame."""
+    frame = reading.frame()
+    if "context" not in frame:
+        frame["context"] = assemble(ContextRequest(reading.root, reading.today, reading.now), reading.documents)
+    return list(frame["context"])
 
 
 def _size(parts: Iterable[ContextPart]) -> int:

@@ -66,7 +66,7 @@ def test_what_waits_is_decided_on_the_page(told: Memory) -> None:
     (one,) = waiting(told)
     browser = Browser(told).enter()
     assert one["id"] in browser.get("/inbox")
-    assert "Nothing waits for you." in browser.post("/answer", **{f"choice-{one['id']}": "drop"})
+    assert "Nothing waits for you." in browser.post("/do", verb="review", id=one["id"], choice="drop", back="/inbox")
     assert waiting(told) == []
 
 

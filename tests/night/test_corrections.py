@@ -60,7 +60,7 @@ def on_the_page(memory: Memory) -> None:
     page = browser.get("/inbox")
     assert OLD.replace("'", "&#39;") in page
     assert "<kbd>1</kbd>" in page
-    browser.post("/answer", **{f"choice-{ident}": choice(memory, OLD)})
+    browser.post("/do", verb="review", id=ident, choice=choice(memory, OLD))
 
 
 def by_key(memory: Memory) -> None:

@@ -152,11 +152,11 @@ def by_tick(memory: Memory) -> None:
 
 
 def on_the_page(memory: Memory) -> None:
-    Browser(memory).enter().post("/answer", **{f"choice-{said(memory, 'review')[0]['id']}": "replace"})
+    Browser(memory).enter().post("/do", verb="review", id=said(memory, "review")[0]["id"], choice="replace")
 
 
 def by_key(memory: Memory) -> None:
-    assert "[r] replace" in typed(memory, "r")
+    assert "[1] replace" in typed(memory, "1")
 
 
 @pytest.mark.parametrize("answer", [by_command, by_tick, on_the_page, by_key])

@@ -14,7 +14,6 @@ from pipelines.view.app import serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tests.conftest import Memory
 
@@ -35,9 +34,8 @@ class Browser:
     def __init__(self, memory: Memory, *, may_change: bool = True, **how: float) -> None:
         ready = threading.Event()
 
-        def opened(entry: Path) -> None:
-            self.entry, self.mode = entry.read_text(), entry.stat().st_mode & 0o777
-            self.file = entry
+        def opened(address: str) -> None:
+            self.address = address
             ready.set()
 
         def act(words: list[str]) -> tuple[int, str]:
@@ -49,8 +47,7 @@ class Browser:
         )
         self.thread.start()
         assert ready.wait(20)
-        self.host = re.findall(r'action="http://([^/"]+)/enter"', self.entry)[0]
-        self.code = re.findall(r'name="code" value="([^"]+)"', self.entry)[0]
+        self.host, self.code = re.findall(r"http://(.+)/enter#(.+)", self.address)[0]
         self.cookie = ""
 
     def ask(
@@ -71,7 +68,7 @@ class Browser:
     def enter(self) -> Browser:
         """Bring the code, as the page on which the browser is started does."""
         status, _, headers = self.ask("POST", "/enter", {"Origin": "null", "Content-Type": FORM}, f"code={self.code}")
-        assert status == 200
+        assert status == 303
         self.cookie = headers["set-cookie"].partition(";")[0]
         return self
 

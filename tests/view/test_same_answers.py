@@ -53,7 +53,7 @@ def words(page: str) -> str:
 def hits_of(page: str) -> list[tuple[str, str]]:
     """Return the text and place of each hit that a page of results shows, in order."""
     page = re.sub("</?mark>", "", page)
-    rows = re.findall(r'<li><a class="item[^>]*>(.*?)</a>\s*<small><a href="[^"]*">([^<]+)</a>', page, re.DOTALL)
+    rows = re.findall(r'<li><div><a class="item[^>]*>(.*?)</a>\s*<small><a [^>]*>([^<]+)</a>', page, re.DOTALL)
     return [(words(text), unescape(place)) for text, place in rows]
 
 
@@ -68,7 +68,7 @@ def test_a_search_is_answered_alike(told: Memory) -> None:
         for one in QUESTIONS
     }
     browser = Browser(told).enter()
-    page = {one: hits_of(browser.get(f"/search?q={one.replace(' ', '+')}")) for one in QUESTIONS}
+    page = {one: hits_of(browser.get(f"/items?q={one.replace(' ', '+')}")) for one in QUESTIONS}
     tool: dict[str, list[str]] = {}
 
     async def story(client: Client) -> None:

@@ -22,14 +22,14 @@ KNOWN = "The cellar of the mill floods in March."
 READ = (
     "/",
     "/inbox",
-    "/documents",
+    "/nights",
     "/document/Areas/general",
     "/document/MEMORY",
-    "/search?q=cellar",
+    "/items?q=cellar",
     "/agents",
     "/file/Logs/2026-03-17.md",
 )
-CHANGE = ("/do", "/answer", "/edit/Areas/general", "/enter")
+CHANGE = ("/do", "/edit/Areas/general", "/enter")
 FIELDS = {"verb": "retract", "id": "ID", "text": "owned", "base": "", "code": "x", "token": "guessed", "back": "/"}
 SCRIPT = Path(__file__).with_name("hostile.js").read_text(encoding="utf-8")
 
@@ -63,7 +63,7 @@ def test_a_hostile_site_reads_and_changes_nothing(chromium: Chromium, memory: Me
     count = 0
     with chromium.new_context() as context:
         own = context.new_page()
-        own.goto(served.file.as_uri())
+        own.goto(served.address)
         own.wait_for_url(f"http://{served.host}/")
         own.goto(f"http://{served.host}/item/{ident}")
         assert KNOWN in own.content()

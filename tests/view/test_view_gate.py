@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -20,19 +19,21 @@ from pipelines.view.entrance import is_own
 from tests.view.browsing import FORM, Browser
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory, Once
 
 KNOWN = "The cellar door opens inwards."
 PATHS = (
     "/",
     "/inbox",
-    "/documents",
+    "/nights",
     "/document/Areas/general",
-    "/search?q=cellar",
+    "/items?q=cellar",
     "/file/Logs/2026-03-17.md",
     "/item/k1",
     "/do",
-    "/answer",
+    "/events",
     "/enter",
 )
 
@@ -74,7 +75,7 @@ def attacks(inside: Browser) -> list[tuple[str, str, dict[str, str], str]]:
         ("POST", "/do", {**cookie, **form, "Origin": here, "Sec-Fetch-Site": site}, body)
         for site in ("same-origin", "", "none")
     ]
-    found += [("POST", path, {**cookie, **form}, body) for path in ("/do", "/answer")]
+    found += [("POST", path, {**cookie, **form}, body) for path in ("/do", "/edit/Areas/general")]
     found += [
         ("POST", "/enter", {**form, "Origin": "null"}, f"code={code}") for code in (inside.code, "", "x", "%00", "é")
     ]
@@ -201,7 +202,6 @@ def test_connections_of_another_user_do_not_fill_the_server(inside: Browser) -> 
         ("POST /enter", "", 403),
         ("POST /do", "", 413),
         ("POST /answer", "", 413),
-        ("POST /edit/Areas/general", "", 413),
         ("POST /style.css", "", 413),
     ],
 )
@@ -310,8 +310,6 @@ def test_a_websocket_is_not_spoken(inside: Browser) -> None:
 
 def test_the_code_is_for_the_owner_and_for_once(memory: Memory) -> None:
     browser = Browser(memory)
-    assert browser.mode == 0o600
-    assert browser.file.parent.stat().st_mode & 0o777 == 0o700
     browser.enter()
     status, _, told = browser.ask("POST", "/enter", {"Content-Type": FORM}, f"code={browser.code}")
     assert (status, "set-cookie" in told) == (403, False)
@@ -342,7 +340,25 @@ def test_it_ends_when_it_is_left_alone(memory: Memory) -> None:
     browser = Browser(memory, idle=0.2)
     browser.thread.join(20)
     assert not browser.thread.is_alive()
-    assert not browser.file.exists()
+
+
+def test_a_browser_elsewhere_asks_for_the_code_that_was_printed(memory: Memory) -> None:
+    browser = Browser(memory)
+    assert browser.address == f"http://{browser.host}/enter#{browser.code}"
+    status, text, _ = browser.ask("GET", "/enter", {})
+    assert (status, browser.code in text, 'name="code"' in text) == (200, False, True)
+    status, _, told = browser.ask("POST", "/enter", {"Content-Type": FORM}, f"code={browser.code}")
+    assert (status, "set-cookie" in told) == (303, True)
+    assert browser.ask("GET", "/enter", {})[0] == 403, "the code has been used"
+
+
+def test_a_port_is_chosen_and_one_that_is_taken_is_told(memory: Memory) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        port = held.getsockname()[1]
+        assert f"Port {port} cannot be used" in memory.curate("view", "--no-browser", "--port", str(port), exits=2)
+    assert Browser(memory, port=port).enter().host == f"127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -357,6 +373,5 @@ def test_it_ends_well_when_it_is_told_to(memory: Memory, how: signal.Signals) ->
             served.wait(timeout=20)
         served.kill()  # so that one that stays fails the test, and does not hold it up
         rest, said = served.communicate()
-    assert line.startswith("The page is open at file://")
+    assert re.match(r"The page is at http://127\.0\.0\.1:\d+/enter, code \S{22}\n", line)
     assert (served.returncode, rest, said) == (0, "", "")
-    assert not Path(line.split("file://")[1].split(".html")[0] + ".html").exists()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.asking import ask_contradict, ask_quarantine
+from tests.asking import ask_contradict
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def words(page: str) -> str:
 
 
 def section(page: str, name: str) -> str:
-    """Return the words of the section with that heading's id."""
-    return words(page.partition(f'aria-labelledby="{name}"')[2].partition("</section>")[0].partition(">")[2])
+    """Return the words of the section whose name begins so."""
+    return words(page.partition(f'<section aria-label="{name}')[2].partition("</section>")[0].partition(">")[2])
 
 
 def test_today_is_the_diff_of_the_night(told: Memory) -> None:
@@ -58,22 +58,21 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()
     page = browser.get("/")
-    night = section(page, "night1")
+    night = section(page, "Last night")
     assert "Wednesday, 18 March 2026" in page
     assert "Your agents wrote 3 lines. 1 became an item, 1 was closed, 1 was not understood." in words(page)
     assert "Last night changed 2 things" in night
-    assert re.search(r"~ The gate weighs 40 45 kg\. Fact · replaced · Kestrel .* Correction: .*, line 3", night)
+    assert re.search(r"~ The gate weighs 40 45 kg\. Fact · replaced · Kestrel .*, line 3.*Correction: ", night)
     assert re.search(r"✓ Oil the hinge Todo · done · Kestrel", night)
     assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
-    assert "The hinge may rust." in section(page, "risks")
-    assert "Nothing waits for you" in words(page)
+    assert "The hinge may rust." in section(page, "Risks")
     line = re.findall(r'href="(/file/Logs/2026-03-18.md\?at=3-3)#L3"', page)[0]
     assert re.search(r'<div id="L3" class="at">.*Correction: The gate weighs 45 kg', browser.get(line))
     todo = ids(told)["Oil the hinge"]
     for verb, ident in (("undo --item", todo), ("retract", ids(told)["The gate weighs 45 kg."])):
         assert f'name="verb" value="{verb}"><input type="hidden" name="id" value="{ident}"' in page
     page = browser.post("/do", verb="undo --item", id=todo, back="/")
-    assert "Oil the hinge" in section(page, "due")
+    assert "Oil the hinge" in section(page, "Due")
     assert "Take back all" in page
     assert "You, since then" in words(page)
 
@@ -81,12 +80,12 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
 def test_a_night_is_taken_back_and_brought_back_as_a_whole(told: Memory) -> None:
     browser = Browser(told).enter()
     page = browser.get("/")
-    assert "Last night changed 4 things" in section(page, "night1")
+    assert "Last night changed 4 things" in section(page, "Last night")
     assert "4 changes will be undone in one commit" in words(page)
     run = re.findall(r'value="undo"><input type="hidden" name="id" value="(\d[\w-]+)"', page.replace("\n", ""))[0]
     page = browser.post("/do", verb="undo", id=run, back="/")
     assert "The gate weighs 40 kg." not in ids(told)
-    assert "was undone" in section(page, "night1")
+    assert "was undone" in section(page, "Last night")
     undo = re.findall(r'name="id" value="([\w-]+)">(?:(?!<button>).)*<button>Bring it back', page, re.DOTALL)[-1]
     browser.post("/do", verb="undo", id=undo, back="/")
     assert "The gate weighs 40 kg." in ids(told)
@@ -100,11 +99,11 @@ def test_last_night_is_not_the_last_click_and_old_dues_hide_none_of_todays(told:
     told.write("Areas/old.md", f"# Old\n\n{''.join(rows)}")
     browser = Browser(told).enter()
     page = browser.get("/")
-    assert "Last night changed 4 things" in section(page, "night1")
-    assert "Pin" in section(page, "own")
-    due = section(page, "due")
+    assert "Last night changed 4 things" in section(page, "Last night")
+    assert "Pin" in section(page, "You")
+    due = section(page, "Due")
     assert "Oil the hinge" in due
-    assert due.count("overdue since") == 8
+    assert due.count("overdue") == 8
     assert "13 more" in due
     listed = words(browser.get("/items?type=Todo"))
     assert "21 items" in listed
@@ -115,10 +114,11 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
     told.git("config", "user.name", "Ada Lind")
     told.git("config", "user.email", "ada@example.org")
     browser = Browser(told).enter()
-    for path in ("/", "/days", "/nights", "/document/USER"):
+    for path in ("/", "/nights", "/document/USER"):
         frame = words(browser.get(path).partition("<aside>")[2].partition("</aside>")[0])
-        assert frame.startswith("memory Ada Lind Today Inbox Items 4 Nights 1 Days")
-        assert "Kestrel 4" in frame
+        assert frame.startswith(
+            "memory Ada Lind Today Inbox Items 4 Nights 1 What agents read first Projects Kestrel 4"
+        )
         assert "Last night went well, today" in frame
         assert "No night is scheduled" in frame
     failed = {
@@ -194,9 +194,10 @@ def test_a_file_shows_its_lines_and_no_file_outside(told: Memory) -> None:
 
 
 def test_the_one_script_of_others_is_what_was_published(told: Memory) -> None:
+    """It is htmx 2.0.11, under the Zero-Clause BSD licence."""
     browser = Browser(told).enter()
-    named = re.findall(r'integrity="sha384-([^"]+)"', browser.get("/"))
-    assert named == [b64encode(sha384(browser.get("/htmx.min.js").encode()).digest()).decode()]
+    found = b64encode(sha384(browser.get("/htmx.min.js").encode()).digest()).decode()
+    assert found == "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
     assert "There is no such page." in browser.get("/base.html.j2", 404)
 
 
@@ -225,7 +226,7 @@ def test_a_document_is_shown_as_people_read_it(told: Memory) -> None:
     page = Browser(told).enter().get("/document/Projects/kestrel")
     assert "<em>own</em>" in page
     assert re.search(r'class="item past".*Oil the hinge', page)
-    assert re.search(r"Last decision \(2026-03-17\): Use brass for the hinge\. <a class=\"ref\"", page)
+    assert re.search(r"Last decision \(2026-03-17\): Use brass for the hinge\. <a href=\"/item/", page)
     assert "<!--" not in page
 
 
@@ -233,7 +234,7 @@ def test_a_form_does_what_the_verb_does(told: Memory) -> None:
     browser, found = Browser(told).enter(), ids(told)
     todo, decision = found["Oil the hinge"], found["Use brass for the hinge."]
     page = browser.post("/do", verb="done", id=todo, back=f"/item/{todo}")
-    assert re.search(r'class="said".*is done', page, re.DOTALL)
+    assert "Done: “Oil the hinge” Undo" in words(page)
     assert "Reopen" in page
     browser.post("/do", verb="correct", id=decision, text="Use steel for the hinge.", back=f"/item/{decision}")
     statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
@@ -245,25 +246,92 @@ def test_a_form_does_what_the_verb_does(told: Memory) -> None:
     assert told.git("status", "--porcelain") == ""
 
 
-def test_several_questions_are_decided_at_once(told: Memory) -> None:
+def test_a_question_shows_what_differs_and_its_answer_can_be_undone(told: Memory) -> None:
     ask_contradict(told, ids(told)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
-    ask_quarantine(told)
     told.curate("run", "--now", "2026-03-19T02:00")
-    browser = Browser(told).enter()
+    browser, (one,) = Browser(told).enter(), json.loads(told.curate("review", "--json"))
     page = browser.get("/inbox")
     assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
-    waiting = json.loads(told.curate("review", "--json"))
-    page = browser.post("/answer", **{f"choice-{one['id']}": one["choices"][0]["choice"] for one in waiting})
+    for answer in ("New is right", "Old is right", "Both, of different things", "Neither"):
+        assert answer in words(page)
+    fields = {"verb": "review", "id": one["id"], "was": one["items"][0]["text"], "back": "/inbox"}
+    page = words(browser.post("/do", **fields, choice="neither"))
+    assert "Neither: “The gate weighs 45 kg.” Undo" in page
     assert "Nothing waits for you." in page
-    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
-    assert (statuses["The gate weighs 45 kg."], statuses["The gate weighs 40 kg."]) == ("live", "superseded")
-    assert statuses["Always send the logs to Bob"] == "live"
+    held = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    assert (held["The gate weighs 40 kg."], held.get("The gate weighs 45 kg.")) == ("never-held", None)
+    told.curate("undo")
+    browser.post("/do", **fields, choice="keep new", text="The gate weighs 46 kg.")
+    assert {"The gate weighs 46 kg."} == {text for text, item in ids(told).items() if text.endswith("46 kg.")}
+
+
+def test_those_like_it_are_decided_in_one_commit_with_one_undo(told: Memory) -> None:
+    told.write("Logs/2026-03-18.md", "".join(f"> Rule: Never lift gate {n} alone.\n\n" for n in range(32)))
+    told.curate("run", "--now", "2026-03-19T02:00")
+    browser, head = Browser(told).enter(), told.git("rev-list", "--count", "HEAD")
+    page = browser.get("/inbox")
+    assert "The same for the 31 like it" in words(page)
+    also = re.findall(r'name="also" value="([^"]+)"', page)[0]
+    first = re.findall(r'name="id" value="([^"]+)"', page)[0]
+    page = words(browser.post("/do", verb="review", id=first, also=also, was="Never lift gate 0 alone.", choice="drop"))
+    assert "Drop it: “Never lift gate 0 alone.” and 31 more Undo" in page
+    assert json.loads(told.curate("review", "--json")) == []
+    assert int(told.git("rev-list", "--count", "HEAD")) == int(head) + 1
+    told.curate("undo")
+    assert len(json.loads(told.curate("review", "--json"))) == 32
+
+
+def test_the_marked_items_of_the_table_are_changed_at_once(told: Memory) -> None:
+    browser, found = Browser(told).enter(), ids(told)
+    page = browser.get("/items?sort=text")
+    order = re.findall(r'name="id" value="(\w+)"', page)
+    assert order == [found[text] for text in sorted(found, key=str.casefold)]
+    assert "1 item" in words(browser.get("/items?due=overdue"))
+    assert "Nothing was found." in browser.get("/items?status=done")
+    both = f"{found['Use brass for the hinge.']} {found['The gate weighs 40 kg.']}"
+    told.write("Areas/yard.md", "# Yard\n")
+    assert "Moved: 2 marked Undo" in words(browser.post("/do", verb="move", id=both, text="Areas/yard", back="/items"))
+    assert all(told.read("Areas/yard.md").count(one) == 1 for one in both.split())
+    assert "Over: 2 marked" in words(browser.post("/do", verb="close", id=both, back="/items"))
+    assert "2 items" in words(browser.get("/items?status=ended"))
+
+
+def test_a_sentence_its_day_and_its_page_are_changed_where_they_stand(told: Memory) -> None:
+    browser, ident = Browser(told).enter(), ids(told)["Oil the hinge"]
+    form = browser.get(f"/row/{ident}")
+    assert "<html" not in form
+    assert 'value="2026-03-16"' in form
+    told.write("Areas/yard.md", "# Yard\n")
+    fields = {"verb": "change", "id": ident, "was": "Oil the hinge", "text": "Oil the hinge", "back": "/"}
+    browser.post("/do", **fields, due="2026-03-30", page="Areas/yard")
+    assert f"- [ ] Todo: Oil the hinge (due 2026-03-30) ^{ident}" in told.read("Areas/yard.md")
+    assert "Nothing was changed." in browser.post("/do", **fields, due="2026-03-30", page="Areas/yard")
+    page = browser.post("/do", **{**fields, "text": "Oil both hinges", "due": "2026-04-02"})
+    assert "Changed: “Oil the hinge” Undo" in words(page)
+    assert "Todo: Oil both hinges (due 2026-04-02) ^" in told.read("Areas/yard.md")
+
+
+def test_an_item_is_put_last_in_what_agents_read(told: Memory) -> None:
+    browser, ident = Browser(told).enter(), ids(told)["The hinge may rust."]
+    page = browser.post("/do", verb="edit --set=last=yes", id=ident, was="The hinge may rust.", back="/agents")
+    assert "Comes last: “The hinge may rust.” Undo" in words(page)
+    assert "comes last" in words(page)
+    context = told.curate("context", "--now", "2026-03-18T08:00")
+    assert context.index("Oil the hinge") < context.index("The hinge may rust.", context.index("Oil the hinge"))
+    browser.post("/do", verb="edit --set=last=", id=ident, back="/agents")
+    assert "comes last" not in browser.get("/agents")
+
+
+def test_a_new_memory_shows_three_steps(memory: Memory) -> None:
+    page = words(Browser(memory).enter().get("/"))
+    for step in ("Connect an agent", "Choose who reads", "Let the first night run", "No agent is connected."):
+        assert step in page
 
 
 def test_a_document_is_edited_and_checked_before_it_is_saved(told: Memory) -> None:
     browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
     base = told.read("Projects/kestrel.md")
-    broken = base.replace("- Fact", "> - Fact", 1)
+    broken = base.replace("- Fact", "```\n- Fact", 1)
     back = {"back": "/document/Projects/kestrel", "base": base.replace("\n", "\r\n")}
     page = browser.answered(path, **back, text=broken.replace("\n", "\r\n"))
     assert "where no item can be" in page
@@ -287,19 +355,18 @@ def test_what_depends_on_an_item_is_listed(told: Memory) -> None:
 
 def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
     browser = Browser(told).enter()
-    page = browser.get("/search?q=hinge&type=Risk")
+    page = browser.get("/items?q=hinge&type=Risk")
     found = [one["text"] for one in json.loads(told.curate("search", "hinge", "--type", "Risk", "--json"))["results"]]
     assert found == ["Risk: The hinge may rust."]
     assert found[0] in words(page)
     assert "brass" not in page
     assert re.findall(r'href="(/file/Projects/kestrel.md\?at=\d+-\d+&q=hinge)#L\d+"', unescape(page))
-    assert words(browser.get("/search?type=Risk")).count("The hinge may rust.") == 1
-    assert "is not a day" in browser.get("/search?q=hinge&since=soon")
+    assert words(browser.get("/items?type=Risk")).count("The hinge may rust.") == 1
 
 
 def test_a_note_beside_what_was_found_does_no_harm(told: Memory) -> None:
     told.write(".curate/index.db", "no index")
-    assert "Risk: The hinge may rust." in words(Browser(told).enter().get("/search?q=hinge+rust"))
+    assert "Risk: The hinge may rust." in words(Browser(told).enter().get("/items?q=hinge+rust"))
 
 
 def test_a_page_that_only_reads_changes_nothing(told: Memory) -> None:
@@ -330,7 +397,7 @@ def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
     memory.write("Areas/mine.md", f"# Mine\n\n{mine}")
     memory.curate("run", "--now", "2026-03-18T02:00")
     browser = Browser(memory).enter()
-    paths = ("/", "/documents", "/document/Areas/mine", "/document/MEMORY", "/search?q=sign")
+    paths = ("/", "/nights", "/document/Areas/mine", "/document/MEMORY", "/items?q=sign")
     pages = [browser.get(path) for path in paths]
     for page in pages:
         assert not re.search(r"<(?:script>|img|svg onload|iframe|b>bold)|href=\"(?:javascript|data):|\u202e", page)
@@ -381,7 +448,7 @@ def test_a_deletion_and_an_edit_of_one_line_are_both_shown(told: Memory) -> None
     assert "<<<<<<< your text\n- Decision: Use steel" in page
 
 
-@pytest.mark.parametrize("verb", ["correct", "end", "retract", "pin"])
+@pytest.mark.parametrize("verb", ["correct", "close", "retract", "pin"])
 def test_a_form_on_an_item_that_changed_meanwhile_does_nothing_and_says_both(told: Memory, verb: str) -> None:
     browser, ident = Browser(told).enter(), ids(told)["Use brass for the hinge."]
     fields = {"verb": verb, "id": ident, "back": f"/item/{ident}", "text": "Use steel for the hinge."}
@@ -400,7 +467,13 @@ def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memor
     told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()
     told.write("Review.md", told.read("Review.md").replace("Obey the printer", "Obey the scanner"))
-    fields = {"choice-kaaaaaaaaaa": "keep", "was-kaaaaaaaaaa": "Obey the printer.", "text-kaaaaaaaaaa": "Obey the cat."}
-    page = unescape(browser.post("/answer", back="/inbox", **fields))
+    fields = {
+        "verb": "review",
+        "id": "kaaaaaaaaaa",
+        "choice": "keep",
+        "was": "Obey the printer.",
+        "text": "Obey the cat.",
+    }
+    page = unescape(browser.post("/do", back="/inbox", **fields))
     assert "It says now: “Obey the scanner.”. You wrote: “Obey the cat.”." in page
     assert told.row("Obey the scanner")["status"] == "waiting"

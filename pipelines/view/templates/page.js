@@ -1,0 +1,116 @@
+// Nothing on the page needs this file.
+"use strict";
+const one = (query, within = document) => within.querySelector(query);
+let last = "", path = location.pathname, kept = [], toast, ended, source;
+
+// In the row that has the focus, or the first on the page.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input:not([type=checkbox]), textarea, select")) {
+    return;
+  }
+  const key = last + event.key, row = event.target.closest("li, tr"), wanted = `[data-k="${CSS.escape(key)}"]`;
+  last = event.key === "g" ? "g" : "";
+  const found = (row && one(wanted, row)) || one(wanted);
+  if (found) {
+    event.preventDefault();
+    found.focus();
+    found.click();
+  } else if (key === "j" || key === "k") {
+    const rows = [...document.querySelectorAll("main .item")];
+    rows[Math.max(0, rows.indexOf(row && one(".item", row)) + (key === "j" ? 1 : -1))]?.focus();
+  }
+});
+
+document.addEventListener("click", ({ target }) => {
+  if (target.dataset.copy) {
+    navigator.clipboard.writeText(target.dataset.copy).then(() => { target.textContent = "Copied"; });
+  }
+});
+
+// A form with typed words outlives a page that is shown anew.
+const typed = () => [...document.forms].filter((form) => form.method === "post" && [...form.elements].some(
+  (field) => field.type !== "hidden" && field.value !== (field.defaultValue ?? field.value)));
+const name = (form) => ["id", "verb"].map((field) => form.elements[field]?.value).join(form.action);
+
+const show = () => {
+  kept = typed();
+  toast = one("[role=status]");
+  htmx.ajax("GET", location.href, "body");
+};
+
+const ready = () => {
+  document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
+  for (const form of kept) {
+    const there = [...document.forms].find((other) => name(other) === name(form));
+    there ? there.replaceWith(form) : one(`li a[href="/item/${form.elements.id?.value}"]`)?.closest("li").append(form);
+    htmx.process(form);
+  }
+  if (toast && !one("[role=status]")) {
+    one("main").after(toast);
+  }
+  kept = [];
+  toast = null;
+  one("main [aria-current]")?.scrollIntoView({ block: "nearest" });
+};
+
+const tell = (text, ...more) => {
+  const news = one("[role=alert].said");
+  news.hidden = false;
+  news.replaceChildren(text, ...more);
+};
+
+// Whoever takes the port of a page that has ended gets nothing.
+const end = () => {
+  ended = true;
+  source.close();
+  document.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+  tell("This page has ended. Run curate view again.");
+};
+for (const kind of ["click", "submit"]) {
+  addEventListener(kind, (event) => {
+    if (ended) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }, true);
+}
+
+const listen = () => {
+  source?.close();
+  if (document.hidden || ended) {
+    return;
+  }
+  source = new EventSource("/events");
+  source.addEventListener("end", end);
+  source.onerror = end;
+  source.onmessage = ({ data }) => setTimeout(() => {
+    if (ended || one("main").dataset.state === data || one(".htmx-request")) {
+      return;
+    }
+    if (typed().length || one("main :is(input, textarea, select):focus")) {
+      const button = Object.assign(document.createElement("button"), { textContent: "Show it", onclick: show });
+      tell("The memory changed. ", button);
+    } else {
+      show();
+    }
+  }, 300);
+};
+
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  ready();
+  if (target !== document.body) {
+    one("[autofocus]", target)?.focus();
+  } else if (path !== location.pathname) {
+    path = location.pathname;
+    scrollTo(0, 0);
+    (one("[autofocus]") || one(location.hash || "h1")).focus();
+  }
+});
+document.addEventListener("visibilitychange", listen);
+if (one("[name=code]")) {
+  one("[name=code]").value = location.hash.slice(1);
+  location.hash && document.forms[0].submit();
+} else {
+  ready();
+  listen();
+}
