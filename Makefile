@@ -1,11 +1,12 @@
 # Two commands do everything on a machine that has only Python, git and make:
-#   make run    set up, then curate the sample week that ships with the project
-#   make test   set up, then lint and test
+#   make run    install what runs, then curate the sample week in sample-memory/
+#   make test   install the tools as well, then lint and test
 # and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make e2e       let the real Claude Code and Codex talk to a local server; AGENTS=DIR names the folder that holds them
 #   make fuzz      try every property and reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
 #   make demo      run the sample session and draw the pictures that README shows; it needs Chromium
+#   make dist      build wheel and sdist; on each Python from 3.11 to 3.14 that is here, install both and run the demo
 #   make docs      build the documentation site in site/; a broken link fails
 #   make bench     measure the speed of the index, of a session's start and of the page; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
@@ -15,26 +16,32 @@ BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test pytest torture e2e fuzz demo docs bench bench-search bench-secrets lint format lock clean
+.PHONY: help install run test pytest torture e2e fuzz demo dist docs bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
-# The stamp is newer than the locks exactly when the environment holds what they name.
+# Each stamp is newer than its lock exactly when the environment holds what the lock names: .runs what memcurate needs to
+# run, .installed the tools of the tests, too.
+.venv/.runs: requirements/run.txt
+	$(PYTHON) -c 'import sys; sys.exit("memcurate needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -e .venv/.installed || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	touch $@
+
+run: .venv/.runs
+	rm -rf sample-memory
+	$(BIN)/python -m pipelines.cli demo --no-view sample-memory
+
 # An editable install leaves the bytecode to whoever runs a command first, where that one may write it.
 install: .venv/.installed
 	@$(BIN)/python -m compileall -q pipelines
 
-.venv/.installed: requirements/dev.txt pyproject.toml deploy/fleet/pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("memcurate needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+.venv/.installed: requirements/dev.txt pyproject.toml deploy/fleet/pyproject.toml | .venv/.runs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable deploy/fleet
 	$(BIN)/curate models fetch || echo "Search finds words only, not meanings, until 'curate models fetch' succeeds."
 	touch $@
-
-run: install
-	$(BIN)/python examples/sample_week.py
 
 # What was compiled is kept, whatever the environment says: without it the tests alone take ten seconds to load in
 # every process. Work is shared out in runs of neighbours, which begin with the same memories. Three workers suit two
@@ -58,6 +65,19 @@ fuzz: install
 demo: install
 	$(BIN)/python examples/terminal.py
 	$(BIN)/python examples/pictures.py
+
+dist: install
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+	for python in python3.11 python3.12 python3.13 python3.14; do \
+	  $$python -c "" 2>/dev/null || { echo "There is no $$python here."; continue; }; \
+	  for package in dist/*.whl dist/*.tar.gz; do \
+	    rm -rf build/dist && $$python -m venv build/dist \
+	    && build/dist/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt \
+	    && build/dist/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "$$package" \
+	    && (cd build/dist && bin/memcurate demo --no-view >/dev/null) && echo "$$package passes on $$python." || exit 1; \
+	  done; \
+	done
 
 docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

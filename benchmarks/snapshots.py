@@ -125,7 +125,7 @@ def sample_week(life: Life) -> str:
     life.run("add", "rule", "Never deploy on a Friday.", *day)
     life.run("pin", ids[0], *day)
     life.run("move", ids[1], "saltmarsh", *day)
-    life.run("project", "new", "Lighthouse", *day)
+    (life.root / "Projects" / "lighthouse.md").write_text("# Lighthouse\n")
     life.run("forget", ids[2], "--yes", *day)
     for waits in json.loads(life.run("review", "--json", *day)):
         life.run("review", waits["id"], "--accept", *day)
@@ -142,7 +142,7 @@ def sample_week(life: Life) -> str:
         life.run("search", words, "--json", "--explain")
     for kind in ("text", "json", "claude-code"):
         life.run("context", "--format", kind, "--query", "deploy", "--now", "2026-03-18T09:00")
-    for line in ("export --jsonl -", "graph", "runs --json", "check --json", "items", "review"):
+    for line in ("runs --json", "check --json", "items", "review"):
         life.run(*line.split())
     life.run("status", "--json", "--now", "2026-03-18T09:00")
     return life.record()

@@ -126,7 +126,7 @@ def sweeps(folder: Path, curate: str) -> dict[str, list[str]]:
         home.mkdir()
         subprocess.run([*run, "init", str(root)], check=True, capture_output=True)
         if count:
-            install = ["install", "claude-code", "--no-read-with-login", "--memory", str(root)]
+            install = ["install", "claude-code", "--memory", str(root)]
             subprocess.run([*run, *install], check=True, capture_output=True)
         for number in range(count):
             path = home / f".claude/projects/-home-ada-src-p{number % 40}/{number:08d}.jsonl"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,10 @@ PICTURE = HERE.parent / "docs" / "pictures" / "terminal.svg"
 COLUMNS = 80
 BEFORE, NIGHT = "2026-03-09T08:00", "2026-03-16T02:00"
 SESSION: tuple[tuple[list[str], list[str]], ...] = (
-    (["curate", "init", "memory"], ["--now", BEFORE]),
-    (["cp", "-r", "sample_week/Logs", "memory"], []),
+    (["tail", "-n", "7", "memory/Logs/2026-03-10.md"], []),
     (["curate", "run"], ["--now", NIGHT]),
-    (["curate", "search", "why did the site move from Jekyll", "--limit", "1"], []),
-    (["curate", "why", "k6263"], []),
+    (["curate", "search", "summary for the committee", "--limit", "1"], []),
+    (["curate", "why", "summary of the move"], []),
 )
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     """Run the session and draw it."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sample_week").symlink_to(HERE / "sample_week")
+        with_logs(Path(folder))
         for number, (words, clock) in enumerate(SESSION):
             console.print(Text("\n" * (number > 0)) + Text("$ ", "bold green") + Text(typed(words), "bold"))
             if output := printed([*words, *clock], Path(folder)):
@@ -43,6 +43,12 @@ def main() -> None:
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(console.export_svg(title="memcurate", unique_id="memcurate"), encoding="utf-8")
     print(f"The picture is {PICTURE}.")
+
+
+def with_logs(folder: Path) -> None:
+    """Make a memory in a folder, with the logs of the sample week."""
+    printed(["curate", "init", "memory", "--now", BEFORE], folder)
+    shutil.copytree(HERE / "sample_week" / "Logs", folder / "memory" / "Logs", dirs_exist_ok=True)
 
 
 def printed(words: list[str], folder: Path) -> str:

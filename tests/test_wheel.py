@@ -53,6 +53,8 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
         "deploy/claude-code/skills/recall/SKILL.md",
     ):
         assert f"pipelines/_data/{name}" in names
+    assert "pipelines/_data/examples/sample_week/Logs/2026-03-09.md" in names
+    assert "memcurate/py.typed" in names
     assert "pipelines/templates/document.md.j2" in names
     assert "pipelines/py.typed" in names
     assert not [name for name in names if "fleet" in name], "it is a package of its own"
@@ -71,10 +73,12 @@ def test_the_installed_command_does_its_whole_job(curate: Path, tmp_path: Path) 
         return told.stdout
 
     where = subprocess.run(
-        [curate.with_name("python"), "-c", "import pipelines; print(pipelines.__file__)"],
+        [curate.with_name("python"), "-c", "from memcurate import Memory; print(__import__('pipelines').__file__)"],
         cwd=tmp_path, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert str(CHECKOUT) not in where
+    told = subprocess.run([curate.with_name("memcurate"), "demo"], cwd=tmp_path, capture_output=True, check=True).stdout
+    assert b"31 items added" in told
     run("init", str(memory))
     run("log", "Decision: Use SQLite for the cache.", "--project", "Alpha", "--now", "2026-03-18T09:00")
     assert json.loads(run("run", "--json", "--now", "2026-03-19T02:00"))["items"]["added"] == 1

@@ -29,7 +29,6 @@ from pipelines.agents.settings_files import (
     add_hooks,
     add_server,
     calls_in,
-    drop_at,
     edit_json,
     edit_toml,
     load_json,
@@ -212,6 +211,13 @@ def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
     return found
 
 
+def found_agents(asked: InstallRequest) -> list[str]:
+    """Return the agents whose folder of settings is on this machine."""
+    files = {name: (agent.hooks_file or agent.servers).path(asked) for name, agent in AGENTS.items()}
+    files["openclaw"] = _openclaw_settings(asked)
+    return [name for name in TARGETS if name in files and files[name].parent.is_dir()]
+
+
 def gives_sessions(name: str, asked: InstallRequest) -> bool:
     """Whether an agent's settings hand its sessions to the memory: by a hook that captures; OpenClaw's by the server.
 
@@ -365,7 +371,7 @@ PLANS: Mapping[str, Callable[..., InstallPlan]] = {
 # ---------------------------------------- which models read the logs
 
 
-def reader_edit(file: Path, names: Sequence[str], by: str = "") -> Edit:
+def reader_edit(file: Path, names: Sequence[str], more: Mapping[str, str]) -> Edit:
     """Return the edit that names the providers that read, in order; all other settings stay.
 
     Programs are written with their paths, because nights run with another PATH.
@@ -373,31 +379,15 @@ def reader_edit(file: Path, names: Sequence[str], by: str = "") -> Edit:
     Args:
         file: the user's settings.
         names: the providers.
-        by: a comment that marks what was written, so that it can be removed later; empty for a person's own choice.
+        more: the address and model of `openai`, if they are new.
     """
-    return Edit(file, lambda text: edit_toml(text, partial(_name, names=names, by=by)))
 
+    def named(settings: Settings) -> None:
+        settings["providers"] = list(names)
+        for name in names:
+            if name in LOGINS and (program := found_program(name)):
+                table_at(settings, [name]).setdefault("program", program)
+        if more:
+            table_at(settings, ["openai"]).update(more)
 
-def reader_removal(file: Path, name: str, by: str) -> Edit:
-    """Return the edit that removes what `reader_edit` wrote with the same `by`, unless somebody changed it."""
-    return Edit(file, lambda text: edit_toml(text, partial(_forget, name=name, by=by)))
-
-
-def _name(settings: Settings, names: Sequence[str], by: str) -> None:
-    import tomlkit  # noqa: PLC0415  few commands write TOML
-
-    def noted(value: Any) -> Any:  # noqa: ANN401  as TOML has it
-        item = tomlkit.item(value)
-        return item.comment(by) if by else item
-
-    settings["providers"] = noted(list(names))
-    for name in names:
-        if name in LOGINS and (program := found_program(name)):
-            table_at(settings, [name]).setdefault("program", noted(program))
-
-
-def _forget(settings: Settings, name: str, by: str) -> None:
-    for path, written in ((("providers",), [name]), ((name, "program"), None)):
-        found: Any = value_at(settings, path)
-        if found is not None and found == (written or found) and found.trivia.comment == f"# {by}":
-            drop_at(settings, path)
+    return Edit(file, lambda text: edit_toml(text, named))

@@ -32,6 +32,8 @@ SERVICE = "memcurate.service"
 TIMER = "memcurate.timer"
 FAILED = "memcurate-failed.service"
 _SYSTEMCTL = ("systemctl", "--user")
+ANSWERS = (*_SYSTEMCTL, "show-environment")
+"""A command that succeeds where a systemd of the user runs, and can be reached."""
 _EXAMPLE = ":%h/.local/bin/curate"
 _CALENDAR = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _GLOB = re.compile(r"([*?\[\\])")
@@ -143,7 +145,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     edits = tuple(whole_file(folder / name, text) for name, text in units(asked).items())
     linger = "User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."
     notes = (linger, *unknown_at_night(asked.home))
-    return InstallPlan(edits, notes, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
+    return InstallPlan(edits, notes, needs=ANSWERS, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
 def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:

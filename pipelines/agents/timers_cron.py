@@ -7,6 +7,7 @@ import os
 import plistlib
 import re
 import shlex
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -14,6 +15,7 @@ from xml.sax.saxutils import escape
 from pipelines.agents.install_plan import InstallPlan, InstallRequest
 from pipelines.agents.settings_files import CannotEdit, put_block
 from pipelines.agents.timers import (
+    ANSWERS,
     InstalledNight,
     call,
     clock,
@@ -75,6 +77,37 @@ def found_nights(asked: InstallRequest) -> list[InstalledNight]:
         with contextlib.suppress(CurateError):
             nights += [one] if (one := look(asked)) else []
     return nights
+
+
+class NoScheduler(CurateError):
+    """Raised when systemd cannot be reached; nothing was changed."""
+
+    def __init__(self, command: str) -> None:
+        advice = (
+            "Log in as yourself, not by su or sudo, and install again; or use `curate install cron`, or"
+            " `curate schedule`."
+        )
+        super().__init__(f"No systemd of yours answers here: {command.partition('# ')[2]}.", advice)
+
+
+class NotInForce(CurateError):
+    """Raised when the files are written, but a command that puts them into force failed."""
+
+    def __init__(self) -> None:
+        super().__init__("The files are written, but no night is scheduled yet.", "Run those commands.")
+
+
+def scheduler_here() -> str:
+    """Return the scheduler that answers on this machine, the best first; empty if there is none."""
+    if sys.platform == "darwin":
+        return "launchd"
+    if not call(ANSWERS).returncode:
+        return "systemd"
+    try:
+        read_crontab()
+    except CrontabRefused:
+        return ""
+    return "cron"
 
 
 class CrontabRefused(CurateError):

@@ -14,7 +14,6 @@ import os
 import signal
 import sqlite3
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -39,71 +38,65 @@ from pipelines.text import escape_terminal_line, is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
     from types import FrameType
 
     from click.shell_completion import CompletionItem
 
 
-_SECTIONS = {
-    "Set up": {
-        "init": "Create a memory, or add what one lacks.",
-        "install": "Connect an agent, or schedule nightly runs.",
-        "uninstall": "Undo what `curate install` did.",
-        "models": "Show or choose the models that read and embed.",
-        "doctor": "Check the set-up and show what to do next.",
-        "completion": "Print the script for Tab completion in your shell.",
-    },
-    "Every day": {
-        "log": "Append a line to today's log.",
-        "run": "Curate: read the logs, keep what matters, commit.",
-        "view": "Open the memory in your browser.",
-        "review": "Decide what waits for you, item by item.",
-        "status": "Show the state of the memory.",
-        "search": "Search the memory.",
-        "recap": "Show what happened on some days.",
-    },
-    "Look": {
-        "items": "List items of any status.",
-        "why": "Show what an item rests on, its past, what needs it.",
-        "runs": "List the runs, or show one.",
-    },
-    "Change what is believed": {
-        "add": "Add an item yourself.",
-        "done": "Mark todos as done.",
-        "close": "Close items: dropped, resolved, ended, never true.",
-        "correct": "Replace an item with the right sentence.",
-        "settle": "Settle two items that may conflict.",
-        "reopen": "Open or restore items that were closed.",
-        "edit": "Edit a document; it is checked before it is saved.",
-        "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
-        "unpin": "Remove an item's pin.",
-        "move": "Move an item to another document.",
-        "forget": "Erase an item everywhere but in git's history.",
-        "project": "Create, rename, merge or close a project.",
-        "undo": "Undo a run, or its change to one item.",
-    },
-    "Called by agents and timers": {
-        "context": "Print what a new session starts with.",
-        "recall": "Print the few beliefs that bear on a prompt.",
-        "mcp": "Serve the memory to an agent as tools (MCP).",
-        "capture": "Copy an agent's sessions into the logs.",
-        "schedule": "Run every night in the foreground (daemon).",
-        "sync": "Push logs and edits, fetch nights from elsewhere.",
-        "night": "Curate a memory on a remote: fetch, run, push.",
-    },
-    "Look after the memory": {
-        "check": "Check the memory for lost items, damage or secrets.",
-        "secrets": "List known secrets by tag, or allow one.",
-        "index": "Update the search index.",
-        "export": "Export the items, or the whole memory.",
-        "import": "Take in chats of ChatGPT or claude.ai.",
-    },
+_FIRST = {
+    "demo": "Curate a week of sample logs, and show what came of it.",
+    "init": "Create a memory; connect agents, choose who reads, schedule nights.",
+    "install": "Connect an agent, or schedule nightly runs.",
+    "run": "Curate: read the logs, keep what matters, commit.",
+    "status": "Show whether nights run, and what waits.",
+    "log": "Append a line to today's log.",
+    "search": "Search the memory.",
+    "add": "Add an item yourself.",
+    "done": "Mark todos as done.",
+    "correct": "Replace an item with the right sentence.",
+    "review": "Decide what waits for you.",
+    "view": "Open the memory in your browser.",
 }
-VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
+"""What a person needs on most days."""
+_MORE = {
+    "check": "Check the memory for lost items, damage or secrets.",
+    "close": "Close items: dropped, resolved, ended, never true.",
+    "doctor": "Check the set-up and show what to do next.",
+    "export": "Write the whole memory to one file.",
+    "forget": "Erase an item everywhere but in git's history.",
+    "import": "Take in chats of ChatGPT or claude.ai.",
+    "index": "Update the search index.",
+    "items": "List items.",
+    "models": "Show or choose the models that read and embed.",
+    "move": "Move an item to another document.",
+    "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
+    "project": "Rename, merge or close a project.",
+    "recap": "Show what happened on some days.",
+    "reopen": "Open or restore items that were closed.",
+    "runs": "List the runs, or show one.",
+    "schedule": "Run every night in the foreground (daemon).",
+    "secrets": "List known secrets by tag, or allow one.",
+    "set": "Say more of an item, such as topic=kafka.",
+    "settle": "Settle two items that may conflict.",
+    "sync": "Push logs and edits, fetch nights from elsewhere.",
+    "undo": "Undo a run, or its change to one item.",
+    "uninstall": "Undo what `curate install` did.",
+    "why": "Show what an item rests on, its past, what needs it.",
+}
+_PLUMBING = {
+    "capture": "Copy an agent's sessions into the logs.",
+    "context": "Print what a new session starts with.",
+    "mcp": "Serve the memory to an agent as tools (MCP).",
+    "night": "Curate a memory on a remote: fetch, run, push.",
+    "recall": "Print the few beliefs that bear on a prompt.",
+}
+"""What agents and schedulers call; help does not list it."""
+VERBS: Final = {**_FIRST, **_MORE, **_PLUMBING}
 _GROUPS = {
     "log_commands": ("log", "add"),
     "outcome_commands": ("done", "close", "correct", "settle", "reopen"),
-    "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
+    "items_commands": ("items", "pin", "set", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "recap"),
     "transfer_commands": ("import", "export", "sync"),
@@ -111,7 +104,7 @@ _GROUPS = {
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index",),
     "models_commands": ("models",),
-    "serve_commands": ("mcp", "schedule", "context", "recall", "completion", "view"),
+    "serve_commands": ("mcp", "schedule", "context", "recall", "view"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
 }
@@ -126,10 +119,9 @@ _RENAMED = {
     "history": "why",
     "impact": "why",
     "audit": "search",
+    "unpin": "pin --off",
 }
 """Former names of verbs, which still work."""
-_RENAMED_OPTIONS = {"--occurred": ["--as", "occurred"], "--answered": ["--as", "answered"]}
-"""Former options of these verbs."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
@@ -148,7 +140,7 @@ class Verbs(click.Group):
         if args and (now := _RENAMED.get(args[0])):
             if sys.stderr.isatty():
                 warn(f"`curate {args[0]}` is `curate {now}` now.")
-            args = [*now.split(), *(word for one in args[1:] for word in _RENAMED_OPTIONS.get(one, [one]))]
+            args = [*now.split(), *args[1:]]
         if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
             advice = did_you_mean(args[0], VERBS)
             raise UsageFault(f"There is no verb “{args[0]}”.", f"{advice} `curate --help` lists all verbs.".strip())
@@ -169,18 +161,18 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the verbs with their one-line help, section by section."""
-        width = max(map(len, VERBS))
-        for title, verbs in _SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(verb.ljust(width), text) for verb, text in verbs.items()])
+        """Write the verbs of most days with their one-line help, and the names of the others."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([*_FIRST.items()])
+        with formatter.section("More"):
+            formatter.write_text(", ".join(_MORE))
 
 
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Each verb has its own --help. To complete verbs and options with the Tab key, put this into your"
-    ' ~/.bashrc: eval "$(curate completion bash)"',
+    ' ~/.bashrc: eval "$(_CURATE_COMPLETE=bash_source curate)"',
 )
 @click.version_option(__version__, prog_name="curate")
 @memory_option
@@ -267,15 +259,10 @@ def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
         _discard_output()
         return _say(str(NotWritable("Standard output", reason_of(fault))), EXPECTED)
+    if isinstance(fault, FileNotFoundError) and not fault.filename:  # of `Path.cwd()`
+        return _say("The working directory no longer exists. Change to another folder.", USAGE)
     if isinstance(fault, PermissionError) and fault.filename:
         return _say(str(NotYours(fault.filename)), EXPECTED)
-    if isinstance(fault, FileNotFoundError):
-        try:
-            Path.cwd()
-        except FileNotFoundError:  # relative paths cannot be resolved in a deleted folder
-            return _say(
-                "The working directory no longer exists. Change to another folder and run the command again.", USAGE
-            )
     return _say(_bug_report(fault, arguments), BUG)
 
 

@@ -211,7 +211,7 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     if upcoming:
         begins = f"{_time(upcoming[0])}, by {upcoming[1]}"
     elif installed:
-        begins = "installed but not active; `curate install --list` shows what is installed"
+        begins = "installed but not active; `curate install` shows what is installed"
     waits = f"{count(entries, 'entry waits', 'entries wait')} in {queue}; `curate review`"
     lines = [
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),

@@ -9,12 +9,14 @@ import click
 
 from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say, say_verbatim
+from pipelines.cli.set_up import SetUp, set_up
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, PathNotUtf8, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OtherMemory, memory_elsewhere
+from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import memory_at
@@ -32,14 +34,17 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
     "--home", default="Curated", show_default=True, help="With --in-place: the new folder in NOTES for the memory."
 )
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What kind of notes they are, if it is not detected.")
-@click.option("--yes", is_flag=True, help="Adopt without asking.")
+@click.option("--agents", metavar="NAMES", help="The agents to connect, with commas between, or none.")
+@click.option("--reader", metavar="NAME", help="Who reads the logs, such as claude-code, anthropic, rules.")
+@click.option("--nights", metavar="HH:MM", help="When nights run, or never.")
+@click.option("--yes", is_flag=True, help="Do not ask: adopt; or connect the agents found, and run nights at 02:00.")
 @click.option("--print", "only_print", is_flag=True, help="Only show what adopting would do.")
 @click.option(
     "--from",
     "bundle",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Restore what `curate export --bundle` wrote.",
+    help="Restore what `curate export` wrote.",
 )
 @json_option("Print what goes where as JSON.")
 @now_option
@@ -50,6 +55,9 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     in_place: bool,
     home: str,
     kind: str | None,
+    agents: str | None,
+    reader: str | None,
+    nights: str | None,
     yes: bool,
     only_print: bool,
     bundle: Path | None,
@@ -58,7 +66,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
 ) -> None:
     """Create a memory in DIR (default: here), or add what an existing one lacks.
 
-    Existing files are never overwritten. The memory is a git repository of its own.
+    On a terminal it asks which agents to connect, who reads the logs, and when nights run. --agents, --reader and
+    --nights answer for a script. Existing files are never overwritten. The memory is a git repository of its own.
 
     With --adopt, the new memory starts with a copy of NOTES: an OpenClaw workspace, a Claude Code project memory, an
     Obsidian vault, or a basic-memory folder. It shows first what goes where, and writes nothing until you agree or give
@@ -69,14 +78,15 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     """
     if not is_utf8(str(place := (directory or Path()).absolute())):
         raise PathNotUtf8(place)
+    said = SetUp(agents, reader, nights, yes=yes and not adopt)
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:
-        if kind or yes or only_print or as_json or in_place:
-            sentence = "--as, --yes, --print, --json and --in-place need --adopt."
+        if kind or only_print or as_json or in_place:
+            sentence = "--as, --print, --json and --in-place need --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         root = (directory or Path()).expanduser().absolute()
-        _restore(bundle.expanduser(), root) if bundle else _make(root, now)
+        _restore(bundle.expanduser(), root) if bundle else _make(root, now, said)
         return
     if yes and only_print:
         raise UsageFault("--yes and --print exclude each other.", "Give one of them.")
@@ -89,6 +99,9 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         adopt_in_place(wanted, home)
     else:
         adopt_by_copy(wanted, directory)
+    root = (adopt / home if in_place else directory or adopt).expanduser().absolute()
+    if not (only_print or as_json) and (root / SETTINGS).is_file():
+        set_up(root, said)
 
 
 def _restore(bundle: Path, root: Path) -> None:
@@ -110,7 +123,8 @@ def _refuse_second_memory(git: Git) -> None:
     raise OtherMemory("This repository", name, here, f"{there} && curate init {shlex.quote(str(git.root))}")
 
 
-def _make(root: Path, now: str | None) -> None:
+def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
+    """Create a memory, or add what one lacks; return whether it is new, and the added files."""
     root = memory_at(root) or root
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
@@ -128,11 +142,19 @@ def _make(root: Path, now: str | None) -> None:
     with run_lock(root, "curate init"):
         if added or fresh:
             commit_edits(root, git, "Create the memory\n", Author(*settings.author, when))
+    return fresh, added
+
+
+def _make(root: Path, now: str | None, said: SetUp) -> None:
+    fresh, added = make_memory(root, now)
     if fresh:
         say(f"Created a memory in {root}.")
         if Path.cwd() != root:
             say("To use it from any folder, add this line to your shell's profile:")
             say_verbatim(f"  export CURATE_MEMORY={shlex.quote(str(root))}")
-        say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")
+    if fresh or said.is_said:
+        set_up(root, said)
+    if fresh:
+        say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')

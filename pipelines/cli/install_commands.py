@@ -13,15 +13,20 @@ import click
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
 from pipelines.agents.session_places import note_project
-from pipelines.agents.targets import PLANS, installed_agents, reader_removal
-from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
-from pipelines.cli.models_commands import can_ask, choose, login_means
+from pipelines.agents.targets import PLANS, installed_agents
+from pipelines.agents.timers_cron import (
+    NoScheduler,
+    NotInForce,
+    crontab_change,
+    found_nights,
+    run_in_order,
+    write_crontab,
+)
 from pipelines.cli.options import memory_option, named_memory
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import NoMemory, UsageFault
-from pipelines.provider_settings import LOGINS, user_file
+from pipelines.provider_settings import LOGINS
 from pipelines.store.user_layout import find_memory
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,13 +61,7 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.option("--list", "listing", is_flag=True, help="List the targets and what is installed. Needs no memory.")
 @click.option("--time", default="", metavar="HH:MM", help="When nights begin (default: 02:00, or as installed).")
-@click.option(
-    "--read-with-login/--no-read-with-login",
-    default=None,
-    help="For claude-code and codex: let the program read the logs at night with its login, or do not ask.",
-)
 @click.option("--recall", is_flag=True, help="For claude-code: also answer each prompt with what bears on it.")
 @_target_options
 @memory_option
@@ -72,63 +71,40 @@ def curate_install(  # noqa: PLR0913  one for each flag
     folder: Path | None,
     agents_md: Path | None,
     only_print: bool,
-    listing: bool,
     time: str,
-    read_with_login: bool | None,
     memory: Path | None,
     recall: bool,
 ) -> None:
     """Connect TARGET to the memory: an agent or editor, or a scheduler that curates it every night.
 
-    `curate install --list` shows the targets. Your other settings stay as they are. Install again to update, for
-    example after you moved the memory. `curate uninstall TARGET` takes it back.
+    Without TARGET, this lists all and what is installed. Your other settings stay as they are. Install again to update,
+    for example after you moved the memory. `curate uninstall TARGET` takes it back.
     """
-    if listing:
+    name = target or ("agents" if agents_md else "")
+    if not name:
         _list_targets(memory, folder, agents_md)
         return
-    name = _target(target, agents_md)
     root = find_memory(named_memory(memory))
-    zone = ""
-    if name in NIGHTLY:
-        from pipelines.clock import system_zone  # noqa: PLC0415  agents need no zone
-        from pipelines.settings import load_settings  # noqa: PLC0415  as above
-
-        own = load_settings(root).timezone
-        zone = "" if own == system_zone() else own
-    elif time:
+    if time and name not in NIGHTLY:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
-    asked = replace(_asked_for(root, folder, agents_md, time, zone), recall=recall)
     if recall and name != "claude-code":
         raise UsageFault(f"--recall is for claude-code, not for {name}.")
-    if read_with_login and name not in LOGINS:
-        raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
-    _carry_out_or_show(name, asked, adding=True, only_print=only_print)
+    zone = zone_of_nights(root) if name in NIGHTLY else ""
+    asked = replace(asked_for(root, folder, agents_md, time, zone), recall=recall)
+    carry_out_or_show(name, asked, adding=True, only_print=only_print)
     if asked.folder and not only_print:
         note_project(root, name, asked.folder)
-    if name in LOGINS and read_with_login is not False and not folder:
-        _offer_login(name, wanted=bool(read_with_login), only_print=only_print)
+    if name in LOGINS and not folder:
+        say("`curate models` shows who reads the logs at night, and who could.")
 
 
-def _offer_login(name: str, *, wanted: bool, only_print: bool) -> None:
-    """Let a program read with its login if the flag or the person says so; ask only if no other model reads yet."""
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  few targets can read
+def zone_of_nights(root: Path) -> str:
+    """Return the time zone of a memory's nights if it is not the machine's, else an empty text."""
+    from pipelines.clock import system_zone  # noqa: PLC0415  agents need no zone
+    from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
-    user, title = load_user_settings(os.environ), LOGINS[name].title
-    if name in user.providers or (not wanted and (user.chosen or user.keys)):
-        return
-    if user.chosen:
-        say(f"Your settings already name who reads the logs. To let {title} do it: `curate models use {name}`.")
-        return
-    offer = f"{title} can read the logs at night: {login_means(name)}."
-    if not wanted and (only_print or not can_ask()):
-        say(f"{offer} To allow it: `curate models use {name}`.")
-    elif wanted or click.confirm(f"{offer} Allow it?"):
-        choose([name], _by(name), only_print=only_print)
-
-
-def _by(name: str) -> str:
-    """Return the comment that marks what an installation wrote into the user's settings."""
-    return f"by `curate install {name}`"
+    own = load_settings(root).timezone
+    return "" if own == system_zone() else own
 
 
 @click.command()
@@ -138,23 +114,13 @@ def curate_uninstall(*, target: str | None, folder: Path | None, agents_md: Path
 
     The memory itself is not touched.
     """
-    name, asked = _target(target, agents_md), _asked_for(Path(), folder, agents_md)
-    _carry_out_or_show(name, asked, adding=False, only_print=only_print)
+    name, asked = target or "agents", asked_for(Path(), folder, agents_md)
+    if not (target or agents_md):
+        raise UsageFault("Which target?", "`curate install` lists what is installed.")
+    carry_out_or_show(name, asked, adding=False, only_print=only_print)
 
 
-def _target(name: str | None, agents_md: Path | None) -> str:
-    """Return the target; an AGENTS.md alone means the agents that read it.
-
-    Raises:
-        UsageFault: none was named.
-    """
-    if name or agents_md:
-        return name or "agents"
-    known = "\n".join(f"  {name:<15} {what}" for name, what in TARGETS.items())
-    raise UsageFault(f"Which target? Name one:\n{known}")
-
-
-def _asked_for(
+def asked_for(
     root: Path, folder: Path | None, agents_md: Path | None, time: str = "", zone: str = ""
 ) -> InstallRequest:
     """Return what a person asked for.
@@ -168,16 +134,14 @@ def _asked_for(
     return InstallRequest(this_program(root), Path.home(), project, block, time=time, zone=zone)
 
 
-def _carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_print: bool) -> None:
+def carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_print: bool) -> None:
     """Carry out the plan of a target, or show it, and say which files changed."""
     if asked.agents_md and target != "agents":
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
     if asked.folder and target in NIGHTLY:
         raise UsageFault(f"--project-dir is for agents, not for {target}.")
     plan = PLANS[target](asked, adding=adding)
-    if not adding and target in LOGINS and (file := user_file(os.environ)):
-        plan = replace(plan, edits=(*plan.edits, reader_removal(file, target, _by(target))))
-    done = _show(plan) if only_print else _carry_out(plan)
+    done = _show(plan) if only_print else _carry_out(plan, adding=adding)
     if not done:
         say(f"Nothing to do for {target}.")
     for note in plan.notes if done or adding else ():
@@ -194,8 +158,10 @@ def _show(plan: InstallPlan) -> bool:
     return bool(diffs)
 
 
-def _carry_out(plan: InstallPlan) -> bool:
+def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
     """Carry out a plan and say what was done; return whether it did anything."""
+    if plan.needs and (refused := run_in_order([plan.needs])):
+        raise NoScheduler(refused[0])
     found = changes(plan)
     failed = run_in_order(plan.before) if found else []
     done = carry_out(plan)
@@ -210,6 +176,8 @@ def _carry_out(plan: InstallPlan) -> bool:
     if failed:
         say("These commands failed here. Run them in your own session:")
         say_verbatim("\n".join(f"  {line}" for line in failed))
+    if failed and adding:
+        raise NotInForce
     return bool(done or table)
 
 
@@ -225,15 +193,12 @@ def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | No
         if named_memory(memory):
             raise
         root = Path()
-    asked = _asked_for(root, folder, agents_md)
+    asked = asked_for(root, folder, agents_md)
     agents = installed_agents(asked)
     nights = {one.target: one for one in found_nights(asked)}
     say_table(("Target", "Installed", "Where"), _rows(asked, agents, nights))
     if on_terminal():
         say("", "`curate install TARGET` installs one, `curate uninstall TARGET` removes it.")
-        say("Claude Code can use a plugin instead. Add it with:")
-        say(f"  claude plugin marketplace add {shlex.quote(str(resource('deploy') / 'claude-code'))}")
-        say("  claude plugin install memcurate@memcurate")
 
 
 def _rows(

@@ -1,20 +1,16 @@
-"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` erases one.
+"""The verbs for items: `curate items` lists them, `pin` and `move` change one, `forget` erases one.
 
-`curate edit` opens a whole document, or sets what is said of one item.
+`curate set` says more of one.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
-import sys
-import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document, redacted_text
+from pipelines.cli.manual_changes import confirm, item_named, open_document, redacted_text
 from pipelines.cli.options import (
     as_of_option,
     document_option,
@@ -38,7 +34,6 @@ from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -66,27 +61,30 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
+@click.option("--all", "whole", is_flag=True, help="Also those that are over.")
 @as_of_option
-@json_option("Print a JSON array, with the evidence of each item.")
+@json_option("Print a JSON array of all, those that are over among them, with the evidence of each.")
 @with_root
-def curate_items(
+def curate_items(  # noqa: PLR0913  one option each
     *,
     kinds: tuple[str, ...],
     document: str | None,
     statuses: tuple[str, ...],
+    whole: bool,
     as_of: str | None,
     as_json: bool,
     root: Path,
 ) -> None:
-    """List the items of the memory, of any status."""
+    """List the items that hold or are open."""
     documents = read_documents(root)
     if document is not None:
         documents = {path: documents[path] for path in named_documents(documents, document)}
-    updated = days_updated(documents)
+    updated, show = days_updated(documents), whole or as_json or bool(as_of)
     found = [
         (one.path, one.item)
         for one in Beliefs.of(documents).holdings
-        if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
+        if (not kinds or one.item.type in kinds)
+        and (one.item.status in statuses if statuses else show or one.item.active)
         if not as_of or holds_on(one, as_of, updated)
     ]
     if as_json:
@@ -104,24 +102,14 @@ def curate_items(
 
 @click.command()
 @_IDS
+@click.option("--off", is_flag=True, help="Remove the pin, so that the items fade like any other.")
 @with_memory
-def curate_pin(idents: tuple[str, ...], opened: OpenMemory) -> None:
+def curate_pin(idents: tuple[str, ...], opened: OpenMemory, *, off: bool) -> None:
     """Pin items: they do not fade, come first, and leave MEMORY.md only after every unpinned item has left.
 
-    ID is the start of an item's id, or a few words of it. The opposite is `curate edit ID --set last=yes`.
+    ID is the start of an item's id, or a few words of it. The opposite is `curate set ID last=yes`.
     """
-    _set_pin(idents, opened, pinned=True)
-
-
-@click.command()
-@_IDS
-@with_memory
-def curate_unpin(idents: tuple[str, ...], opened: OpenMemory) -> None:
-    """Remove the pin of items, so that they fade like any other.
-
-    ID is the start of an item's id, or a few words of it.
-    """
-    _set_pin(idents, opened, pinned=False)
+    _set_pin(idents, opened, pinned=not off)
 
 
 def _set_pin(names: tuple[str, ...], opened: OpenMemory, *, pinned: bool) -> None:
@@ -190,49 +178,20 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
 
 
 @click.command()
-@click.argument("name")
-@click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="Say this of the item NAME; `KEY=` removes it.")
+@_ID
+@click.argument("said", nargs=-1, required=True, metavar="KEY=VALUE...")
 @with_memory
-def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None:
-    """Edit the document NAME in your editor ($VISUAL or $EDITOR); it is checked, saved and committed.
+def curate_set(*, ident: str, said: tuple[str, ...], opened: OpenMemory) -> None:
+    """Say more of an item, such as topic=kafka, for `curate search topic=kafka` to find; `KEY=` removes it.
 
-    With --set, NAME is an item: the start of its id, or a few words of it. `curate search KEY=VALUE` finds it then.
-
-    NAME is a document's path, id, title or file name. An edit that would break something is not saved. If the file has
-    changed meanwhile, both versions are merged for you to check. A text that was not saved is kept in a file.
+    ID is the start of an item's id, or a few words of it.
     """
-    from pipelines.night.manual import save_document, text_to_edit  # noqa: PLC0415  only who edits joins two versions
-
-    root, *_ = opened
-    if said:
-        _set_metadata(name, {key: redacted_text(root, value, "edit") for key, value in map(key_value, said)}, opened)
-        return
-    documents = read_documents(root)
-    path = one_document(documents, name)
-    base = text = text_to_edit(root, path)
-    while True:
-        text = click.edit(text, extension=".md", require_save=False) or ""
-        saved = save_document(*opened, path, base, text)
-        if not saved.faults:
-            say(saved.said)
-            return
-        base, text = saved.base, saved.text
-        warn(*saved.faults)
-        if not (on_terminal() and sys.stdin.isatty() and click.confirm("Edit it again?", default=True)):
-            number, kept = tempfile.mkstemp(".md", "curate-edit-")
-            with os.fdopen(number, "w", encoding="utf-8") as file:
-                file.write(text)
-            raise UsageFault(
-                f"Nothing was saved. Your text is in {kept}.", f"Run `curate edit {shlex.quote(name)}` again."
-            )
-
-
-def _set_metadata(name: str, said: Mapping[str, str], opened: OpenMemory) -> None:
-    with change_by_hand(*opened, "curate edit") as held:
-        ident = item_named(held.documents, name)
-        after = with_item_changed(held.documents, ident, lambda item: with_metadata(item, {**item.metadata, **said}))
-        path, placed = placed_item(after, ident)
+    pairs = {key: redacted_text(opened[0], value, "set") for key, value in map(key_value, said)}
+    with change_by_hand(*opened, "curate set") as held:
+        name = item_named(held.documents, ident)
+        after = with_item_changed(held.documents, name, lambda item: with_metadata(item, {**item.metadata, **pairs}))
+        path, placed = placed_item(after, name)
         if after != held.documents:
-            held.write(ManualChange(after, f"Set {', '.join(said)} of {ident}", changed=1))
-    pairs = ", ".join(f"{key}={value}" for key, value in placed.item.metadata.items()) or "nothing"
-    say(f"{ident} in {path} has {pairs} set.")
+            held.write(ManualChange(after, f"Set {', '.join(pairs)} of {name}", changed=1))
+    now = ", ".join(f"{key}={value}" for key, value in placed.item.metadata.items()) or "nothing"
+    say(f"{name} in {path} has {now} set.")

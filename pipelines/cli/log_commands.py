@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import TextCommand, document_option, project_option, with_memory
+from pipelines.cli.options import TextCommand, project_option, with_memory
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -66,7 +66,7 @@ def _standard_input() -> str:
 @click.command(cls=TextCommand)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
-@document_option("Where it goes: a document's path, id, title or file name.")
+@click.option("--document", "--project", metavar="NAME", help="Where it goes: a page's path, title or file name.")
 @with_memory
 def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.

@@ -15,6 +15,7 @@ from pipelines.cli.output import on_terminal, say, say_fields, say_json, say_ver
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
+from pipelines.queries.readers import local_server, logged_in_here, login_means, readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,22 +45,19 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     if as_json:
         name = embedder.name if embedder else None
         local = {"local": MINILM.name, "fetched": fetched, "folder": str(folder)}
-        reader = {"readers": user.providers, "why_readers": _why(user), "logged_in": _logged_in(user)}
+        reader = {"readers": user.providers, "why_readers": _why(user), "logged_in": logged_in_here(user)}
         say_json({"embedder": name, "why": why, **local, **reader})
         return
-    others = [name for name in _logged_in(user) if name not in user.providers]
-    uses = (f"{LOGINS[name].title}: `curate models use {name}` lets it read; {login_means(name)}." for name in others)
+    others = ((name, means) for name, means in readers(user) if name not in user.providers)
     say_fields(
         [
             ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
-            *(("Also here", use) for use in uses),
+            *(("Also here", f"{name}: {means}; `curate models use {name}`") for name, means in others),
             ("Embedder", why),
             ("Local", f"{MINILM.name}: {'fetched' if fetched else 'not fetched; run `curate models fetch`'}"),
             ("Folder", str(folder)),
         ]
     )
-    if len(user.keys) > 1 and not user.chosen:
-        say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
 
 
 @curate_models.command()
@@ -121,14 +119,14 @@ def use(*, names: tuple[str, ...]) -> None:
     choose(names)
 
 
-def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> None:
-    """Set who reads in the user's settings, or show the change; `by` names who may later remove it.
+def choose(names: Sequence[str]) -> None:
+    """Set who reads in the user's settings; `openai` without a model means the server on this machine that answers.
 
     Raises:
         UsageFault: a name is no provider, or it lacks its key or its program.
         BadFile: the settings cannot be edited.
     """
-    from pipelines.agents.edit_files import carry_out, changes  # noqa: PLC0415  few commands write settings
+    from pipelines.agents.edit_files import carry_out  # noqa: PLC0415  few commands write settings
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  as above
@@ -137,24 +135,18 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
     file = user_file(os.environ)
     if file is None:
         raise UsageFault("HOME is not set, so your settings cannot be found.", "Set it to your home directory.")
+    user, more = load_user_settings(os.environ), dict[str, str]()
+    if "openai" in names and not user.openai and (local := local_server()):
+        more = {"base_url": local[0], "model": local[1]}
     for name in names:
-        user = load_user_settings(os.environ, name)
-    plan = InstallPlan((reader_edit(file, names, by),))
-    if only_print:
-        say_verbatim("\n".join(change.diff().removesuffix("\n") for change in changes(plan)))
-        return
-    carry_out(plan)
+        if name != "openai" or not more:
+            user = load_user_settings(os.environ, name)
+    carry_out(InstallPlan((reader_edit(file, names, more),)))
     say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
     for name in filter(LOGINS.__contains__, names):
-        if not by:  # an installation has said so in its question
-            say(f"Note: {login_means(name)}.")
+        say(f"Note: {login_means(name)}.")
         if why := logged_in(name, user.logins[name]).trouble():
             say(f"Note: {name} {why}.")
-
-
-def login_means(name: str) -> str:
-    """Return what it means that a program reads with its login."""
-    return f"log text then goes to {LOGINS[name].vendor} and counts towards that login"
 
 
 def can_ask() -> bool:
@@ -169,10 +161,3 @@ def _why(user: UserSettings) -> str:
         return "no model reads, because there is no key and your settings name no reader."
     others = f"; {', '.join(user.keys[1:])} has a key too, but is not used" if user.keys[1:] else ""
     return f"its key is in the environment{others}."
-
-
-def _logged_in(user: UserSettings) -> list[str]:
-    """Return the installed programs with a login."""
-    from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  the verb's work, not its help
-
-    return [name for name, settings in user.logins.items() if not logged_in(name, settings).trouble()]

@@ -167,21 +167,3 @@ def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
     root = find_memory(named_memory(memory))
     settings = load_settings(root)
     return root, settings, moment(now, settings)
-
-
-MOST_DAYS: Final = 30
-"""With more unread days than this, a person is asked how many of them a model should read."""
-ALL: Final = "all"
-
-
-def days_wanted(wanted: str | None) -> int:
-    """Return how many days `--days` names; the usual number for `all` or none.
-
-    Raises:
-        UsageFault: it is neither a number nor `all`.
-    """
-    if wanted is None or wanted == ALL:
-        return MOST_DAYS
-    if not wanted.isascii() or not wanted.isdecimal() or len(wanted) > 6:  # noqa: PLR2004  more days than a life has
-        raise UsageFault(f"“{wanted}” is no number of days.", "Give a number, such as 30, or all.")
-    return int(wanted)

@@ -63,8 +63,8 @@ _ENDINGS = {
     "dropped": (_TODOS | _RISKS, "open todo or risk"),
     "resolved": (_RISKS, "open risk"),
     "occurred": (_RISKS, "open risk"),
-    "answered": (_BELIEFS, "decision, fact or rule that holds"),
-    "ended": (_BELIEFS, "decision, fact or rule that holds"),
+    "answered": (_BELIEFS, "live belief"),
+    "ended": (_BELIEFS, "live belief"),
     "never-true": (frozenset(ItemType), "live or open item"),
 }
 """What can end so."""
@@ -127,14 +127,14 @@ def curate_close(*, how: str | None, **given: Unpack[_Given]) -> None:
 
 @click.command(cls=TextCommand)
 @click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True)
-@click.option("--never-held", is_flag=True, help="The old sentence was wrong from the start.")
+@click.option("--never-true", "never_held", is_flag=True, help="The old sentence was wrong from the start.")
 @json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
 def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, opened: OpenMemory) -> None:
     """Replace an item with a new SENTENCE of yours; the old one is kept as history.
 
     ID is the start of an item's id, or a few words of it; after words, SENTENCE needs quotation marks. The old sentence
-    held until today. With --never-held it was a mistake, and the new one counts from the day when the old one began.
+    held until today. With --never-true it was a mistake, and the new one counts from the day when the old one began.
     """
     at = 1 if looks_like_id(words[0]) else len(words) - 1
     item, text = " ".join(words[:at]), redacted_text(opened[0], " ".join(words[at:]), "correct")

@@ -207,42 +207,26 @@ def skipped_lines(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
             yield f"and {left:,} more, of which each {reason}."
 
 
-def write_out(name: str, texts: Iterable[str]) -> None:
-    """Write texts one after the other to a file that nobody else can read, or to standard output for `-`.
-
-    Raises:
-        NotWritable: the disk refused; what was there before is there still.
-    """
-    with put_out(name) as file:
-        file.writelines(text.encode(errors="replace") for text in texts)
-
-
 @contextlib.contextmanager
 def put_out(name: str) -> Iterator[BinaryIO]:
-    """Give what takes the bytes of a file that nobody else can read; it has its name once all are written.
+    """Give what takes the bytes of a new file that nobody else can read; it is gone again if one cannot be written.
 
     For `-` it is standard output.
 
     Raises:
-        NotWritable: the disk refused; what was there before is there still.
+        NotWritable: the disk refused.
     """
     from pipelines.store.files import writing  # noqa: PLC0415  few verbs write files outside the memory
 
     if name == "-":
         yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
         return
     target = Path(name).expanduser()
-    aside = target.with_name(f".{target.name}.part")
-    try:
-        with writing(target):
-            aside.unlink(missing_ok=True)
-            aside.touch(mode=0o600, exist_ok=False)
-            with aside.open("wb") as file:
+    with writing(target):
+        target.touch(mode=0o600, exist_ok=False)
+        try:
+            with target.open("wb") as file:
                 yield file
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(target)
-    finally:
-        with writing(target):
-            aside.unlink(missing_ok=True)
+        except BaseException:
+            target.unlink()
+            raise

@@ -1,4 +1,4 @@
-"""`curate project`: create, rename, merge and close projects."""
+"""`curate project`: rename, merge and close projects."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, project_named
-from pipelines.cli.options import TextCommand, with_memory
+from pipelines.cli.options import with_memory
 from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
-from pipelines.night.file_items import document_title, new_document
+from pipelines.night.file_items import document_title
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, merged_projects, renamed_project
 from pipelines.store.item import Status
@@ -27,21 +27,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def curate_project() -> None:
-    """Create, rename, merge or close a project. NAME is its title, file name or path."""
-
-
-@curate_project.command(cls=TextCommand)
-@click.argument("name", nargs=-1, required=True)
-@with_memory
-def new(name: tuple[str, ...], opened: OpenMemory) -> None:
-    """Create a project: a document with its sections, under Projects/."""
-    title = _title(" ".join(name))
-    with change_by_hand(*opened, "curate project new") as held:
-        _refuse_taken(held.documents, title)
-        path = f"Projects/{slug(title)}.md"
-        made = f"Make {path}"
-        held.write(ManualChange({**held.documents, path: new_document(path, title)}, made))
-    say(f"{made.replace('Make', 'Made', 1)}.")
+    """Rename, merge or close a project. NAME is its title, file name or path."""
 
 
 @curate_project.command()

@@ -115,6 +115,7 @@ def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[
         while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
             if key in {"\x03", "\x04", ""}:  # an interrupt ends the command
                 raise click.Abort
+            say("  That is no choice.")
         if key == "q":
             break
         if key != "s":

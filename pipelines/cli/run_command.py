@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 
 from pipelines.agents.agent_folders import may_have_sessions
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import day_option, days_wanted, json_option, with_memory
+from pipelines.cli.options import day_option, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
@@ -20,7 +19,6 @@ from pipelines.night.plan import plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.run import Night
 from pipelines.night.unattended import curate_unattended
-from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.kept import keep_clock, was_asked
 from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git
@@ -39,6 +37,9 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
+_DAYS = 30
+
+
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would change, as a diff.")
 @day_option("--again", "Read that day's log again, even what was deleted since.")
@@ -51,8 +52,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--days",
+    type=click.IntRange(0),
+    default=_DAYS,
     metavar="N",
-    help="How many of the newest unread days a model reads, or all; the rules read older ones. Past 30 days it asks.",
+    show_default=True,
+    help="How many of the newest unread days a model reads; the rules read older ones.",
 )
 @click.option("--estimate", is_flag=True, help="Only show what the model calls would cost.")
 @json_option("Print the run report as JSON.")
@@ -62,7 +66,7 @@ def curate_run(  # noqa: PLR0913  one option each
     dry_run: bool,
     again: str | None,
     provider: str,
-    days: str | None,
+    days: int,
     estimate: bool,
     as_json: bool,
     opened: OpenMemory,
@@ -83,7 +87,6 @@ def curate_run(  # noqa: PLR0913  one option each
         if not (estimate or dry_run):
             save_failure(root, run_id(when, None), when, fault)
         raise
-    days_wanted(days)
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
@@ -96,7 +99,7 @@ def curate_run(  # noqa: PLR0913  one option each
     if night.rereads:
         from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
 
-        night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
+        night = with_backlog(night, days)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     keep_clock(root, settings, when)
@@ -192,13 +195,4 @@ def print_report(report: RunReport, user: UserSettings) -> None:
         lines = count(left, "line was", "lines were")
         say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
     if left and not user.chosen and not user.keys:  # nobody chose to have no model
-        from pipelines.extract.llm.logged_in import found_program  # noqa: PLC0415  only to give this advice
-
-        here = next((name for name in LOGINS if found_program(name, user.logins[name].program)), "")
-        how = f" use {here}` lets {LOGINS[here].title} read them" if here else "` shows how to set one up"
-        say(f"No model reads the logs. `curate models{how}.")
-
-
-def is_person_there() -> bool:
-    """Whether a person is at the terminal to answer a question."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+        say("No model reads the logs. `curate models` shows who can.")

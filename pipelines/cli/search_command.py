@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,11 +16,6 @@ from pipelines.store.item import ItemType, Trust
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.queries.search_settings import SearchSession
-    from pipelines.search.build import Freshness
-    from pipelines.search.found import Found
-    from pipelines.search.query import Hit
-
 
 _TYPES, _TRUSTS, _SOURCES = (
     click.Choice(choices, case_sensitive=False)
@@ -35,7 +29,7 @@ _TYPES, _TRUSTS, _SOURCES = (
     "--limit",
     type=click.IntRange(1, MOST),
     metavar="N",
-    help=f"Show at most N hits, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
+    help=f"Show at most N hits, up to {MOST} [default: {SHOWN}; {GIVEN} with --json].",
 )
 @click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
 @project_option("Only what belongs to this project.")
@@ -66,14 +60,13 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
 ) -> None:
     """Search the memory for QUERY: plain words, a name, an id, #tag, project:NAME, type:TYPE or KEY=VALUE.
 
-    If QUERY is `-`, this reads one query a line from standard input and prints one JSON object a line, in the same
-    order. `--as-of DAY` answers as of that day: with items that held then, log lines up to then, and documents last
+    `--as-of DAY` answers as of that day: with items that held then, log lines up to then, and documents last
     updated by then.
 
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
-    from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import answered, search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
@@ -83,24 +76,11 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     fresh = freshen(root)
     warn(*fresh.notes)
     who = search_session(root, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
-    if query == ("-",):
-        for line in sys.stdin.buffer:
-            one = line.decode(errors="replace").rstrip("\r\n")
-            say_json_line(hits_json(one, *_answer(root, one, limit or GIVEN, fresh, who)))
-        return
     asked = " ".join(query)
-    hits, notes, found = _answer(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+    hits, notes, found = answered(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+    warn(*notes)
+    notes = [*fresh.notes, *notes]
     if as_json:
         say_json_line(hits_json(asked, hits, notes, found))
     for line in () if as_json else hit_lines(asked, hits, found, day_shown):
         say_marked(line, OPEN, CLOSE)
-
-
-def _answer(
-    root: Path, query: str, limit: int, fresh: Freshness, who: SearchSession
-) -> tuple[list[Hit], list[str], Found]:
-    from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
-
-    hits, notes, found = answered(root, query, limit, fresh, who)
-    warn(*notes)
-    return hits, [*fresh.notes, *notes], found

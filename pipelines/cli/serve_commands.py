@@ -1,8 +1,7 @@
 """The verbs that serve agents, other programs and the owner's browser.
 
 `curate mcp` serves the memory as tools (MCP), `schedule` runs the nights in the foreground, `context` prints what
-a new session starts with, `recall` what bears on one prompt, `completion` what a
-shell needs to complete commands, and `view` shows the memory as a page.
+a new session starts with, `recall` what bears on one prompt, and `view` shows the memory as a page.
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ import signal
 import sys
 import threading
 import webbrowser
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.options import TextCommand, memory_option, named_memory, now_option, project_option, with_root
-from pipelines.cli.output import say, say_verbatim
+from pipelines.cli.output import say
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
 from pipelines.queries.startup.fast import print_context
@@ -38,24 +36,6 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 60.0
 """Time asleep does not count as waiting, so a scheduler that is not woken regularly would run hours late."""
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
-@click.pass_context
-def curate_completion(context: click.Context, shell: str) -> None:
-    """Print the script that completes verbs and options with Tab in SHELL.
-
-    \b
-    bash: put this into ~/.bashrc:   eval "$(curate completion bash)"
-    zsh:  put this into ~/.zshrc:    eval "$(curate completion zsh)"
-    fish: run this once:
-      curate completion fish > ~/.config/fish/completions/curate.fish
-    """  # noqa: D301  click reads the control character
-    from click.shell_completion import get_completion_class  # noqa: PLC0415  the verb's work, not its help
-
-    if made := get_completion_class(shell):
-        say_verbatim(made(context.find_root().command, {}, "curate", "_CURATE_COMPLETE").source())
 
 
 @click.command()
@@ -172,7 +152,8 @@ _ONE_AT_A_TIME = threading.Lock()
 @click.option("--no-browser", is_flag=True, help="Only print the address and the code.")
 @click.option("--port", type=int, default=0, help="Where to listen (default: a free port).")
 @with_root
-def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path) -> None:
+@now_option
+def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path, now: str | None) -> None:
     """Open the memory in your browser: what the night changed, what waits, what agents read first, and search.
 
     Only the browser that this starts, or the first that gives the code, has access. Each change that you make there is
@@ -181,7 +162,7 @@ def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path) -> 
     """
     from pipelines.view.app import serve  # noqa: PLC0415  the verb's work, not its help
 
-    load_settings(root)  # report faults in them before a browser opens
+    settings = load_settings(root)  # report faults in them before a browser opens
 
     def opened(address: str) -> None:
         place, _, code = address.partition("#")
@@ -192,8 +173,8 @@ def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path) -> 
             threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
 
     serve(
-        root, lambda words: run_verb(root, words), lambda: datetime.now(UTC), opened,
-        may_change=not read_only, port=port
+        root, lambda words: run_verb(root, words), lambda: moment(now, settings), opened,
+        may_change=not read_only, port=port,
     )  # fmt: skip
 
 

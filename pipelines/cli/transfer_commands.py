@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, with_memory, with_root
-from pipelines.cli.output import count, put_out, say, say_json, warn, write_out
-from pipelines.errors import EXPECTED, BadFile, CurateError, UsageFault
-from pipelines.queries.item_graph import json_lines
+from pipelines.cli.output import count, put_out, say, say_json, warn
+from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
 
 if TYPE_CHECKING:
@@ -19,33 +18,20 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--jsonl", metavar="FILE", help="Write JSON lines; - is standard output.")
-@click.option(
-    "--bundle", metavar="FILE", help="Write the whole memory, which `curate init --from` restores; - as above."
-)
+@click.argument("file")
 @with_root
-def curate_export(*, jsonl: str | None, bundle: str | None, root: Path) -> None:
-    """Write all items, whatever their status, with their evidence and links, for other programs.
+def curate_export(*, file: str, root: Path) -> None:
+    """Write the whole memory to FILE, which `curate init --from` restores; `-` is standard output.
 
-    With --bundle, write the memory itself: its history in git, and all files as they stand, transcripts too. It is read
-    by whoever has the file.
+    That is its history in git, and all files as they stand, transcripts too. It is read by whoever has the file.
     """
-    if (jsonl is None) == (bundle is None):
-        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE and --bundle FILE.")
-    if bundle is not None:
-        _write_bundle(root, bundle)
-    elif jsonl is not None:
-        write_out(jsonl, json_lines(root))
-
-
-def _write_bundle(root: Path, name: str) -> None:
-    target = Path(name).expanduser().absolute()
-    if name != "-" and (target.exists() or root.resolve() in target.resolve().parents):
+    target = Path(file).expanduser().absolute()
+    if file != "-" and (target.exists() or root.resolve() in target.resolve().parents):
         why = "is there already" if target.exists() else "would be part of the memory"
         raise BadFile(target, why, "Name another file, outside of the memory.")
-    with put_out(name) as out:
+    with put_out(file) as out:
         files = write_bundle(root, out)
-    shown = "standard output" if name == "-" else str(target)
+    shown = "standard output" if file == "-" else str(target)
     warn(f"Wrote {files:,} files and their history to {shown}. `curate init DIR --from FILE` restores them.")
 
 
@@ -69,29 +55,21 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
 
     chats, empty = read_chats(export)
     found = capture_chats(*opened, export, chats, dry=dry_run)
-    programs = sorted({chat.program for chat in chats})
     new = [one for one in found if one.turns]
-    days = sorted({day for one in new for day in one.days})
-    told = {
-        "programs": programs,
-        "conversations": len(chats),
-        "empty": empty,
-        "new": len(new),
-        "messages": sum(one.turns for one in new),
-        "yours": sum(one.owners for one in new),
-        "redacted": sum(one.redacted for one in found),
-        "days": days,
-        "dry_run": dry_run,
-    }
+    messages, yours = sum(one.turns for one in new), sum(one.owners for one in new)
+    redacted = sum(one.redacted for one in found)
+    programs, days = sorted({chat.program for chat in chats}), sorted({day for one in new for day in one.days})
     if as_json:
-        say_json(told)
+        say_json({
+            "programs": programs, "conversations": len(chats), "empty": empty, "new": len(new), "messages": messages,
+            "yours": yours, "redacted": redacted, "days": days, "dry_run": dry_run,
+        })  # fmt: skip
         return
     names = " and ".join(TITLES[one] for one in programs)
     if not new:
         say(f"Nothing new in {count(len(chats), 'conversation')} of {names}.")
         return
     span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
-    messages, yours, redacted = (sum(getattr(one, name) for one in new) for name in ("turns", "owners", "redacted"))
     what = f"{count(messages, 'message')} of {count(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
     if dry_run:
         say(f"Would import {what}. Nothing was changed.")
@@ -105,9 +83,8 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
 
 
 @click.command()
-@json_option()
 @with_memory
-def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
+def curate_sync(opened: OpenMemory) -> int:
     """Capture new sessions, push logs and edits to the memory's remote, and fetch what nights elsewhere made of them.
 
     The remote is the one in your settings ([push]). It is quiet if there is nothing to do. With a remote set, it also
@@ -127,15 +104,7 @@ def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
     sweep_sessions(root, settings, when, quiet=True)
     sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try
     held = sync(root, sharing)
-    if as_json:
-        say_json({
-            "state": sharing.state, "sent": sharing.has_sent, "received": sharing.has_received,
-            "notes": [*sharing.notes, *held],
-        })  # fmt: skip
-    else:
-        done = [word for word, was in (("Fetched", sharing.has_received), ("pushed", sharing.has_sent)) if was]
-        if done:
-            say(f"{' and '.join(done).capitalize()}: {remote}.")
-        for note in (*sharing.notes, *held):
-            warn(note)
+    if done := [word for word, was in (("Fetched", sharing.has_received), ("pushed", sharing.has_sent)) if was]:
+        say(f"{' and '.join(done).capitalize()}: {remote}.")
+    warn(*sharing.notes, *held)
     return EXPECTED if sharing.state != "pushed" or sharing.needs_person or held else 0

@@ -89,7 +89,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
         raise UsageFault(f"{sentence}.", f"There is no {what}.")
     rows = "".join(f"\n  {_row(item)} ({path})" for path, item in offered)
     hint = "Name one by its id:" if many else "Name an item by its id; the nearest are:"
-    raise UsageFault(f"{sentence}.", f"Nothing was changed. {hint}{rows}")
+    raise UsageFault(f"{sentence}.", f"{hint}{rows}")
 
 
 def _row(item: Item) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
 from pipelines.agents.targets import installed_agents
-from pipelines.agents.timers import call, complaint
+from pipelines.agents.timers import ANSWERS, call, complaint
 from pipelines.clock import day_of, system_zone
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
@@ -206,6 +206,9 @@ def schedule(root: Path, now: datetime) -> Answer:
         if len(several) > 1:
             says = f"Several schedulers start runs: {', '.join(several)}."
             return _look(says, f"Keep one, for example with `curate uninstall {several[0]}`.")
+        if by == "systemd" and call(ANSWERS).returncode:
+            says = "memcurate.timer is installed, but no systemd of yours answers here."
+            return _look(says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
         return _ok(f"The next run is {minutes(when)}, by {by}.")
     if nights:
         says = "memcurate.timer is installed but not active."

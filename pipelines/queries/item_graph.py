@@ -7,23 +7,20 @@ made of A, `A next=B` that B follows on A. No cycle and no chain, however long, 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile
-from pipelines.store.document import Document, document_at
-from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS, Item, Status
-from pipelines.store.ledger import ledger_on_disk
-from pipelines.store.snapshot import document_paths, read_documents
-from pipelines.text import escape_terminal_json
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from pipelines.store.document import Document
 
     Edge = tuple[str, str, str]
     """The item that holds a link, its kind, and the item that it names."""
@@ -285,89 +282,3 @@ def walk(
             above.append(ident)
             waiting += [(below, depth + 1, ident, relation) for relation, below in reversed(steps.get(ident, ()))]
     return found
-
-
-FORMAT: Final = "memcurate-items"
-VERSION: Final = 1
-
-Record = dict[str, Any]
-_NULLABLE = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
-
-
-def document_record(document: Document) -> Record:
-    """Return what a reader needs to create a document."""
-    return {
-        "record": "document",
-        "path": document.path,
-        "title": document.title,
-        "kind": document.kind.value,
-        "status": document.front.get("status"),
-    }
-
-
-def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] = ()) -> Record:
-    """Return an item as a record.
-
-    Args:
-        path: its document, relative to the memory, with `/`.
-        item: the item.
-        section: the title of its section.
-        notes: the lines that a person wrote below it, with or without line ends.
-    """
-    record = asdict(item)
-    return {
-        "record": "item",
-        "document": path,
-        "id": item.id,
-        **record,
-        **{key: record[key] or None for key in _NULLABLE},
-        "links": [{"kind": kind, "ids": ids} for kind, ids in item.links],
-        "section": section or None,
-        "notes": [note.rstrip("\r\n") for note in notes],
-    }
-
-
-def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON, document by document.
-
-    The first line is the header. A document's record precedes those of its items, and items keep their order, so that
-    reading the records in sequence restores the documents:
-
-        {"record": "header", "format": "memcurate-items", "version": 1}
-        {"record": "document", "path": "Projects/alpha.md", "title": "Alpha", "kind": "project", "status": "active"}
-        {"record": "item", "document": "Projects/alpha.md", "id": "k7f3a9c2b10", "type": "Decision", "text": …,
-         "section": "Decisions", "notes": []}
-
-    Every field of an item is present, even if empty; missing days and ids are null. `notes` are the lines that a
-    person wrote below the item, without line ends. Readers ignore unknown keys; the meaning of a key must not change
-    within a version. Documents have the program's own names, which mean the same in every memory.
-
-    Raises:
-        BadFile: a document cannot be read.
-    """
-
-    def line(record: object) -> str:
-        return escape_terminal_json(record, separators=(",", ":")) + "\n"
-
-    yield line({"record": "header", "format": FORMAT, "version": VERSION})
-    for document in _documents(root):
-        if document.items:
-            yield line(document_record(document))
-        for one in holdings_in(document):
-            yield line(to_record(one.path, one.item, section=one.section, notes=one.notes))
-
-
-def _documents(root: Path) -> Iterator[Document]:
-    """Yield the documents of a memory, in order of paths.
-
-    Raises:
-        BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
-    """
-    ledger = ledger_on_disk(root)
-    for path in sorted(document_paths(root)):
-        data = read_bytes(root, path)
-        if data is not None:
-            try:
-                yield document_at(path, data.decode(), ledger)
-            except UnicodeDecodeError as fault:
-                raise BadFile(path, f"is not UTF-8 at byte {fault.start}") from None

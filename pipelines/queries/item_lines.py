@@ -35,6 +35,7 @@ def item_line(item: Item) -> str:
 def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
     """Return an item as lists print it with `--json`; a quote that is no longer in its file is null."""
     return item_json(item, path) | {
+        "due": item.due or None,
         "metadata": item.metadata,
         "seen": max(item.seen, len(item.evidence)),
         "links": {name: list(ids) for name, ids in item.links},

@@ -35,7 +35,7 @@ _COMMENT = re.compile(rb"memcurate bundle 1 sha1 refs/heads/(\S+)")
 _REF = re.compile(rb"^([0-9a-f]{40}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
 _FAULTS = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
 """What reading a file raises if it is not a bundle, or is damaged."""
-_OTHER = "Name one that `curate export --bundle` wrote."
+_OTHER = "Name one that `curate export` wrote."
 
 
 def write_bundle(root: Path, out: BinaryIO) -> int:

@@ -244,7 +244,7 @@ class Item:
 
     @property
     def last(self) -> str:
-        """What puts it behind all others, if a person said so: `curate edit ID --set last=yes`."""
+        """What puts it behind all others, if a person said so: `curate set ID last=yes`."""
         return self._extra(f"{META}last")
 
     @property

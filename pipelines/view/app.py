@@ -54,17 +54,18 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("done", "close", "drop", "retract", "reopen", "pin", "unpin", "undo"), _OF_ITEM),
     **dict.fromkeys(("correct", "move"), (*_OF_ITEM, "{text}")),
     "add": ("--document={id}", "--", "{type}", "{text}"),
-    **dict.fromkeys(("edit --set=last=yes", "edit --set=last="), _OF_ITEM),
+    "set last": (*_OF_ITEM, "last=yes"),
+    "set usual": (*_OF_ITEM, "last="),
     "undo --item": ("{id}",),
     "review": ("--choose={choice}", "--text={text}", *_OF_ITEM),
 }
-"""What a form may ask for: the verb, and its arguments by the form's fields."""
+"""What a form may ask for: the verb, with `set` what it sets, and its arguments by the form's fields."""
 LEAVE_OUT, CHANGE = "edit", "change"
 """What a form asks for that takes a row out of the briefing, an edit of that document; and that moves or corrects."""
 _DONE: Final = {
     "done": "Done", "close": "Over", "drop": "Dropped", "retract": "Never true",
-    "reopen": "Open again", "pin": "Pinned", "edit --set=last=yes": "Comes last",
-    "edit --set=last=": "As usual", "unpin": "As usual", "move": "Moved",
+    "reopen": "Open again", "pin": "Pinned", "set last": "Comes last",
+    "set usual": "As usual", "unpin": "As usual", "move": "Moved",
     "correct": "Changed",
 }  # fmt: skip
 """What is said before an item's sentence when a verb has changed it."""
@@ -190,9 +191,8 @@ class App:
         git, idents = Git(self._reading.root), [*given["id"].split(), *given.get("also", "").split()]
         parts = (idents if part == "{id}" else [part.format_map(given)] for part in VERBS[verb])
         before = git.head()
-        code, self._said = self._act(
-            [*verb.split(), *(one for part in parts for one in part if one not in {"", "--text="})]
-        )
+        words = [one for part in parts for one in part if one not in {"", "--text="}]
+        code, self._said = self._act([*(["set"] if verb.startswith("set ") else verb.split()), *words])
         made = git.head() or ""
         self._undo = made if made != before else ""
         if not code and (label := today.answer_label(given["choice"]) if verb == "review" else _DONE.get(verb)):

@@ -200,11 +200,6 @@ def test_a_shell_completes(lived: Memory, typed: str, offered: set[str]) -> None
     assert completed(lived, typed) == offered
 
 
-def test_the_script_for_a_shell_is_one() -> None:
-    script = subprocess.run([str(CURATE), "completion", "bash"], check=True, capture_output=True, text=True).stdout
-    assert subprocess.run(["bash", "-n"], input=script, check=True, text=True).returncode == 0
-
-
 def completed(memory: Memory, typed: str) -> set[str]:
     more = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1), "_CURATE_COMPLETE": "bash_complete"}
     environment = os.environ | more | {"CURATE_MEMORY": str(memory.root)}

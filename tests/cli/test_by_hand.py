@@ -75,17 +75,6 @@ def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory
     assert "The host of the gateway is db1" in items(memory)
 
 
-def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
-    assert memory.curate("project", "new", "Kestrel", "Two") == "Made Projects/kestrel-two.md.\n"
-    assert "kind: project\n" in memory.read("Projects/kestrel-two.md")
-    assert "# Kestrel Two\n" in memory.read("Projects/kestrel-two.md")
-    assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
-    assert "already has the name" in memory.curate("project", "new", "kestrel two", exits=2)
-    assert "cannot be a project" in memory.curate("project", "new", "!!", exits=2)
-    assert "undone" in memory.curate("undo")
-    assert not (memory.root / "Projects/kestrel-two.md").exists()
-
-
 def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: Memory) -> None:
     before = {text: item["id"] for text, item in first_night(memory).items()}
     links = "[alpha](../Projects/alpha.md#facts) [[alpha]] [[Projects/alpha|it]] [[Alphabet]] `[[alpha]]`\n"
@@ -115,7 +104,7 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
 def test_a_merged_project_gives_the_other_its_items_names_and_links(memory: Memory) -> None:
     before = {text: item["id"] for text, item in first_night(memory).items()}
     memory.curate("correct", str(before[FACT]), "The port of the gateway is 8081")
-    memory.curate("project", "new", "Gateway")
+    memory.write("Projects/gateway.md", "# Gateway\n")
     memory.write("Areas/net.md", "# Net\n\n[alpha](../Projects/alpha.md) [[alpha]]\n")
     memory.write(ALPHA, memory.read(ALPHA) + "\n## Notes\n\nMara painted the gate.\n")
     told = memory.curate("project", "merge", "Alpha", "Gateway")
@@ -135,7 +124,7 @@ def test_a_merged_project_gives_the_other_its_items_names_and_links(memory: Memo
 @pytest.mark.parametrize("words", ["```\nssh gateway\n```", "<!-- ask Mara -->", "## Ideas of Mara"])
 def test_whatever_a_person_wrote_on_a_merged_page_stays(memory: Memory, words: str) -> None:
     first_night(memory)
-    memory.curate("project", "new", "Gateway")
+    memory.write("Projects/gateway.md", "# Gateway\n")
     memory.write(ALPHA, memory.read(ALPHA) + f"\n{words}\n")
     memory.curate("project", "merge", "Alpha", "Gateway")
     assert words in memory.read("Archives/alpha-notes.md")
@@ -143,7 +132,7 @@ def test_whatever_a_person_wrote_on_a_merged_page_stays(memory: Memory, words: s
 
 def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
     first_night(memory)
-    memory.curate("project", "new", "Beta")
+    memory.write("Projects/beta.md", "# Beta\n")
     assert "already has the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
     assert "is already called Beta" in memory.curate("project", "rename", "Beta", "Beta")
     assert "There is no document Gamma" in memory.curate("project", "rename", "Gamma", "x", exits=2)

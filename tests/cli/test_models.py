@@ -45,9 +45,7 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     lay(programs, "codex", codex_says(), logged_out=1)
     said = curate(capsys, "models")
     assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
-    assert (
-        "Also here Claude Code: `curate models use claude-code` lets it read; log text then goes to Anthropic" in said
-    )
+    assert "Also here claude-code: with your login of Claude Code: log text then goes to Anthropic" in said
     assert "Codex" not in said, "nobody is logged in there"
     told = json.loads(curate(capsys, "models", "--json"))
     assert (told["readers"], told["logged_in"]) == (["rules"], ["claude-code"])
@@ -92,5 +90,5 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
 ) -> None:
     said = curate(capsys, "models")
     assert "Reader    anthropic: its key is in the environment; gemini has a key too, but is not used." in said
-    assert "`curate models use gemini anthropic` lets Gemini read, and Claude if it fails." in said
+    assert "Also here gemini: with your key: log text goes to Google, about $0.58 a month" in said
     assert not config.exists(), "nobody was asked"

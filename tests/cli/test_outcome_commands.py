@@ -94,13 +94,6 @@ def test_former_names_of_verbs_still_work(memory: Memory, ids: Mapping[str, str]
         memory.curate(verb, ids[text])
         assert now(memory, text)["status"] == status
     assert memory.curate("history", ids[PORT]) == memory.curate("why", ids[PORT])
-    for verb, option, text, status in (
-        ("resolve", "--occurred", DISK, "occurred"),
-        ("end", "--answered", PORT, "answered"),
-    ):
-        memory.curate("reopen", ids[text])
-        memory.curate(verb, ids[text], option)
-        assert now(memory, text)["status"] == status
 
 
 def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Memory, ids: Mapping[str, str]) -> None:
@@ -148,7 +141,7 @@ def test_a_correction_takes_the_place_as_the_owners_word(memory: Memory, ids: Ma
     assert (now(memory, PORT)["status"], now(memory, PORT)["superseded_by"]) == ("superseded", new["id"])
     assert memory.row("is 9090")["pinned"] == "yes"
     assert PORT in memory.curate("items", "--as-of", "2026-03-11")
-    told = memory.curate("correct", "postgres", "We use MySQL 8 for orders", "--never-held", *NOON)
+    told = memory.curate("correct", "postgres", "We use MySQL 8 for orders", "--never-true", *NOON)
     assert "never held" in told
     assert now(memory, "We use MySQL 8 for orders")["since"] == "2026-03-10"
     was = memory.curate("items", "--as-of", "2026-03-11")

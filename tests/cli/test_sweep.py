@@ -37,7 +37,7 @@ def home() -> Path:
 @pytest.fixture
 def claude(memory: Memory, home: Path) -> Path:
     """Connect Claude Code to the memory, and return where it keeps a project's sessions."""
-    memory.curate("install", "claude-code", "--no-read-with-login")
+    memory.curate("install", "claude-code")
     return made(home / ".claude/projects/-home-ada-src-harbor")
 
 
@@ -186,7 +186,7 @@ def test_the_sessions_of_a_project_are_swept_where_only_it_names_the_memory(
 
 
 def test_archived_sessions_of_codex_count_once(memory: Memory, home: Path) -> None:
-    memory.curate("install", "codex", "--no-read-with-login")
+    memory.curate("install", "codex")
     live, archive = made(home / ".codex/sessions/2026/03/17"), made(home / ".codex/archived_sessions")
     source = transcript(live / "rollout-a.jsonl", META, codex("Use tabs."))
     memory.curate("capture", "--sweep")
@@ -208,7 +208,7 @@ def test_messages_that_stand_in_events_of_codex_alone_are_read_once(memory: Memo
 
 
 def test_a_compressed_session_is_read(memory: Memory, home: Path, tmp_path: Path) -> None:
-    memory.curate("install", "codex", "--no-read-with-login")
+    memory.curate("install", "codex")
     source = transcript(tmp_path / "a.jsonl", META, codex("Use tabs."))
     packed = made(home / ".codex/sessions/2026/03/17") / "rollout-a.jsonl.zst"
     packed.write_bytes(zstandard.ZstdCompressor().compress(source.read_bytes()))
@@ -220,7 +220,7 @@ def test_a_compressed_session_is_read(memory: Memory, home: Path, tmp_path: Path
 def test_what_cannot_be_read_is_named_once_and_stands_in_the_status(
     memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.curate("install", "codex", "--no-read-with-login")
+    memory.curate("install", "codex")
     monkeypatch.setitem(sys.modules, "zstandard", None)
     folder = made(home / ".codex/sessions/2026/03/17")
     whole = "".join(json.dumps(one) + "\n" for one in (META, codex("Use tabs.")))

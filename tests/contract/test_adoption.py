@@ -168,7 +168,7 @@ def test_what_is_installed_for_an_agent_can_be_taken_away_again(
     own: dict[str, Any] = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
     settings = lay(tmp_path / "agent", {"settings.json": json.dumps(own, indent=2)})
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings))
-    memory.curate("install", "claude-code", "--no-read-with-login")
+    memory.curate("install", "claude-code")
     assert "curate" in (settings / "settings.json").read_text()
     assert run_cli(["uninstall", "claude-code"]) == 0
     assert json.loads((settings / "settings.json").read_text()) == own

@@ -214,7 +214,7 @@ def test_ids_are_the_same_on_every_machine(pair: tuple[Memory, Memory]) -> None:
 
 def test_a_memory_made_from_a_bundle_is_the_memory(pair: tuple[Memory, Memory], tmp_path: Path) -> None:
     one, _ = pair
-    one.curate("export", "--bundle", str(tmp_path / "all.bundle"))
+    one.curate("export", str(tmp_path / "all.bundle"))
     again = one.aside(tmp_path / "again")
     assert run_cli(["init", str(again.root), "--from", str(tmp_path / "all.bundle")]) == 0
     assert items(again) == items(one)

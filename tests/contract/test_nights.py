@@ -52,8 +52,8 @@ def test_a_label_counts_in_any_dress(memory: Memory, line: str) -> None:
 
 def test_a_heading_names_the_project_of_what_stands_below(memory: Memory) -> None:
     memory.write(f"Logs/{DAY}.md", "# A day\n\n## Kestrel\n\n- Decision: Use brass.\n\n## Heron\n\n- Fact: It flies.\n")
-    memory.curate("project", "new", "Kestrel")
-    memory.curate("project", "new", "Heron")
+    memory.write("Projects/kestrel.md", "# Kestrel\n")
+    memory.write("Projects/heron.md", "# Heron\n")
     memory.curate("run", "--now", after(DAY))
     assert (page_of(memory, "Use brass."), page_of(memory, "It flies.")) == (
         "Projects/kestrel.md",

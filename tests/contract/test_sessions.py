@@ -59,7 +59,7 @@ def test_a_session_that_goes_on_adds_what_is_new(memory: Memory, tmp_path: Path)
 
 
 def test_a_sweep_takes_what_no_hook_brought(memory: Memory, sessions: Path) -> None:
-    memory.curate("install", "claude-code", "--no-read-with-login")
+    memory.curate("install", "claude-code")
     session(sessions / "a.jsonl", ("user", "Rule: Never push on Friday."))
     memory.curate("run", "--now", after(DAY))
     assert "Never push on Friday." in held(memory)
@@ -67,7 +67,7 @@ def test_a_sweep_takes_what_no_hook_brought(memory: Memory, sessions: Path) -> N
 
 
 def test_a_format_that_is_not_known_is_named(memory: Memory, sessions: Path) -> None:
-    memory.curate("install", "claude-code", "--no-read-with-login")
+    memory.curate("install", "claude-code")
     write_records(sessions / "odd.jsonl", [{"wholly": "new"}])
     memory.curate("run", "--now", after(DAY))
     assert "odd.jsonl" in memory.curate("status", "--now", "2026-03-11T08:00") + memory.curate("doctor", exits=1)

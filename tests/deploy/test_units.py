@@ -83,12 +83,10 @@ def test_launchd_can_read_its_list() -> None:
     assert (told["Label"], told["StartCalendarInterval"]) == ("memcurate", {"Hour": 2, "Minute": 0})
 
 
-@pytest.mark.parametrize("name", ["crontab", *UNITS])
-def test_every_line_has_its_reason_above_it(name: str) -> None:
-    lines = (DEPLOY / name).read_text().splitlines()
-    for above, line in zip(["", *lines], lines, strict=False):
-        if line and not line.startswith(("#", "[")):
-            assert above.startswith("# "), line
+@pytest.mark.parametrize("name", UNITS)
+def test_a_unit_is_a_unit_and_no_essay(name: str) -> None:
+    lines = [line for line in (DEPLOY / name).read_text().splitlines() if line]
+    assert sum(line.startswith("#") for line in lines) * 3 <= len(lines)
 
 
 def settings_of(name: str) -> list[str]:

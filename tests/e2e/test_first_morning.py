@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.cli import run_cli
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.snapshot import read_documents
 from tests.e2e.agent_wire import Said
@@ -76,7 +77,8 @@ def test_what_claude_was_told_in_the_evening_is_known_in_the_morning(
     memory: Memory, wire: AgentWire, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IS_SANDBOX", "1")  # who tests as root is asked whether they mean it
-    memory.curate("install", "claude-code", "--read-with-login")
+    memory.curate("install", "claude-code")
+    assert run_cli(["models", "use", "claude-code"]) == 0
     project = a_project(tmp_path / "kestrel")
     wire.by_request = of_the_session
     with terminal([str(claude)], project) as session:
@@ -109,7 +111,7 @@ def test_a_session_that_was_killed_is_in_the_log_after_the_next_run(
     memory: Memory, wire: AgentWire, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IS_SANDBOX", "1")
-    memory.curate("install", "claude-code", "--no-read-with-login")
+    memory.curate("install", "claude-code")
     project = a_project(tmp_path / "kestrel")
     wire.by_request = of_the_session
     with terminal([str(claude)], project) as session:

@@ -49,7 +49,7 @@ def test_claude_accepts_the_plugin_and_a_session_uses_it(
     assert "memcurate:review" not in first.words, "a person alone calls it"
     assert list((memory.root / "Sessions").rglob("*.jsonl")), "the session was captured at its end"
     run(claude, "plugin", "uninstall", "memcurate@memcurate")
-    assert "plugin" not in memory.curate("install", "--list").partition("\n")[0]
+    assert "plugin" not in memory.curate("install").partition("\n")[0]
 
 
 def test_gemini_starts_with_the_memory_and_reaches_the_server(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.cli import run_cli
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import logged_in, probe
 from pipelines.extract.llm.call import Call
@@ -127,7 +128,8 @@ def test_no_server_is_a_failure_that_may_pass(claude: Path, monkeypatch: pytest.
 
 def test_a_night_that_claude_reads_is_captured_by_nobody(memory: Memory, wire: AgentWire, claude: Path) -> None:
     """Its sessions start no hook and leave no transcript; the same program, started by a person, does both."""
-    memory.curate("install", "claude-code", "--read-with-login")
+    memory.curate("install", "claude-code")
+    assert run_cli(["models", "use", "claude-code"]) == 0
     noted = memory.root.parent / "hooked"
     settings = Path.home() / ".claude/settings.json"
     hooks = json.loads(settings.read_text())

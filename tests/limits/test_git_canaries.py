@@ -57,7 +57,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
         ["check", "--secrets", "--history"], ["why", one], ["impact", one], ["items"],
         ["items", "--as-of", "2026-03-18"], ["export"],
         ["log", "work goes on", *NOW], ["add", "Fact", "The sky is blue.", *NOW], ["pin", one, *NOW],
-        ["unpin", one, *NOW], ["project", "new", "Alpha", *NOW], ["move", one, "Alpha", *NOW],
+        ["unpin", one, *NOW], ["move", one, "Alpha", *NOW],
         ["forget", two, "--yes", *NOW],
         ["review"], ["search", "SQLite"], ["context"], ["index", "--full"], ["undo", *LATER],
         ["undo", "last", *LATER], ["init", *NOW], ["import", str(export)], ["run", *LATER],

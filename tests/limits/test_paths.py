@@ -111,7 +111,6 @@ def ident(watched: Watched) -> str:
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.torture) for part in range(1, 6))])
 def test_names_of_projects(watched: Watched, part: int) -> None:
     for name in NAMES[part::6]:
-        watched.do("project", "new", "--", name)
         watched.do("project", "rename", "--", "alpha", name)
         watched.do("project", "rename", "--", name, "alpha")
 

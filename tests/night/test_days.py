@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shutil
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import backlog, options, run_command
 from pipelines.store.item import Status
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
@@ -251,8 +249,8 @@ def test_of_forty_days_a_model_reads_the_newest_thirty_and_the_rules_the_others(
     found = Backlog(memory, tmp_path, 40)
     said = found.run()
     assert (
-        "40 days are unread. The model reads the newest 30, the rules the 10 older days; all can be searched at once."
-        " `curate run --days all` lets the model read all." in said
+        "40 days are unread. The model reads the newest 30, the rules the 10 older days. For a model to read all:"
+        " `curate run --days 40`" in said
     )
     assert found.asked == found.days[10:]
     assert found.filed == found.days
@@ -262,33 +260,9 @@ def test_of_forty_days_a_model_reads_the_newest_thirty_and_the_rules_the_others(
     assert found.asked == found.days[10:], "nothing is left, and nothing is read again"
 
 
-@pytest.mark.parametrize(("wanted", "count"), [("all", 5), ("2", 2), ("9", 5), ("0", 0), (None, 3)])
-def test_who_runs_it_may_say_how_many_days_a_model_reads(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, count: int
-) -> None:
-    for module in (backlog, options):
-        monkeypatch.setattr(module, "MOST_DAYS", 3)
+@pytest.mark.parametrize(("wanted", "count"), [(2, 2), (9, 5), (0, 0)])
+def test_a_person_may_say_how_many_days_a_model_reads(memory: Memory, tmp_path: Path, wanted: int, count: int) -> None:
     found = Backlog(memory, tmp_path, 5)
-    said = found.run(*(("--days", wanted) if wanted else ()))
-    assert found.asked == found.days[5 - count :]
-    assert found.filed == found.days
-    assert ("are unread" in said) is (wanted is None)
-
-
-@pytest.mark.parametrize(("answer", "count"), [("", 3), ("all", 5), ("1", 1), ("70", 5)])
-def test_a_person_is_asked_and_sees_the_cost_before(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, count: int
-) -> None:
-    for module in (backlog, options):
-        monkeypatch.setattr(module, "MOST_DAYS", 3)
-    monkeypatch.setattr(run_command, "is_person_there", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
-    found = Backlog(memory, tmp_path, 5)
-    said = found.run()
-    assert "5 days of logs are unread, from 2026-03-01 to 2026-03-05." in said
-    for which, calls in (("the newest 3", 3), ("all of them", 5)):
-        told = re.search(rf"To read {which} with a model: (\d+) calls, ", said)
-        assert told
-        assert int(told[1]) >= calls
+    found.run("--days", str(wanted))
     assert found.asked == found.days[5 - count :]
     assert found.filed == found.days

@@ -25,7 +25,7 @@ CIRCLE = f"""# Bad
 """  # noqa: E501  an item is one line
 ASKING = (
     ("why", ONE), ("history", ONE), ("impact", ONE),
-    ("items",), ("review",), ("search", "orders"), ("export", "--jsonl", "-"),
+    ("items",), ("review",), ("search", "orders"),
 )  # fmt: skip
 BY_ID = (
     ("why",), ("history",), ("impact",), ("pin",), ("unpin",), ("forget", "--yes"),

@@ -89,6 +89,9 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     wants.mkdir()
     (wants / "memcurate.timer").symlink_to("../memcurate.timer")
     assert doctor(memory)[0]["schedule"][0] == "ok"
+    system.program("systemctl", "#!/bin/sh\nexit 1\n")
+    assert "no systemd of yours answers here" in doctor(memory)[0]["schedule"][1]
+    system.program("systemctl", SYSTEMCTL)
     system.cron()
     memory.curate("install", "cron")
     found, _ = doctor(memory)

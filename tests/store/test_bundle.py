@@ -38,7 +38,7 @@ def live(memory: Memory) -> None:
 
 
 def packed(memory: Memory) -> None:
-    memory.curate("export", "--bundle", str(memory.root.with_name("all.zip")))
+    memory.curate("export", str(memory.root.with_name("all.zip")))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_bundle_is_its_owners_alone_and_holds_nothing_of_their_settings(
     lived.git("remote", "add", "origin", f"https://me:{SECRET}@example.org/m.git")
     lived.write(".git/hooks/post-commit", f"#!/bin/sh\n# {SECRET}\n")
     lived.write(".claude/settings.json", SECRET)
-    lived.curate("export", "--bundle", str(tmp_path / "all.zip"))
+    lived.curate("export", str(tmp_path / "all.zip"))
     assert stat.S_IMODE((tmp_path / "all.zip").stat().st_mode) == 0o600
     assert SECRET.encode() not in (tmp_path / "all.zip").read_bytes()
     anew, _ = restored(lived, tmp_path / "all.zip")
@@ -84,9 +84,9 @@ def test_a_bundle_is_its_owners_alone_and_holds_nothing_of_their_settings(
 
 def test_nothing_is_overwritten_and_no_bundle_lies_in_the_memory(lived: Memory, bundle: Path) -> None:
     before = bundle.read_bytes()
-    assert "is there already" in lived.curate("export", "--bundle", str(bundle), exits=1)
+    assert "is there already" in lived.curate("export", str(bundle), exits=1)
     assert bundle.read_bytes() == before
-    assert "part of the memory" in lived.curate("export", "--bundle", str(lived.root / "Areas/all.zip"), exits=1)
+    assert "part of the memory" in lived.curate("export", str(lived.root / "Areas/all.zip"), exits=1)
     lived.root.with_name("anew").mkdir()
     kept = lived.root.with_name("anew") / "mine.txt"
     kept.write_text("mine")
@@ -97,10 +97,10 @@ def test_nothing_is_overwritten_and_no_bundle_lies_in_the_memory(lived: Memory, 
 
 def test_an_export_that_fails_leaves_no_file_and_no_bundle_on_standard_output(lived: Memory, tmp_path: Path) -> None:
     (lived.root / os.fsdecode(b"Areas/\xff.md")).write_text("# Odd\n")
-    said = lived.curate("export", "--bundle", str(tmp_path / "all.zip"), exits=1)
+    said = lived.curate("export", str(tmp_path / "all.zip"), exits=1)
     assert "is not UTF-8" in said
     assert [path for path in tmp_path.iterdir() if path != lived.root] == []
-    asked = [sys.executable, "-m", "pipelines.cli", "export", "--bundle", "-", "--memory", str(lived.root)]
+    asked = [sys.executable, "-m", "pipelines.cli", "export", "-", "--memory", str(lived.root)]
     told = subprocess.run(asked, check=False, capture_output=True)
     assert told.returncode == 1
     (tmp_path / "part.zip").write_bytes(told.stdout)
@@ -119,7 +119,7 @@ def test_what_has_no_whole_history_of_its_own_is_refused(memory: Memory, tmp_pat
     memory.curate("run", *AT)
     shallow = memory.aside(tmp_path / "shallow")
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{memory.root}", shallow.root], check=True)
-    assert "no complete history" in shallow.curate("export", "--bundle", file, exits=1)
+    assert "no complete history" in shallow.curate("export", file, exits=1)
 
 
 def _forged(bundle: Path, change: Callable[[ZipFile, ZipFile], None]) -> None:

@@ -40,7 +40,6 @@ VERBS: Final = {
     "pin": ("pin", "ID", *AT),
     "move": ("move", "SQLITE", "Areas/general.md", *AT),
     "forget": ("forget", "ID", "--yes", *AT),
-    "project new": ("project", "new", "Beacon", *AT),
     "project rename": ("project", "rename", "alpha", "Orion", *AT),
     "project merge": ("project", "merge", "alpha", "Beacon", *AT),
     "undo": ("undo", *AT),
@@ -68,7 +67,7 @@ class Ready:
         names = {"ID": items["Backups are kept for ninety days."], "SQLITE": items["Use SQLite for the cache."]}
         names |= {"TRANSCRIPT": self._transcript(), "INSTRUCTIONS": str(self.folder / "AGENTS.md")}
         if verb == "project merge":
-            quiet("project", "new", "Beacon", *memory, *AT)
+            (self.root / "Projects" / "beacon.md").write_text("# Beacon\n")
         if verb in {"review", "check --fix"}:
             self._vanish(names["ID"])
         if verb == "review":

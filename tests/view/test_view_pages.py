@@ -313,12 +313,12 @@ def test_a_sentence_its_day_and_its_page_are_changed_where_they_stand(told: Memo
 
 def test_an_item_is_put_last_in_what_agents_read(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["The hinge may rust."]
-    page = browser.post("/do", verb="edit --set=last=yes", id=ident, was="The hinge may rust.", back="/agents")
+    page = browser.post("/do", verb="set last", id=ident, was="The hinge may rust.", back="/agents")
     assert "Comes last: “The hinge may rust.” Undo" in words(page)
     assert "comes last" in words(page)
     context = told.curate("context", "--now", "2026-03-18T08:00")
     assert context.index("Oil the hinge") < context.index("The hinge may rust.", context.index("Oil the hinge"))
-    browser.post("/do", verb="edit --set=last=", id=ident, back="/agents")
+    browser.post("/do", verb="set usual", id=ident, back="/agents")
     assert "comes last" not in browser.get("/agents")
 
 

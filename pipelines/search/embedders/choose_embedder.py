@@ -54,7 +54,9 @@ def _voyage(settings: EmbedderSettings) -> Choice:
     from pipelines.search.embedders.remote import VoyageEmbedder  # noqa: PLC0415  as above
 
     reason = "as configured" if settings.provider else f"because {settings.key_variable} is set"
-    return VoyageEmbedder(settings), f"{settings.model or VOYAGE_MODEL} at Voyage, {reason}."
+    return VoyageEmbedder(
+        settings
+    ), f"{settings.model or VOYAGE_MODEL} at {'your own address' if settings.base_url else 'Voyage'}, {reason}."
 
 
 def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:

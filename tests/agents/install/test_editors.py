@@ -150,8 +150,8 @@ def test_the_list_needs_no_memory(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CURATE_MEMORY", raising=False)
     capsys.readouterr()
-    assert run_cli(["install", "--list"]) == 0
+    assert run_cli(["install"]) == 0
     rows = {row.split()[0]: row.split()[1:] for row in capsys.readouterr().out.splitlines()}
     assert rows["gemini"] == ["yes", "~/.gemini/settings.json"]
     assert rows["cursor"] == rows["agents"] == ["no", "-"]
-    assert run_cli(["install", "--list", "--memory", str(tmp_path / "none")]) == 2
+    assert run_cli(["install", "--memory", str(tmp_path / "none")]) == 2

@@ -56,7 +56,7 @@ def test_cron_gets_one_line_and_loses_it_to_the_byte(
     assert re.findall(rb"^0 2 \* \* \* set -a;.*", now, re.MULTILINE)
     assert "Nothing to do for cron." in memory.curate("install", "cron")
     memory.curate("install", "cron", "--time", "23:45")
-    assert "your crontab, every night at 23:45" in memory.curate("install", "--list")
+    assert "your crontab, every night at 23:45" in memory.curate("install")
     memory.curate("install", "cron")
     assert b"\n45 23 * * * " in system.table.read_bytes(), "the time that was asked for once stays"
     uninstall(capsys, "cron")
@@ -85,7 +85,7 @@ def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
         "OnCalendar=*-*-* 02:00:00 Asia/Kathmandu\n"
         in (Path.home() / "config/systemd/user" / systemd.TIMER).read_text()
     )
-    assert "at 02:00 Asia/Kathmandu" in memory.curate("install", "--list")
+    assert "at 02:00 Asia/Kathmandu" in memory.curate("install")
     assert "this memory's days begin in Asia/Kathmandu" in memory.curate("install", "cron")
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\n')
     assert "not a known time zone" in memory.curate("install", "systemd", exits=1)
@@ -93,12 +93,12 @@ def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
 
 @pytest.mark.usefixtures("system")
 def test_launchd_gets_its_list_and_loses_it(memory: Memory, capsys: pytest.CaptureFixture[str]) -> None:
-    said = memory.curate("install", "launchd", "--time", "05:07")
+    said = memory.curate("install", "launchd", "--time", "05:07", exits=1)
     file = Path.home() / "Library/LaunchAgents/memcurate.plist"
     told = plistlib.loads(file.read_bytes())
     assert told["StartCalendarInterval"] == {"Hour": 5, "Minute": 7}
     assert f"launchctl bootstrap gui/{os.getuid()} {file}" in said
-    assert "every night at 05:07" in memory.curate("install", "--list")
+    assert "every night at 05:07" in memory.curate("install")
     uninstall(capsys, "launchd")
     assert not file.exists()
 

@@ -115,6 +115,6 @@ def test_plugin_and_installation_do_not_both_run(memory: Memory, capsys: pytest.
     assert "claude plugin uninstall memcurate@memcurate" in said
     assert settings.read_text() == text
     capsys.readouterr()
-    assert "plugin memcurate@memcurate" in memory.curate("install", "--list")
+    assert "plugin memcurate@memcurate" in memory.curate("install")
     settings.write_text(text.replace("true", "false", 1))
     memory.curate("install", "claude-code")

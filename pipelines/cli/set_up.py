@@ -1,0 +1,128 @@
+"""The three questions of `curate init`: which agents to connect, who reads the logs, when nights run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.agents.install_plan import TARGETS
+from pipelines.agents.targets import found_agents
+from pipelines.agents.timers import clock
+from pipelines.agents.timers_cron import scheduler_here
+from pipelines.cli.install_commands import asked_for, carry_out_or_show, zone_of_nights
+from pipelines.cli.models_commands import can_ask, choose
+from pipelines.cli.output import say, warn
+from pipelines.errors import CurateError, UsageFault
+from pipelines.queries.readers import readers
+from pipelines.user_settings import load_user_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.user_settings import UserSettings
+
+_NONE, _NEVER, _USUAL = "none", "never", "02:00"
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    """What a person said of the set-up; None for what they did not.
+
+    Args:
+        agents: the agents to connect, with commas between, or `none`.
+        reader: who reads the logs.
+        nights: when nights run, or `never`.
+        yes: whether to take what is suggested, in place of asking. Who reads is never taken so.
+    """
+
+    agents: str | None
+    reader: str | None
+    nights: str | None
+    yes: bool
+
+    @property
+    def is_said(self) -> bool:
+        """Whether they said anything."""
+        return self.yes or any(one is not None for one in (self.agents, self.reader, self.nights))
+
+
+def set_up(root: Path, said: SetUp) -> None:
+    """Ask what was not said, where somebody can answer; connect, choose and schedule; say what was left out.
+
+    Raises:
+        UsageFault: an agent, a reader or a time is none.
+    """
+    may_ask = can_ask() and not said.yes
+    _connect(root, said.agents or (_asked_agents(root) if may_ask else ",".join(_found(root)) if said.yes else _NONE))
+    user = load_user_settings(os.environ)
+    if said.reader:
+        choose([said.reader])
+    elif may_ask and not user.chosen:
+        choose([_asked_reader(user)])
+    _schedule(root, said.nights or (_asked_nights() if may_ask else _USUAL if said.yes else _NEVER))
+    if not (may_ask or said.is_said):
+        say(f"No agent is connected and no night is scheduled: `curate init --yes {shlex.quote(str(root))}` does both.")
+    if not may_ask and not load_user_settings(os.environ).chosen:
+        say("Who reads the logs is your choice: `curate models` shows who can.")
+
+
+def _found(root: Path) -> list[str]:
+    return found_agents(asked_for(root, None, None))
+
+
+def _asked_agents(root: Path) -> str:
+    found = _found(root)
+    say("", "Which agents shall use the memory? Those found here are ticked.")
+    say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _agents()), hang=" " * 21)
+    asked = click.prompt("Names, with commas between, or none", default=",".join(found) or _NONE)
+    return str(asked)
+
+
+def _agents() -> list[str]:
+    return [name for name in TARGETS if name not in {"agents", "cron", "systemd", "launchd"}]
+
+
+def _connect(root: Path, names: str) -> None:
+    wanted = [one.strip() for one in names.split(",") if one.strip() not in {"", _NONE}]
+    if unknown := [name for name in wanted if name not in _agents()]:
+        raise UsageFault(f"{unknown[0]} is no agent.", f"There are: {', '.join(_agents())}.")
+    for name in wanted:
+        _install(root, name)
+
+
+def _install(root: Path, name: str, time: str = "") -> None:
+    """Install one target; what goes wrong with it is said, and the set-up goes on."""
+    try:
+        asked = asked_for(root, None, None, time, zone_of_nights(root) if time else "")
+        carry_out_or_show(name, asked, adding=True, only_print=False)
+    except UsageFault:
+        raise
+    except CurateError as fault:
+        warn(f"{name}: {fault}")
+
+
+def _asked_reader(user: UserSettings) -> str:
+    rows = readers(user)
+    say("", "Who reads the logs at night?")
+    say(*(f"  {at}  {name:<12} {means}" for at, (name, means) in enumerate(rows, 1)), hang=" " * 18)
+    at = click.prompt("Number", default=1, type=click.IntRange(1, len(rows)))
+    return str(rows[at - 1][0])
+
+
+def _asked_nights() -> str:
+    say("", "When shall nights run? The computer is on then, or catches up later.")
+    return str(click.prompt(f"HH:MM, or {_NEVER}", default=_USUAL))
+
+
+def _schedule(root: Path, time: str) -> None:
+    if time == _NEVER:
+        return
+    clock(time)
+    if not (name := scheduler_here()):
+        warn("Neither systemd nor cron answers here. `curate schedule` runs the nights in the foreground.")
+        return
+    _install(root, name, time)

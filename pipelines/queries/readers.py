@@ -1,0 +1,59 @@
+"""Who can read the logs on this machine: what goes where, and what it costs a month."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException
+from typing import TYPE_CHECKING
+
+from pipelines.provider_settings import LOGINS, price_of
+from pipelines.usage import Usage
+
+if TYPE_CHECKING:
+    from pipelines.user_settings import UserSettings
+
+_NIGHT, _MONTH = Usage(input_tokens=11_100, output_tokens=2_900), 30
+"""A typical night (`python -m benchmarks.typical_night`), and how many a month has."""
+_VENDORS = {"anthropic": "Anthropic", "gemini": "Google"}
+_PORTS = (11434, 8080, 1234)
+"""Where Ollama, llama.cpp's server and LM Studio listen unless told otherwise."""
+_SECONDS = 0.5
+_MOST_BYTES = 1_000_000
+
+
+def readers(user: UserSettings) -> list[tuple[str, str]]:
+    """Return who can read here, the best first: what goes where, and what it costs a month."""
+    rows = [(name, f"with your login of {LOGINS[name].title}: {login_means(name)}") for name in logged_in_here(user)]
+    for name in user.keys:
+        settings = getattr(user, name)
+        model, where = settings.model, settings.address or _VENDORS[name]
+        price = price_of(f"{name}:{model}", user.prices)
+        costs = f"about ${_MONTH * price.cost(_NIGHT):.2f} a month" if price else "at an unknown price"
+        rows.append((name, f"with your key: log text goes to {where}, {costs} ({model})"))
+    if local := local_server():
+        rows.append(("openai", f"{local[1]} at {local[0]}: nothing leaves this machine"))
+    return [*rows, ("rules", "no model: only labels (`Decision: …`) and fixed phrases; nothing leaves this machine")]
+
+
+def local_server() -> tuple[str, str] | None:
+    """Return the address of a model's server on this machine that answers, and its first model."""
+    for port in _PORTS:
+        server = HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
+        with suppress(OSError, HTTPException, ValueError, LookupError, TypeError):
+            server.request("GET", "/v1/models")
+            model = json.loads(server.getresponse().read(_MOST_BYTES))["data"][0]["id"]
+            return f"http://localhost:{port}/v1", str(model)
+    return None
+
+
+def logged_in_here(user: UserSettings) -> list[str]:
+    """Return the installed programs with a login."""
+    from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  the verb's work, not its help
+
+    return [name for name, settings in user.logins.items() if not logged_in(name, settings).trouble()]
+
+
+def login_means(name: str) -> str:
+    """Return what it means that a program reads with its login."""
+    return f"log text then goes to {LOGINS[name].vendor} and counts towards that login"

@@ -1,0 +1,131 @@
+"""What `curate init` asks once, what a flag or Enter means, and that nothing is chosen silently."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.cli import run_cli, set_up
+from pipelines.queries import readers
+from tests.agents.install.outside import SYSTEMCTL, System, system
+from tests.fake_agents import claude_says, lay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["system"]
+
+
+@pytest.fixture(autouse=True)
+def home(system: System) -> Path:
+    system.program("systemctl", SYSTEMCTL)
+    lay(system.folder, "claude", claude_says())
+    (Path.home() / ".claude").mkdir()
+    return Path.home()
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], root: Path, *answers: str) -> str:
+    monkeypatch.setattr(set_up, "can_ask", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{one}\n" for one in answers)))
+    assert run_cli(["init", str(root)]) == 0
+    return capsys.readouterr().out
+
+
+def config() -> str:
+    file = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
+    return file.read_text() if file.exists() else ""
+
+
+def timer() -> Path:
+    return Path(os.environ["XDG_CONFIG_HOME"], "systemd/user/memcurate.timer")
+
+
+def test_enter_takes_what_is_here_and_says_what_goes_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "g")
+    told = asked(monkeypatch, capsys, tmp_path / "m", "", "", "")
+    assert "[x] claude-code" in told
+    assert "[ ] codex" in told
+    assert "1  claude-code  with your login of Claude Code: log text then goes to Anthropic and counts" in told
+    assert "2  gemini       with your key: log text goes to Google, about $0.58 a month" in told
+    assert str(tmp_path / "m") in (home / ".claude.json").read_text()
+    assert 'providers = ["claude-code"]' in config()
+    assert "OnCalendar=*-*-* 02:00:00" in timer().read_text()
+
+
+def test_no_is_an_answer_to_each_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    asked(monkeypatch, capsys, tmp_path / "m", "none", "2", "never")
+    assert not (home / ".claude.json").exists()
+    assert 'providers = ["rules"]' in config()
+    assert not timer().exists()
+    assert "Which agents" not in asked(monkeypatch, capsys, tmp_path / "m"), "it asks once"
+
+
+def test_a_local_server_that_answers_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: int
+) -> None:
+    monkeypatch.setattr(readers, "_PORTS", (server,))
+    told = asked(monkeypatch, capsys, tmp_path / "m", "none", "2", "never")
+    assert f"openai       qwen3:8b at http://localhost:{server}/v1: nothing leaves this machine" in told
+    assert f'base_url = "http://localhost:{server}/v1"\nmodel = "qwen3:8b"' in config()
+
+
+@pytest.fixture
+def server() -> Iterator[int]:
+    class Models(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"data": [{"id": "qwen3:8b"}]}).encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Models) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield served.server_port
+        served.shutdown()
+
+
+def test_a_script_says_it_with_flags_and_nothing_is_chosen_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    assert run_cli(["init", str(tmp_path / "a")]) == 0
+    told = capsys.readouterr().out
+    assert "No agent is connected and no night is scheduled: `curate init --yes" in told
+    assert "Who reads the logs is your choice" in told
+    assert (config(), timer().exists(), (home / ".claude.json").exists()) == ("", False, False)
+    assert run_cli(["init", str(tmp_path / "b"), "--yes"]) == 0
+    assert timer().exists()
+    assert (home / ".claude.json").exists()
+    assert config() == "", "a yes sends no text anywhere"
+    assert run_cli(["init", str(tmp_path / "b"), "--reader", "claude-code", "--nights", "03:30"]) == 0
+    assert 'providers = ["claude-code"]' in config()
+    assert "02:00:00" not in timer().read_text()
+    assert run_cli(["init", str(tmp_path / "b"), "--agents", "clippy"]) == 2
+    assert run_cli(["init", str(tmp_path / "b"), "--nights", "noon"]) == 2
+
+
+def test_where_no_scheduler_answers_it_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], system: System
+) -> None:
+    system.program("systemctl", "#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n")
+    assert run_cli(["init", str(tmp_path / "m"), "--nights", "02:00"]) == 0
+    assert "Neither systemd nor cron answers here." in capsys.readouterr().err
+    assert run_cli(["install", "systemd", "--memory", str(tmp_path / "m")]) == 1
+    told = capsys.readouterr().err
+    assert "No systemd of yours answers here: Failed to connect to bus. Log in as yourself" in told
+    assert not timer().exists()
+    system.cron()
+    assert run_cli(["init", str(tmp_path / "m"), "--nights", "02:00"]) == 0
+    assert "curate" in system.table.read_text()
