@@ -53,9 +53,9 @@ def test_a_dangling_link(alpha: Memory) -> None:
     assert "because" not in alpha.row("number 3")
 
 
-def test_broken_front_matter_and_a_quoted_mark(alpha: Memory) -> None:
+def test_broken_front_matter_and_an_item_in_code(alpha: Memory) -> None:
     _, line = line_of(alpha, "number 3")
-    text = alpha.read(ALPHA).replace("status: active", "no key here").replace(line, f"> {line}")
+    text = alpha.read(ALPHA).replace("status: active", "no key here").replace(line, f"```\n{line}\n```")
     alpha.write(ALPHA, text)
     kinds = {(fault["kind"], fault["line"]) for fault in faults(alpha)}
     number, _ = line_of(alpha, "number 3")
