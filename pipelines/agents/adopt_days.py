@@ -139,10 +139,9 @@ def glob_of(form: str) -> str | None:
     """Return a glob for dates in a moment.js format, or None if `day_of_log` cannot tell the day from such a name."""
     glob, sample = list[str](), list[str]()
     for literal, token, run, _, other in _TOKEN.findall(form):
-        if run or token not in _SAMPLE:
-            return None
-        glob.append("?" * len(token) or literal or other)
-        sample.append(_SAMPLE[token] or literal or other)
+        varies = bool(run) or token not in _SAMPLE  # in length: no day can be told from it
+        glob.append("*" if varies else "?" * len(token) or literal or other)
+        sample.append("x" if varies else _SAMPLE[token] or literal or other)
     return "".join(glob) if day_of_log(f"{NOTES}/{''.join(sample)}.md") == "2026-03-18" else None
 
 

@@ -103,7 +103,7 @@ def _days(found: Source, kind: NotesKind, vault: Vault) -> str:
         glob = glob_of(vault.form) if vault.pattern else None
         if glob is None:
             why = f"{found.root} names its daily notes in a format that cannot be read in place ({vault.form})."
-            raise UsageFault(why, "Copy it without --in-place, or use a format of year, month and day, in this order.")
+            raise UsageFault(why, "Copy it without --in-place, or use a format such as YYYY-MM-DD or DD.MM.YYYY.")
         return f"{vault.folder}/{glob}.md" if vault.folder else f"{glob}.md"
     more = [path for path in found.files if is_note(path) and dated(path)[1] == vault.shape and dated(path)[2]]
     several = "*" if more and not any(map(DIGEST.search, more)) else ""

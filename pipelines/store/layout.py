@@ -186,13 +186,19 @@ def is_note(path: str) -> bool:
 _DATED = re.compile(r"(?:.*/)?[^/\d]*(\d{4})([-_./]?)(\d{2})\2(\d{2})(?:[-_ .T][^/]*)?\.md", re.ASCII)
 
 
+_DAY_FIRST = re.compile(r"(?:.*/)?(\d{2})([-_.])(\d{2})\2(\d{4})(?:[-_ .T][^/]*)?\.md", re.ASCII)
+
+
 @lru_cache(maxsize=4096)
 def day_of_log(path: str) -> str:
-    """Return the day of a log by its path, or an empty string: `Logs/2026-03-18.md`, `../2026/03/18-noon.md`."""
+    """Return the day of a log by its path (`Logs/2026-03-18.md`, `../2026/03/18.md`, `../18.03.2026.md`), or nothing."""
     if not is_note(path):
         return log_day(path.removeprefix(f"{LOGS}/"))
     found = _DATED.fullmatch(path)
-    return log_day(f"{found[1]}-{found[3]}-{found[4]}.md") if found else ""
+    if found:
+        return log_day(f"{found[1]}-{found[3]}-{found[4]}.md")
+    turned = _DAY_FIRST.fullmatch(path)
+    return log_day(f"{turned[4]}-{turned[3]}-{turned[1]}.md") if turned else ""
 
 
 def is_log(path: str) -> bool:

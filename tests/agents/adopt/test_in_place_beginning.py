@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.cli import run_cli
 from tests.agents.adopt.places import vault
-from tests.agents.adopt.samples import fingerprint, obsidian
+from tests.agents.adopt.samples import fingerprint, lay, obsidian
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,8 +65,22 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(place: Place, argument
     assert fingerprint(place.root) == before
 
 
+@pytest.mark.parametrize("form", ["DD.MM.YYYY", "YYYY/MM-MMMM/YYYY-MM-DD-dddd"])
+def test_daily_notes_are_read_by_the_days_in_their_names(place: Place, form: str) -> None:
+    name = {"D": "18.03.2026", "Y": "2026/03-March/2026-03-18-Wednesday"}[form[0]]
+    settings = json.dumps({"folder": "Days", "format": form})
+    lay(place.root, {".obsidian/daily-notes.json": settings, f"Days/{name}.md": "- Decision: Sing Tallis.\n"})
+    place.adopt("--yes")
+    place.memory.curate("run", "--now", "2026-03-19T02:00")
+    assert f"../Days/{name}.md:1" in place.memory.curate("why", "Sing Tallis")
+
+
 def test_daily_notes_in_words_of_a_language_are_refused_in_place(place: Place) -> None:
-    before = fingerprint(obsidian(place.root))
+    lay(
+        obsidian(place.root),
+        {".obsidian/daily-notes.json": json.dumps({"folder": "Journal", "format": "MMMM D, YYYY"})},
+    )
+    before = fingerprint(place.root)
     assert "Copy it without --in-place" in place.adopt("--yes", exits=2)
     assert fingerprint(place.root) == before
 

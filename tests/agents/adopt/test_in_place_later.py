@@ -116,9 +116,7 @@ def test_the_page_and_why_lead_to_the_lines_of_a_note(place: Place) -> None:
     (item,) = (one for one in json.loads(memory.curate("items", "--json")) if "Tallis" in one["text"])
     assert "\n  ../Daily/2026-02-03.md:3\n" in memory.curate("why", item["id"])
     browser = Browser(memory).enter()
-    links = re.findall(
-        r'href="(/file/[^"#]+)', browser.get(f"/item/{item['id']}") + browser.get("/search?q=lighthouse")
-    )
+    links = re.findall(r'href="(/file/[^"#]+)', browser.get(f"/item/{item['id']}") + browser.get("/items?q=lighthouse"))
     assert {link.partition("?")[0] for link in links} == {"/file/..%2FDaily/2026-02-03.md", "/file/..%2FIdeas/Map.md"}
     assert all("Tallis" in page or "lighthouse" in page for page in map(browser.get, links))
 
