@@ -191,7 +191,7 @@ _DAY_FIRST = re.compile(r"(?:.*/)?(\d{2})([-_.])(\d{2})\2(\d{4})(?:[-_ .T][^/]*)
 
 @lru_cache(maxsize=4096)
 def day_of_log(path: str) -> str:
-    """Return the day of a log by its path (`Logs/2026-03-18.md`, `../2026/03/18.md`, `../18.03.2026.md`), or nothing."""
+    """Return the day of a log by its path (`Logs/2026-03-18.md`, `../2026/03/18.md`, `../18.03.2026.md`), or ""."""
     if not is_note(path):
         return log_day(path.removeprefix(f"{LOGS}/"))
     found = _DATED.fullmatch(path)

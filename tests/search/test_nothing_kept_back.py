@@ -78,7 +78,7 @@ def test_a_weak_hit_is_returned_and_marked_wherever_one_searches(lived: Memory) 
     assert line in printed
     library = Library(lived.root).search(WEAK)
     assert (library.found, library.hits[0].text) == ("little", line)
-    page = words(Browser(lived).enter().get("/search?q=Which+canteen+accepts+luncheon+vouchers"))
+    page = words(Browser(lived).enter().get("/items?q=Which+canteen+accepts+luncheon+vouchers"))
     assert LITTLE in page
     assert line in page
     for told in (lived.curate("context", "--query", WEAK), Library(lived.root).context(query=WEAK)):
