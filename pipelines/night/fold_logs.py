@@ -52,6 +52,15 @@ def take_logs(run: Run) -> None:
     report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
 
 
+def take_secrets_out(run: Run) -> None:
+    """Take out of the logs that this run writes what was known as secret only after they were read, as by a reply."""
+    redactor, report = load_redactor(run.night.root), run.report
+    for path, data in run.files.items():
+        if data and data != run.snapshot.logs.get(path) and redactor.find(data):
+            run.files[path], found = redactor.redact_bytes(data)
+            report.warnings.append(f"{path}: {format_found(found)} redacted.")
+
+
 def _with_secret_in_git(git: Git, paths: Iterable[str], redactor: Redactor) -> set[str]:
     """Return the logs whose version in the last commit holds a secret."""
     head, found = git.head(), set[str]()

@@ -24,7 +24,7 @@ from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
 from pipelines.night.file_items import promote
-from pipelines.night.fold_logs import take_logs
+from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.outcome_changes import with_unsettled_pairs
 from pipelines.night.projects import propose_archives
 from pipelines.night.quiet import asked_about_quiet, with_quiet
@@ -384,6 +384,7 @@ def _finish(run: Run) -> None:
     progress = run.progress
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, run.today, extracted.fallback)
+    take_secrets_out(run)
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
     run.changes = [

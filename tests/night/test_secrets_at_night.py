@@ -59,6 +59,22 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
     assert memory.git("status", "--porcelain") == ""
 
 
+def test_what_is_known_as_secret_only_while_the_day_is_read_is_taken_out_of_its_log_too(memory: Memory) -> None:
+    value = "8501247164:AAHASOr-"
+    memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n- 09:10 `BOT_TOKEN` = `{value}...` works.\n")
+
+    class Learning(RulesExtractor):
+        def extract(self, request: ExtractionRequest) -> Extraction:
+            load_redactor(memory.root).find(f"BOT_TOKEN={value}".encode())
+            return super().extract(request)
+
+    report = night(memory, extractor=Learning())
+    assert report.commit
+    assert value not in memory.read("Logs/2026-03-18.md")
+    assert value not in history(memory)
+    assert "Logs/2026-03-18.md: 1 secret (token) redacted." in report.warnings
+
+
 def test_a_log_that_was_committed_already_is_redacted_all_the_same_and_it_is_said(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n")
     memory.git("add", "Logs")
