@@ -1,9 +1,11 @@
-"""A backlog: many days that no run has read yet. A model reads the newest, or as many as a person says."""
+"""A backlog: many days that no run has read yet. A person says how many of them a model reads, and sees the cost."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
+
+import click
 
 from pipelines.cli.output import count, dollars, say, say_json, warn
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
@@ -14,29 +16,56 @@ from pipelines.store.git import Git
 from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipelines.extract.llm.call import Call
     from pipelines.extract.llm.replies import Replies
     from pipelines.night.run import Night
 
 
-def with_backlog(night: Night, most: int) -> Night:
+MOST_DAYS = 30
+
+
+def with_backlog(night: Night, replies: Replies, wanted: int | None, *, may_ask: bool) -> Night:
     """Return the night with the first day that a model reads; the rules read the days before it, which costs nothing.
 
     Args:
         night: the night.
-        most: how many of the newest unread days a model reads.
+        replies: the kept replies, which are free.
+        wanted: how many of the newest unread days a model reads; None to ask, or to take the newest thirty where nobody
+            can be asked.
+        may_ask: whether a person is there to answer.
     """
+    most = MOST_DAYS if wanted is None else wanted
     if not isinstance(night.extractor, ModelExtractor) or night.again:
         return night
     days = waiting_days(read_snapshot(night.root), night.today)
     if len(days) <= most:
         return night
-    warn(
-        f"{count(len(days), 'day')} are unread. The model reads the newest {most}, the rules the"
-        f" {count(len(days) - most, 'older day')}. For a model to read all: `curate run --days {len(days)}`, and with"
-        " --estimate it says what that costs."
-    )
-    return replace(night, rules_before=days[-most] if most else f"{days[-1]}~")
+    if wanted is None and may_ask:
+        most = _asked(night, night.extractor, replies, days)
+    elif wanted is None:
+        warn(
+            f"{count(len(days), 'day')} are unread. The model reads the newest {most}, the rules the"
+            f" {count(len(days) - most, 'older day')}. For a model to read all: `curate run --days {len(days)}`,"
+            " and with --estimate it says what that costs."
+        )
+    return replace(night, rules_before=days[-most] if most else f"{days[-1]}~") if most < len(days) else night
+
+
+def _asked(night: Night, reader: ModelExtractor, replies: Replies, days: Sequence[str]) -> int:
+    """Return how many days a person wants a model to read."""
+    warn(f"{count(len(days), 'day')} of logs are unread, from {days[0]} to {days[-1]}. All can be searched at once.")
+    _, calls = unread_calls(night, reader, replies)
+    for most in (MOST_DAYS, len(days)):
+        found = estimate(
+            [one for one in calls if one.input["day"] >= days[-most]], reader.chain.models[0], reader.chain.prices
+        )
+        usd = "at an unknown price" if found.usd is None else f"about {dollars(found.usd)}"
+        which = "all of them" if most == len(days) else f"the newest {most}"
+        warn(f"  To read {which} with a model: {count(sum(found.calls.values()), 'call')}, {usd}.")
+    text = "How many of the newest days should the model read? The rules read the others"
+    return min(len(days), click.prompt(text, type=click.IntRange(0), default=MOST_DAYS, err=True))
 
 
 def unread_calls(night: Night, reader: ModelExtractor, replies: Replies) -> tuple[Counting, list[Call]]:

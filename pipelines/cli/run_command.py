@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-_DAYS = 30
-
-
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Only show what would change, as a diff.")
 @day_option("--again", "Read that day's log again, even what was deleted since.")
@@ -53,10 +51,8 @@ _DAYS = 30
 @click.option(
     "--days",
     type=click.IntRange(0),
-    default=_DAYS,
     metavar="N",
-    show_default=True,
-    help="How many of the newest unread days a model reads; the rules read older ones.",
+    help="How many of the newest unread days a model reads; the rules read older ones. Past 30 days it asks.",
 )
 @click.option("--estimate", is_flag=True, help="Only show what the model calls would cost.")
 @json_option("Print the run report as JSON.")
@@ -66,7 +62,7 @@ def curate_run(  # noqa: PLR0913  one option each
     dry_run: bool,
     again: str | None,
     provider: str,
-    days: int,
+    days: int | None,
     estimate: bool,
     as_json: bool,
     opened: OpenMemory,
@@ -99,7 +95,7 @@ def curate_run(  # noqa: PLR0913  one option each
     if night.rereads:
         from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
 
-        night = with_backlog(night, days)
+        night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     keep_clock(root, settings, when)
@@ -196,3 +192,8 @@ def print_report(report: RunReport, user: UserSettings) -> None:
         say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
     if left and not user.chosen and not user.keys:  # nobody chose to have no model
         say("No model reads the logs. `curate models` shows who can.")
+
+
+def is_person_there() -> bool:
+    """Whether a person is at the terminal to answer a question."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
