@@ -12,7 +12,7 @@ import pytest
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure, save_report
 from pipelines.store.lock import schedule_lock
-from tests.agents.install.outside import system
+from tests.agents.install.outside import SYSTEMCTL, system
 
 if TYPE_CHECKING:
     from tests.agents.install.outside import System
@@ -130,6 +130,7 @@ def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: S
     told = status(memory, "2026-03-20T12:00")
     assert told["next_run"] == {"at": "2026-03-21T02:30:00+00:00", "by": "cron"}
     assert told["schedule"][0]["target"] == "cron"
+    system.program("systemctl", SYSTEMCTL)
     memory.curate("install", "systemd", "--time", "01:00")
     assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a timer that is not in force starts nothing"
     memory.write(".curate/schedule.json", '{"next": "2026-03-20T23:00:00+01:00"}')
@@ -140,7 +141,8 @@ def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: S
         assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"
 
 
-def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory) -> None:
+def test_the_next_run_is_right_on_the_nights_when_clocks_change(memory: Memory, system: System) -> None:
+    system.program("systemctl", SYSTEMCTL)
     memory.write("curate.toml", 'timezone = "Europe/Zurich"\n')
     memory.curate("install", "systemd", "--time", "02:30")
     units = Path.home() / "config/systemd/user"

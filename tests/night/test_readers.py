@@ -40,7 +40,7 @@ def settle(text: str) -> None:
 def test_a_night_without_a_model_says_so_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logged_in, "found_program", lambda *_: None)  # whoever tests may have one
     said = memory.curate(*NIGHT)
-    line = "No model reads the logs. `curate models` shows how to set one up."
+    line = "No model reads the logs. `curate models` shows who can."
     assert "1 line was not understood; `curate runs " in said
     assert said.count(line) == said.count("odel") - said.count("`curate models`") == 1
     assert "odel" not in memory.curate("run", "--now", "2026-03-20T03:00"), "there was nothing to read"

@@ -103,6 +103,7 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Oil the hinge").wait_for()
         page.keyboard.type("e")
+        page.locator("main input:focus").wait_for()
         page.keyboard.press("Control+A")
         page.keyboard.type("Oil both hinges")
         page.keyboard.press("Enter")

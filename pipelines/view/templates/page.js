@@ -32,11 +32,26 @@ const typed = () => [...document.forms].filter((form) => form.method === "post" 
   (field) => field.type !== "hidden" && field.value !== (field.defaultValue ?? field.value)));
 const name = (form) => ["id", "verb"].map((field) => form.elements[field]?.value).join(form.action);
 
+const busy = () => typed().length || one("main :is(input, textarea, select):focus, main .htmx-request");
+
 const show = () => {
   kept = typed();
   toast = one("[role=status]");
-  htmx.ajax("GET", location.href, "body");
+  htmx.ajax("GET", location.href, { target: "body", headers: { "X-Shown": "anew" } });
 };
+
+const offer = () => {
+  const button = Object.assign(document.createElement("button"), { textContent: "Show it", onclick: show });
+  tell("The memory changed. ", button);
+};
+
+// Whoever began to type, or pressed a button, while the new page was on its way keeps the old one.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.requestConfig.headers["X-Shown"] && !kept.length && busy()) {
+    detail.shouldSwap = false;
+    offer();
+  }
+});
 
 const ready = () => {
   document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
@@ -87,12 +102,7 @@ const listen = () => {
     if (ended || one("main").dataset.state === data || one(".htmx-request")) {
       return;
     }
-    if (typed().length || one("main :is(input, textarea, select):focus")) {
-      const button = Object.assign(document.createElement("button"), { textContent: "Show it", onclick: show });
-      tell("The memory changed. ", button);
-    } else {
-      show();
-    }
+    busy() ? offer() : show();
   }, 300);
 };
 
@@ -103,7 +113,7 @@ document.addEventListener("htmx:afterSettle", ({ target }) => {
   } else if (path !== location.pathname) {
     path = location.pathname;
     scrollTo(0, 0);
-    (one("[autofocus]") || one(location.hash || "h1")).focus();
+    one("main :focus") || (one("[autofocus]") || one(location.hash || "h1")).focus();
   }
 });
 document.addEventListener("visibilitychange", listen);
