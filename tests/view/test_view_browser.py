@@ -151,7 +151,7 @@ def test_a_slash_leads_to_the_search_and_a_hit_to_its_line(chromium: Chromium, t
         page.keyboard.press("Enter")
         page.get_by_role("link", name="More").click()
         page.locator("main li").nth(10).wait_for()
-        page.locator("main li small a").first.click()
+        page.locator("main li").filter(has_text="weighs").locator("small a").first.click()
         page.locator(".at mark").first.wait_for()
         assert page.locator(".at").first.is_visible()
 

@@ -47,7 +47,12 @@ const offer = () => {
 
 // Whoever began to type, or pressed a button, while the new page was on its way keeps the old one.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (detail.requestConfig.headers["X-Shown"] && !kept.length && busy()) {
+  if (!detail.requestConfig.headers["X-Shown"]) {
+    return;
+  }
+  if (detail.requestConfig.path !== location.href) { // another page was opened meanwhile
+    detail.shouldSwap = false;
+  } else if (!kept.length && busy()) {
     detail.shouldSwap = false;
     offer();
   }
