@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser as Chromium
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.conftest import Memory
 
@@ -131,6 +131,28 @@ def test_what_is_typed_outlives_what_changes_meanwhile(chromium: Chromium, told:
         wait_for(page, "Changed: “Use brass for the hinge.”")
         told.curate("pin", "rust", "--now", "2026-03-19T08:00")
         page.locator("main li").filter(has_text="The hinge may rust.").get_by_text("pinned").wait_for()
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_page_that_comes_late_takes_nobody_back(chromium: Chromium, told: Memory, *, goes_on: bool) -> None:
+    with opened(chromium, told) as page:
+        page.goto(page.url + "document/Projects/kestrel")
+        late: list[Route] = []
+        page.route("**/document/**", late.append)
+        told.curate("done", "Oil", "--now", "2026-03-19T08:00")
+        page.wait_for_event("request", lambda asked: "x-shown" in asked.headers)
+        row = page.locator("main li").filter(has_text="Use brass for the hinge.")
+        if goes_on:
+            page.get_by_role("link", name="Nights").click()
+            page.get_by_role("heading", name="Nights").wait_for()
+        else:
+            row.get_by_text("Edit").click()
+            row.get_by_label("Sentence").fill("Use steel for the hinge.")
+        for route in late:
+            route.continue_()
+        page.get_by_role("button", name="Show it").wait_for()
+        assert goes_on or row.get_by_label("Sentence").input_value() == "Use steel for the hinge."
+        assert page.get_by_role("heading", name="Nights").is_visible() is goes_on
 
 
 def test_a_page_that_has_ended_says_so_and_sends_nothing(chromium: Chromium, told: Memory) -> None:

@@ -45,14 +45,10 @@ const offer = () => {
   tell("The memory changed. ", button);
 };
 
-// Whoever began to type, or pressed a button, while the new page was on its way keeps the old one.
+// Whoever began to type, pressed a button or went on while the new page was on its way keeps what is there.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  if (!detail.requestConfig.headers["X-Shown"]) {
-    return;
-  }
-  if (detail.requestConfig.path !== location.href) { // another page was opened meanwhile
-    detail.shouldSwap = false;
-  } else if (!kept.length && busy()) {
+  const { headers, path: asked } = detail.requestConfig;
+  if (headers["X-Shown"] && (asked !== location.href || (!kept.length && busy()))) {
     detail.shouldSwap = false;
     offer();
   }
