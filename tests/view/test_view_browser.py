@@ -138,7 +138,11 @@ def test_a_page_that_comes_late_takes_nobody_back(chromium: Chromium, told: Memo
     with opened(chromium, told) as page:
         page.goto(page.url + "document/Projects/kestrel")
         late: list[Route] = []
-        page.route("**/document/**", late.append)
+
+        def hold(route: Route) -> None:
+            late.append(route)
+
+        page.route("**/document/**", hold)
         told.curate("done", "Oil", "--now", "2026-03-19T08:00")
         page.wait_for_event("request", lambda asked: "x-shown" in asked.headers)
         row = page.locator("main li").filter(has_text="Use brass for the hinge.")
