@@ -177,14 +177,12 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
     active = (one for one in pages if one.front.get("status").casefold() not in _OVER)
     shown = {one.path: one for one in active if one.path != project and "/" in one.path}
     rows = _rows([one for one in held if one[0].path in shown], today)
-    since, stated = {item.id: date_of(item) for _, item in held}, Said()
+    since = {item.id: date_of(item) for _, item in held}
     for path, page in shown.items():
         for _, one in sentences_under(page, STATE_TITLE):
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
                 rows.append((-weight(state, "State", today), one.ids, path, "State", one.text))
-                stated.append((_words(one.text), one.ids))
-    rows = [one for one in rows if one[3] in {"State", "Rule"} or not is_cited(stated, one[4], one[1][0])]
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
