@@ -37,6 +37,11 @@ def test_a_value_goes_wherever_it_stands_before_and_after_what_told_of_it(tmp_pa
     assert VALUE not in (tmp_path / ".curate/secrets.jsonl").read_text()
 
 
+def test_a_value_that_was_told_with_its_name_is_found_without_it(tmp_path: Path) -> None:
+    text = load_redactor(tmp_path).redact(f"the key is `{VALUE}`\n- Token: `HARBOR_API_TOKEN={VALUE}`\n").text
+    assert VALUE not in text
+
+
 def test_a_value_that_was_kept_without_its_start_is_found_too(tmp_path: Path) -> None:
     load_redactor(tmp_path).redact(f"API_TOKEN={VALUE}")
     kept = tmp_path / ".curate/secrets.jsonl"

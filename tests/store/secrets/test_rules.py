@@ -200,6 +200,7 @@ def test_a_password_is_found_as_people_write_it_down(text: str) -> None:
     [
         "- **SSH:** root / {}",
         "SSH: root / `{}` (down)",
+        "MySQL user prod: `root` / `{}`",
         "- **Account:** `ada@example.org` / `{}` (store it)",
         "SFTP: ada:{}",
     ],
