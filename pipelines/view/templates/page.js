@@ -1,7 +1,7 @@
 // Nothing on the page needs this file.
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
-let last = "", path = location.pathname, kept = [], toast, ended, source;
+let last = "", path = location.pathname, kept = [], toast, acted, ended, source;
 
 // In the row that has the focus, or the first on the page.
 document.addEventListener("keydown", (event) => {
@@ -32,11 +32,10 @@ const typed = () => [...document.forms].filter((form) => form.method === "post" 
   (field) => field.type !== "hidden" && field.value !== (field.defaultValue ?? field.value)));
 const name = (form) => ["id", "verb"].map((field) => form.elements[field]?.value).join(form.action);
 
-const busy = () => typed().length || one("main :is(input, textarea, select):focus, main .htmx-request");
+const busy = () => typed().length || one("main :is(input, textarea, select):focus");
 
 const show = () => {
   kept = typed();
-  toast = one("[role=status]");
   htmx.ajax("GET", location.href, { target: "body", headers: { "X-Shown": "anew" } });
 };
 
@@ -46,9 +45,11 @@ const offer = () => {
 };
 
 // Whoever began to type, pressed a button or went on while the new page was on its way keeps what is there.
+const anew = ({ requestConfig }) => requestConfig.headers["X-Shown"];
+document.addEventListener("htmx:beforeRequest", ({ detail }) => { acted = !anew(detail); });
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-  const { headers, path: asked } = detail.requestConfig;
-  if (headers["X-Shown"] && (asked !== location.href || (!kept.length && busy()))) {
+  toast = anew(detail) && one("[role=status]");
+  if (anew(detail) && (acted || (!kept.length && busy()))) {
     detail.shouldSwap = false;
     offer();
   }
