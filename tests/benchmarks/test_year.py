@@ -1,0 +1,17 @@
+"""The context and search answer what is asked on the mornings of a few made-up weeks, whose truth is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.year import live
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_mornings_find_what_holds(tmp_path: Path) -> None:
+    lived = live(tmp_path / "memory", 24, 5)
+    assert [one for one in lived.failed if one[0] in {"context", "search"}] == []
+    assert (lived.harm["of them lost"], lived.harm["false ones believed"], lived.harm["said twice"]) == (0, 0, 0)
+    assert lived.most < 4000
