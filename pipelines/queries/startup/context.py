@@ -21,10 +21,8 @@ from pipelines.queries.startup.listed import (
     page_name,
     pair_entries,
     ranks_of,
-    said_in,
     sentences_of,
     short_ids,
-    tells,
     told_above,
     work_entries,
 )
@@ -236,7 +234,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         if name in documents
         for text, ids in sentences_of(documents[name]).items()
     }
-    said = said_in(now)
+    said = Said(now, held)
     above = told_above(held, said, short) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
 
     def document(name: str, path: str, page: Document) -> ContextPart:
@@ -313,7 +311,7 @@ def _said_once(
     found, left = [], dict(above)
     for entry in entries:
         kind, _, words = entry.text.removeprefix("- ").partition(": ")
-        if entry.ids and kind in _ROWS and tells(said, words, entry.ids[0]):
+        if entry.ids and kind in _ROWS and said.tells(words, entry.ids[0]):
             continue
         lines = []
         for line in entry.text.split("\n"):
@@ -330,7 +328,7 @@ def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Do
     if page is not None:
         covered = ",".join(one.lines for _, one in sentences_under(page, day))
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
-        told = [Snippet(redacted(line)) for line in lines if not tells(said, line)]
+        told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
         paths = logs_of(root, day) or paths

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from datetime import date
 from itertools import pairwise
+from math import log
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ _WORTH = {
 """What each kind is worth, and in how many days it halves: a start wants what is current more than a full page does."""
 _WORK = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 _SAID = 0.75
-"""The share of a sentence's words that another has at which the other is said to tell it."""
+"""The share of a sentence's words, by their weight, that another has at which the other is said to tell it."""
 _CITED = 0.6
 """The same of an item in the sentences that rest on it: what a model left out of these matters less."""
 _LONGEST_WORD = 12
@@ -57,8 +58,55 @@ Held = list[tuple["Document", Item]]
 """The items with an id that hold and are the owner's or the agent's word, each with its document."""
 _Row = tuple[float, tuple[str, ...], str, str, str]
 """Of what is chosen by worth: the worth, negative; ids; page; kind; text."""
-Said = list[tuple[frozenset[str], tuple[str, ...]]]
-"""Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
+
+
+class Said:
+    """The sentences that a session is shown, and whether they tell something already.
+
+    A word counts the more, the fewer items have it: "The queue is in hall 7" does not tell where the archive is,
+    though it has most of these words.
+
+    Args:
+        sentences: each with the ids of the items that it rests on.
+        held: the items of the memory.
+    """
+
+    def __init__(self, sentences: Mapping[str, tuple[str, ...]], held: Held) -> None:
+        """Store the sentences."""
+        self._items, self._count = Counter(word for _, item in held for word in _words(words_of(item))), len(held)
+        self._told = [(_words(sentence), ids) for sentence, ids in sentences.items()]
+
+    def add(self, text: str, ids: tuple[str, ...] = ()) -> None:
+        """Store one more."""
+        self._told.append((_words(text), ids))
+
+    def tells(self, text: str, ident: str = "") -> bool:
+        """Whether a sentence says nearly all of an item, with its numbers, or those that rest on it most of it."""
+        words, numbers = self._by_weight(text), {word for word in _words(text) if any(map(str.isdigit, word))}
+        most = (1 - _SAID) * sum(words.values())
+        return any(numbers <= told and self._misses_less(words, told, most) for told, _ in self._told) or self.cites(
+            text, ident
+        )
+
+    def cites(self, text: str, ident: str) -> bool:
+        """Whether most of what an item says stands in the sentences that rest on it."""
+        words = self._by_weight(text)
+        cited = {word for told, grounds in self._told if ident in grounds for word in told}
+        return bool(cited) and self._misses_less(words, cited, (1 - _CITED) * sum(words.values()))
+
+    def _by_weight(self, text: str) -> dict[str, float]:
+        """Return the words of a text with their weights, the heaviest first."""
+        weights = {word: log(1 + (self._count + 1) / (self._items[word] or 1)) for word in _words(text)}
+        return dict(sorted(weights.items(), key=itemgetter(1), reverse=True))
+
+    @staticmethod
+    def _misses_less(words: Mapping[str, float], told: Container[str], most: float) -> bool:
+        """Whether the words that a sentence lacks weigh at most so much, and it has one at least."""
+        missing = 0.0
+        for word, weight in words.items():
+            if word not in told and (missing := missing + weight) > most:
+                return False
+        return bool(words)
 
 
 def items_of(documents: Iterable[Document]) -> Held:
@@ -71,30 +119,9 @@ def sentences_of(document: Document) -> dict[str, tuple[str, ...]]:
     return {one.text: one.ids for some in sentences_in(document).values() for _, one in some}
 
 
-def said_in(sentences: dict[str, tuple[str, ...]]) -> Said:
-    """Return sentences as what an item is compared with."""
-    return [(_words(sentence), ids) for sentence, ids in sentences.items()]
-
-
-def tells(said: Said, text: str, ident: str = "") -> bool:
-    """Whether nearly all words of an item and its numbers stand in a sentence, or most in those that rest on it."""
-    words = _words(text)
-    numbers = {word for word in words if any(map(str.isdigit, word))}
-    least = max(1, _SAID * len(words))
-    is_in_one = any(len(words & told) >= least and numbers <= told for told, _ in said)
-    return is_in_one or is_cited(said, text, ident)
-
-
-def is_cited(said: Said, text: str, ident: str) -> bool:
-    """Whether most words of an item stand in the sentences that rest on it."""
-    words = _words(text)
-    cited = {word for told, grounds in said if ident in grounds for word in told}
-    return len(words & cited) >= max(1, _CITED * len(words))
-
-
 def told_above(held: Held, said: Said, short: Mapping[str, str]) -> dict[str, str]:
     """Return the open items that sentences which rest on them tell: id → shortened id."""
-    return {item.id: short[item.id] for _, item in held if is_open(item) and is_cited(said, item.text, item.id)}
+    return {item.id: short[item.id] for _, item in held if is_open(item) and said.cites(item.text, item.id)}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -147,7 +174,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         notes += [f"perhaps {perhaps.replace(' ', ' since ')}"] if perhaps else []
         is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
         words = words_of(item)
-        is_told = is_old or tells(said, words, item.id)
+        is_told = is_old or said.tells(words, item.id)
         found.append(
             (rank, item.id, f"{kind}: {words}", f" ({', '.join([*notes, page_name(document.path)])})", is_told)
         )
@@ -187,9 +214,9 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
         words = text if kind == "State" else text.partition(": ")[2]
-        if entry.size <= room and not tells(said, words, "" if words is text else ids[0]):
+        if entry.size <= room and not said.tells(words, "" if words is text else ids[0]):
             room -= entry.size
-            said.append((_words(words), ids if words is text else ()))
+            said.add(words, ids if words is text else ())
             chosen.setdefault(path, []).append(entry)
     latest = sorted(chosen, key=lambda path: shown[path].newest, reverse=True)
     return [one for path in latest for one in (Snippet(_head_of(shown[path]), heading=2), *chosen[path])]

@@ -197,6 +197,14 @@ def test_what_the_first_part_tells_has_its_id_there_and_is_not_told_again(memory
     ]
 
 
+def test_what_is_told_of_one_thing_is_not_told_of_another(memory: Memory) -> None:
+    things = ("importer", "ledger", "gateway", "mailer", "archive", "scheduler", "dashboard", "queue", "backup")
+    said = [f"The {one} of the old harbour office is kept in vault {one[::-1]}." for one in things]
+    rows = (f"- Fact: {one} <!-- k00000000{at + 10} since=2026-03-10 -->\n" for at, one in enumerate(said))
+    memory.write("Areas/quay.md", f"# Quay\n\n{''.join(rows)}")
+    assert [one for one in said if one not in parts_of(memory)["work"]] == []
+
+
 def test_a_question_stands_with_what_is_open_and_a_quiet_one_with_what_is_quiet(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Question: Who signs the contract?\n- Decision: Berths are numbered.\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
