@@ -217,8 +217,8 @@ def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
 def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
     """Return the ruling that no model could change, or None.
 
-    A ruling is certain if the candidate has no words, repeats an item word for word, was removed by a person, or is the
-    owner's new answer to an old question.
+    A ruling is certain if the candidate has no words, repeats an item word for word, with another due day or not, was
+    removed by a person, or is the owner's new answer to an old question.
     """
     candidate = one.candidate
     if one.echo or not folded(candidate.text):
@@ -418,7 +418,10 @@ def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> R
 
 
 def _confirming(one: Filed, belief: Belief, context: ReviewContext) -> Ruling:
-    """Return the ruling on a candidate that repeats an item; an agent repeating its context confirms nothing."""
+    """Return the ruling on a candidate that repeats an item, or says it with another due day.
+
+    An agent repeating its context confirms nothing.
+    """
     candidate = one.candidate
     if one.recited:
         return _ignored(one, "an agent repeated its context")
@@ -430,6 +433,9 @@ def _confirming(one: Filed, belief: Belief, context: ReviewContext) -> Ruling:
         trust = _word(closing, one, context)
         asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
+    if belief.item.active and candidate.due not in {"", belief.item.due}:
+        asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
+        return _ruling(one, OperationKind.SUPERSEDE, belief, reason="it names another day", asks=asks)
     return _ruling(one, OperationKind.CONFIRM, belief, reason=_SAME)
 
 

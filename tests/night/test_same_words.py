@@ -79,3 +79,10 @@ def test_add_shows_what_is_near_and_the_command_that_joins_them(memory: Memory) 
     found = {one["text"]: one["status"] for one in told(memory, "items")}
     assert found == {"Invoices are sent by email": "superseded", "Invoices are sent by post": "live"}
     assert "Near it" not in memory.curate("add", "Fact", "The kettle leaks", "--now", "2026-03-12T09:03")
+
+
+def test_a_todo_said_again_with_another_day_is_owed_on_that_day(memory: Memory) -> None:
+    for day, due in ((11, "2026-03-20"), (12, "2026-03-27"), (13, "")):
+        write(memory, day, f"Todo: Send Ida the report{f' (due {due})' * bool(due)}")
+        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+    assert [one["due"] for one in told(memory, "items") if one["status"] == "open"] == ["2026-03-27"]
