@@ -31,6 +31,7 @@ from pipelines.search.rank import (
     own_words_first,
     reciprocal,
     weighted,
+    whole_first,
     worth,
 )
 from pipelines.search.schema import reading
@@ -155,6 +156,7 @@ def answer(
     worths = _worths(root, connection, governed.scores, places, question)
     governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
     governed.scores.update(newer_first(governed.scores, places))
+    governed.scores.update(whole_first(governed.scores, held, len(terms), places))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, governed.scores)
     named = {unit: place for unit, place in named.items() if unit not in twice}

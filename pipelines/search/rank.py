@@ -150,6 +150,18 @@ def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace
     return changed
 
 
+def whole_first(
+    scores: Mapping[int, float], held: Mapping[int, int], count: int, places: Mapping[int, CandidatePlace]
+) -> dict[int, float]:
+    """Return the scores of the items with all `count` words of a question, none behind a unit that has none of them.
+
+    What is over counts less, but who asks for it by its name asks for nothing beside it.
+    """
+    least = max((score for unit, score in scores.items() if not held.get(unit)), default=0.0)
+    whole = (unit for unit in scores if held.get(unit) == count and places[unit].types and not places[unit].kind)
+    return {unit: max(scores[unit], least) for unit in whole}
+
+
 def faded(day: str, today: str, half_life_days: int) -> float:
     """Return what is left of 1 on `today` if it halves every `half_life_days`; all of it without a valid day."""
     try:

@@ -198,3 +198,11 @@ def test_the_end_of_a_long_turn_is_found_though_the_log_has_its_beginning(memory
     assert any("zeppelin" in text for text in texts(memory, "zeppelin"))
     found = [hit["path"] for hit in asked(memory, "Paragraph 1 is about the harbour")["results"][:1]]
     assert found == ["Logs/2026-03-17.md"]
+
+
+def test_who_asks_for_something_done_by_its_name_gets_it(lived: Memory) -> None:
+    lines = "- looked at the crane\n- Todo: Grease the winch.\n- looked at the mast\n- long talk about the tide\n"
+    lived.write("Logs/2026-03-17.md", lines)
+    lived.write("Logs/2026-03-18.md", "- Done: Grease the winch.\n- looked at the buoys\n")
+    lived.curate("run", "--now", "2026-03-19T02:00")
+    assert json.loads(lived.curate("search", "winch", "--json"))["results"][0]["text"] == "Todo: Grease the winch."
