@@ -296,10 +296,13 @@ def _written(page: Document | None) -> set[str]:
 
 
 def _page_row(document: Document, before: Document | None, name: str, today: str) -> Row:
-    """Return a page as a row: first the items that the run changed, then the others, most important first."""
+    """Return a page as a row: what the run changed, what its State rests on, then the rest, the weightiest first."""
     old, rows, room = _written(before), [], PAGE_TOKENS * _BYTES_A_TOKEN
+    stood = _before(document, STATE_TITLE)
+    cited = {ident for one in stood for ident in one["ids"]}
     items = sorted(
-        citable_items(document), key=lambda one: (render_item(one) in old, one.active is False, -priority(one, today))
+        citable_items(document),
+        key=lambda one: (render_item(one) in old, one.id not in cited, one.active is False, -priority(one, today)),
     )
     for item in items:
         row = {**_item_row(item, today), "section": item.page_section}
@@ -309,7 +312,7 @@ def _page_row(document: Document, before: Document | None, name: str, today: str
         rows.append(row)
     return {
         "id": name, "title": document.title, "kind": document.kind.value, "purpose": document.front.get("purpose"),
-        "before": _before(document, STATE_TITLE), "items": rows,
+        "before": stood, "items": rows,
     }  # fmt: skip
 
 
