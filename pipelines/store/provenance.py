@@ -38,15 +38,17 @@ _OWN = (
 _LEAD = re.compile(
     rf"""
     (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
-        says|said|reported|stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
+        says|said|replies|replied|answers|answered|claims|claimed|told|(?:reported|stated)(?=[ ]that\b))(?:[ ]us)?,?
         (?::(?!\S|[ ]["“>])|[ ]that\b)
-  | (?P<copied_from>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
-        says|said|writes|wrote|returns|returned|prints|printed|reported|
-        stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
+  | (?P<quoted>(?!{_OWN})[^\s:;!?]{{1,40}}(?:[ ][^\s:;!?]{{1,40}}){{0,2}})(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
+        says|said|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?:?[ ]?["“>]
+  | (?P<written>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:writes|wrote),?
         (?::(?!\S)|[ ]that\b|:?[ ]?["“>])
+  | (?P<printed>{_ADDRESS}|[\w.~-]*/\S{{1,80}}|[\w-]{{1,40}}\.\w{{1,5}})[ ](?:
+        returns|returned|prints|printed|reported|stated),?(?::(?!\S)|[ ]that\b|:?[ ]?["“>])
   | (?:(?P<letter>(?:an?[ ]|the[ ])?(?:e-?mail|mail|message|letter|newsletter|comment|review|ticket|post|dm)[ ]
         (?:from|by)[ ][^:\n]{{1,80}}?)
-      | (?P<issue>(?:github[ ]|gitlab[ ]|jira[ ])?issue[ ]?\#\d{{1,7}}[^:\n]{{0,60}}?)
+      | (?P<issue>(?:github[ ]|gitlab[ ]|jira[ ])?issue[ ]?\#\d{{1,7}})(?=[ ]?:)
       | (?:fetched|quot(?:ed?|ing)|pasted|copied|forwarded|downloaded|translated|excerpt)[ ](?:from|of|by)[ ]
         (?P<copied>{_ADDRESS}|[^:\n]{{1,80}}?)
       | according[ ]to[ ](?P<by>[^,:\n]{{1,80}}?)(?=[,:])
@@ -74,7 +76,8 @@ def is_told(said: str) -> bool:
     plain = fold_markdown([said])
     label = _LABEL.match(plain)
     found = None if label and label["within"] else _LEAD.match(plain, label.end() if label else 0)
-    return bool(found and found["told"]) and not _MACHINE.search(found["told"] if found else "")
+    name = found and (found["told"] or found["quoted"])
+    return bool(name) and not _MACHINE.search(name or "")
 
 
 @functools.lru_cache(256)  # neighbouring lines share their headings
