@@ -221,17 +221,6 @@ class GitMissing(GitFault):
         super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
 
 
-class TooMuchFromGit(GitFault):
-    """Raised when git's output is too large; the part that arrived is not used."""
-
-    def __init__(self, command: str, most: int) -> None:
-        super().__init__(
-            f"git {command} returned more than {most:,} bytes, the most that is read at once.",
-            "The memory or its history has a file far larger than notes are. Run `git count-objects -vH` in the memory"
-            " to see its size, and move large files out of the memory.",
-        )
-
-
 class LockHeld(CurateError):
     """Raised when another run is working on the memory."""
 

@@ -6,12 +6,10 @@ both are lists of timed lines: what a later line says counts.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from pipelines.errors import TooMuchFromGit
 from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
@@ -65,9 +63,8 @@ def _with_secret_in_git(git: Git, paths: Iterable[str], redactor: Redactor) -> s
     """Return the logs whose version in the last commit holds a secret."""
     head, found = git.head(), set[str]()
     for path in paths if head else ():
-        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` has no size limit
-            if path in git.tree(head) and redactor.find(git.show(head or "", path) or b""):
-                found.add(path)
+        if path in git.tree(head) and redactor.find(git.show(head or "", path) or b""):
+            found.add(path)
     return found
 
 

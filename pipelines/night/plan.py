@@ -6,13 +6,11 @@ need. Nothing here writes. What a plan would do can be shown (`--dry-run`) or ap
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.errors import TooMuchFromGit
 from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Nearby, OperationKind
@@ -196,11 +194,10 @@ def _read(run: Run) -> None:
 def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
     """Return the entries of the version of a log with this digest, or None if git has none."""
     for commit in git.versions(path):
-        with contextlib.suppress(TooMuchFromGit):  # no log that large was ever read
-            data = git.show(commit, path) or b""
-            keys = [entry.key for entry in parse_entries(path, "", data.decode(errors="replace"))]
-            if entries_digest(keys) == digest:
-                return frozenset(keys)
+        data = git.show(commit, path) or b""
+        keys = [entry.key for entry in parse_entries(path, "", data.decode(errors="replace"))]
+        if entries_digest(keys) == digest:
+            return frozenset(keys)
     return None
 
 

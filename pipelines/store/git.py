@@ -14,14 +14,13 @@ import os
 import re
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import (
     DamagedGit,
     DetachedHead,
     GitFault,
     NotARepository,
-    TooMuchFromGit,
 )
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
@@ -42,16 +41,10 @@ def _read_object(git: Any, name: str) -> tuple[str, str, bytes] | None:  # noqa:
     The stream is let go before anybody closes the pipe that it would read to its end.
     """
     ident, kind, size, stream = git.stream_object_data(name)
-    if size > MOST_BYTES:
-        while stream.read(MOST_BYTES >> 9):
-            pass  # the next answer comes after it
-        raise TooMuchFromGit("cat-file", MOST_BYTES)
     data = stream.read()
     return (ident.decode(), kind.decode(), data) if len(data) == size else None
 
 
-MOST_BYTES: Final = 512 * 1024 * 1024
-"""The limit of an object: the logs of ten years, at 140 KB a day."""
 _FOLDER = "40000"
 """The mode of a folder in a git tree."""
 _LAG = "index-base"
@@ -163,7 +156,6 @@ class Git(GitCommands):
         """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.
 
         Raises:
-            TooMuchFromGit: it is too large to hold.
             GitFault: git failed.
         """
         _ = self.repository

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import TooMuchFromGit, UnknownRun, did_you_mean
+from pipelines.errors import UnknownRun, did_you_mean
 from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
@@ -220,6 +219,5 @@ def baseline_at(
         if now is not None and blob_id(now.text.encode()) == blob:
             same.add(path)
             continue
-        with contextlib.suppress(TooMuchFromGit):  # never read as a document either
-            changed |= read_documents_in({path: git.blob(blob) or b""}, ledger)
+        changed |= read_documents_in({path: git.blob(blob) or b""}, ledger)
     return changed, frozenset(same)

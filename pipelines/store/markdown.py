@@ -94,7 +94,7 @@ def indented_code(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-_CONFLICT = re.compile(r"(<{7}|\|{7}|>{7})(?: .*)?|(={7})")
+_CONFLICT = re.compile(r"[<>]{7}(?: .*)?|={7}")
 
 
 def conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
@@ -102,36 +102,22 @@ def conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
 
     Only all marks in their order count: `=======` alone underlines a heading. Marks within a code fence are an example.
     """
-    marks = [
-        (number, line[0])
-        for number, line in enumerate(lines)
-        if line[:1] in _SIDES and _CONFLICT.fullmatch(line.rstrip("\r\n"))
-    ]
-    fences = fence_ends([line.rstrip("\r\n") for line in lines]).items() if marks else ()
-    for first, last in fences:
-        if _stretches(inside := [mark for mark in marks if first < mark[0] < last]):
-            marks = [mark for mark in marks if mark not in inside]
-    return _stretches(marks)
-
-
-def _stretches(marks: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
-    """Return the outermost stretches among marks; one that is opened twice and closed once ends there all the same."""
-    found: list[tuple[int, int]] = []
-    first, depth, is_parted, end = -1, 0, False, -1
-    for number, sign in marks:
-        if sign == "<":
-            first, depth = number if first < 0 else first, depth + 1
-        elif sign == "=":
+    bare = [line.rstrip("\r\n") for line in lines]
+    marks = [at for at, line in enumerate(bare) if line[:1] in _SIDES and _CONFLICT.fullmatch(line)]
+    examples = fenced(bare) if marks else ()
+    found, first, is_parted = list[tuple[int, int]](), -1, False
+    for at in (at for at in marks if at not in examples):
+        if bare[at] == "=======":
             is_parted = first >= 0
-        elif sign == ">" and is_parted:
-            depth, end = depth - 1, number
-            if not depth:
-                found.append((first, end))
-                first, is_parted, end = -1, False, -1
-    return found + ([(first, end)] if end >= 0 else [])
+        elif bare[at][0] == "<":
+            first = at if first < 0 else first
+        elif is_parted:
+            found.append((first, at))
+            first, is_parted = -1, False
+    return found
 
 
-_SIDES = frozenset("<|=>")
+_SIDES = frozenset("<=>")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING = re.compile(r"\n[^\S\n]*<!--")

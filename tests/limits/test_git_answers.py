@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import GitFault, TooMuchFromGit
-from pipelines.store import git as git_module
+from pipelines.errors import GitFault
 from pipelines.store import git_remote
 from pipelines.store.git import Git
 from pipelines.store.git_remote import Remote
@@ -39,18 +38,6 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return put
 
 
-def test_an_answer_of_exactly_the_bound_is_read_and_one_byte_more_is_not(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git = Git(memory.root)
-    blob = git.run("hash-object", "-w", "--stdin", data=bytes(1000)).decode().strip()
-    monkeypatch.setattr(git_module, "MOST_BYTES", 1000)
-    assert git.blob(blob) == bytes(1000)
-    monkeypatch.setattr(git_module, "MOST_BYTES", 999)
-    with pytest.raises(TooMuchFromGit, match=r"git cat-file returned more than 999 bytes.*git count-objects"):
-        git.blob(blob)
-
-
 def test_what_git_says_beside_its_answer_holds_nobody_up(instead: Callable[[str], Git]) -> None:
     git = instead("head -c 3000000 /dev/zero | tr '\\0' 'x' >&2; echo >&2; echo why >&2; echo answer; exit 3")
     code, out, error = git._call(["log"])
@@ -73,29 +60,6 @@ def test_a_git_that_ends_within_an_answer_has_given_none(
 ) -> None:
     with pytest.raises(GitFault, match=sentence):
         instead(script).object("HEAD")
-
-
-def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
-    before, head = memory.files(), memory.git("rev-parse", "HEAD")
-    with monkeypatch.context() as patch:
-        patch.setattr(git_module, "MOST_BYTES", 200)
-        said = memory.curate(*NIGHT, exits=1)
-    assert "git cat-file returned more than 200 bytes" in said
-    assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
-    memory.curate(*NIGHT)
-    assert "hall 4" in memory.read("Areas/general.md")
-
-
-def test_a_document_that_was_larger_once_stops_no_night(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory.write("Areas/large.md", "# Large\n\n- Fact: The printer stands in hall 4\n" + "word " * 40_000)
-    memory.curate(*NIGHT)
-    memory.write("Areas/large.md", "# Large\n\n- Fact: The printer stands in hall 4\n")
-    monkeypatch.setattr(git_module, "MOST_BYTES", 100_000)
-    memory.curate("run", "--now", "2026-03-20T02:00")
-    assert "hall 4 ^k" in memory.read("Areas/large.md")
 
 
 def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

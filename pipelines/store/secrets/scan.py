@@ -10,7 +10,7 @@ import io
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from pipelines.errors import BadFile, TooMuchFromGit
+from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
@@ -55,9 +55,8 @@ def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
             first.setdefault(about.split()[3], (path, commit))
     found = []
     for blob, (path, commit) in first.items():
-        with contextlib.suppress(TooMuchFromGit):
-            leaks = secrets_in(path, io.BytesIO(git.blob(blob) or b""), redactor)
-            found += [replace(leak, blob=blob, commit=commit) for leak in leaks]
+        leaks = secrets_in(path, io.BytesIO(git.blob(blob) or b""), redactor)
+        found += [replace(leak, blob=blob, commit=commit) for leak in leaks]
     return found
 
 
