@@ -45,10 +45,8 @@ def document_changes(
             changes.append(Change(path, *(None if text is None else text.encode() for text in (was, now))))
     # The rows of the others, too: what the ledger lost is written again.
     current = [one for path, one in after.items() if one is not before.get(path) or not one.is_still]
-    gone = {ident for path, one in before.items() if one is not after.get(path) for ident in one.held}
-    gone |= {key for path, one in before.items() if one is not after.get(path) for key in one.told}
-    gone.difference_update(*((*one.held, *one.told) for one in after.values()))
-    written = ledger_after(state, current, gone)
+    known, left = ({key for one in side.values() for key in (*one.held, *one.told)} for side in (before, after))
+    written = ledger_after(state, current, known - left)
     return [*changes, *(Change(path, state.get(path), data) for path, data in sorted(written.items()))]
 
 
@@ -96,33 +94,20 @@ def check_documents(
 def _not_conserved(
     before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
 ) -> list[str]:
-    """Return which items would vanish, be duplicated, or name a missing item.
-
-    Documents that stay as they are hold the same items on both sides, so only the others are compared item by item.
-    """
-    same = [one for path, one in after.items() if before.get(path) is one]
-    old, new = (
-        [one for path, one in side.items() if before.get(path) is not after.get(path)] for side in (before, after)
-    )
-    was, now = _places(old), _places(new)
-
-    def stays(ident: str) -> bool:
-        return any(ident in one.held for one in same)
-
-    vanished = {ident for ident in was if ident not in now and not stays(ident)}
-    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident in vanished and ident not in gone]
-    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now and not stays(ident)]
-    for ident, paths in now.items():
-        if len(paths) > len(was.get(ident, ())):
-            others = _places(one for one in same if ident in one.held).get(ident, [])
-            if others or len(paths) > 1:
-                faults.append(f"{ident} would be in {' and '.join([*others, *paths])}")
-    links = {pair for one in new for pair in one.links if pair[1] not in now and not stays(pair[1])}
-    links |= {pair for one in same if vanished for pair in one.links if pair[1] in vanished}
+    """Return which items would vanish, be duplicated, or name a missing item."""
+    was, now = _places(before.values()), _places(after.values())
+    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
+    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
+    faults += [
+        f"{ident} would be in {' and '.join(paths)}"
+        for ident, paths in now.items()
+        if len(paths) > max(1, len(was.get(ident, ())))
+    ]
+    old, new = ({pair for one in side.values() for pair in one.links} for side in (before, after))
     return faults + [
         f"{ident} would name {named}, which does not exist"
-        for ident, named in sorted(links)
-        if named not in gone and (named in vanished or not any((ident, named) in one.links for one in (*old, *same)))
+        for ident, named in sorted(new)
+        if named not in now and named not in gone and (named in was or (ident, named) not in old)
     ]
 
 
