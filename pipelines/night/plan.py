@@ -56,7 +56,6 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.log import parse_entries
-from pipelines.store.review_queue import MOST_SHOWN, read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals, taken_back_since
@@ -365,9 +364,6 @@ def _fit(run: Run) -> None:
     briefing = run.documents.get(BRIEFING)
     report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}
     report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
-    if (folded := len(read_queue(run.documents.get(REVIEW))) - MOST_SHOWN) > 0:
-        count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
-        report.warnings.append(f"{count} in {REVIEW}, folded away below the first {MOST_SHOWN}.")
     why = "a generated sentence was left out, because it would hold a secret"
     report.warnings += [f"{path}: {why}." for path in pruned.left_out]
 

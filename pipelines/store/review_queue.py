@@ -9,8 +9,7 @@
 
     - Decision: … ^k…
 
-The next run applies a ticked box. What people write around it stays. Nobody answers more than a few questions at once,
-so only the first ones are shown, and the others are folded.
+The next run applies a ticked box. What people write around it stays.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.document import Document, document_at, kept_with_document
 from pipelines.store.item import Item, Status, render_item
@@ -36,9 +35,6 @@ _BOX = re.compile(
     r"(?P<choice>[a-z]+(?: (?:k[0-9a-f]{8,64}|[a-z]+))?)\b:?[ \t]*(?P<means>[^\r\n]*)"
 )
 _ENTRY_DIGITS = 8
-MOST_SHOWN: Final = 5
-"""The number of questions shown; the others are folded."""
-_FOLD = "<!-- review folded -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +78,7 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
 @kept_with_document
 def _entries(document: Document) -> tuple[QueueEntry, ...]:
     lines, placed_at, found = document.lines, [placed.line for placed in document.items], []
-    for first, past, mark in _marked(document):
-        end = next((number for number in range(first, past) if _FOLD in lines[number]), past)
+    for first, end, mark in _marked(document):
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
         items = document.items[bisect_right(placed_at, first) : bisect_left(placed_at, end)]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
@@ -137,26 +132,7 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order o
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, waits := list(items))]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
-    return {**documents, REVIEW: _folded(document.with_text(text + gap + "".join(row + end for row in rows), waits))}
-
-
-def _folded(document: Document) -> Document:
-    """Return Review.md with all but the first questions folded into a section that people can open."""
-    lines, end = list(document.lines), line_end(document.lines)
-    while (at := next((number for number, line in enumerate(lines) if _FOLD in line), None)) is not None:
-        del lines[at : at + (2 if lines[at + 1 : at + 2] == [end] else 1)]
-    entries = _marked(document.with_text("".join(lines)))
-    if len(entries) > MOST_SHOWN:
-        count = len(entries) - MOST_SHOWN
-        summary = f"{count} more question{'s' if count > 1 else ''}"
-        end_of_last = entries[-1][1]
-        lines[end_of_last:end_of_last] = [f"</details> {_FOLD}{end}", end]
-        begin = entries[MOST_SHOWN][0]
-        lines[begin:begin] = [
-            f"<details><summary>{summary}</summary> {_FOLD}{end}",
-            end,
-        ]
-    return document.with_text("".join(lines))
+    return {**documents, REVIEW: document.with_text(text + gap + "".join(row + end for row in rows), waits)}
 
 
 def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
@@ -175,7 +151,7 @@ def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Se
             continue
         for one in sorted((placed[ident] for ident in idents), key=lambda one: one.line, reverse=True):
             del lines[one.line : one.end]
-    return _folded(document.with_text("".join(lines)))
+    return document.with_text("".join(lines))
 
 
 def waiting(item: Item, home: str) -> Item:
