@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.store.transcripts.envelopes import Envelopes
 from pipelines.text import ARROW, clean, fold
@@ -45,7 +45,7 @@ Done = tuple[Act, str, str]
 
 _SIDE = "aside_question-", "<system-reminder>This is a side question"
 """How Claude Code names the agent that answers `/btw`, and how it begins the question, below a copy of the session."""
-CODEX_ASKS: Final = "request_user_input"
+_CODEX_ASKS = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
 _CODEX_NOTE = "user_note: "
 _CODEX_SENDERS = ("exec", "mcp")
@@ -247,18 +247,14 @@ class Acts:
         self._told[event].append(turn)
         return False
 
-    def awaits(self, line: bytes) -> bool:
-        """Return whether a line of Codex may contain the answer to one of its questions."""
-        return any(name == CODEX_ASKS and ident.encode() in line for ident, (name, _) in self._calls.items())
-
     def codex(self, payload: Record) -> list[Done]:
         """Return a person's answers to questions of Codex; its other tool calls and results are not acts.
 
         Answers marked as secret are left out.
         """
         ident, done = str(payload.get("call_id")), list[Done]()
-        if payload.get("name") == CODEX_ASKS and not payload.get("namespace"):
-            self._calls[ident] = CODEX_ASKS, payload.get("arguments")
+        if payload.get("name") == _CODEX_ASKS and not payload.get("namespace"):
+            self._calls[ident] = _CODEX_ASKS, payload.get("arguments")
         elif (call := self._calls.pop(ident, None)) and (self.headless or not self.sent):
             with suppress(*_STRANGE):
                 answers = json.loads(payload["output"])["answers"]

@@ -59,19 +59,10 @@ _REACHES_OUT = re.compile(
     re.IGNORECASE,
 )
 _ARGUMENT = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
-_CALL_LINE = re.compile(
-    rb'"type":\s?"(?:[a-z_]{1,40}_call(?:_output)?|mcp_[a-z_]{1,40})"|"role":\s?"(?:tool|function|toolResult)"'
-)
-_HEAD = 600
 _TOOLS = ("tool", "function", "toolResult", "tool_result")
 _USES = ("tool_use", "toolCall", "tool_call")
 _IDS = ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "id")
 _MEMORY = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
-
-
-def may_call(line: bytes) -> bool:
-    """Return whether a line without speech may contain a tool call or its result."""
-    return bool(_CALL_LINE.search(line, 0, _HEAD))
 
 
 class _From(IntEnum):

@@ -1,8 +1,7 @@
 """Reads a transcript line by line: yields its turns, and counts skipped lines by kind, with the first line of each.
 
-Most bytes of a transcript are tool results. Lines that cannot contain a turn are recognised by their bytes and never
-parsed; every other line is parsed on its own, so that no record affects another. A captured transcript is copied to
-Sessions while it is read, so that one pass suffices.
+Every line is parsed on its own, so that no record affects another. A captured transcript is copied to Sessions while it
+is read, so that one pass suffices.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from typing import IO, TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.files import make_folder, open_own, sync_folder, writing
 from pipelines.store.layout import ASIDE, SESSIONS
-from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
-from pipelines.store.transcripts.outside import Outside, may_call
+from pipelines.store.transcripts.acts import Acts
+from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
 from pipelines.store.user_layout import inside
 
@@ -109,10 +108,6 @@ CUT_OFF: Final = "cut off at the end"
 FAULTS: Final = (NOT_JSON, CUT_OFF)
 """How a line can be unreadable."""
 
-_MAY_SPEAK = (
-    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
-    b'"UserMessage"', b'"AgentMessage"', CODEX_ASKS.encode(),
-)  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -177,16 +172,8 @@ class Transcript:
         line = line.lstrip(b"\0")  # a crash of the machine leaves zeros before what was written next
         if not line.strip():
             return []
-        broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
-        if not (any(mark in line for mark in _MAY_SPEAK) or self.acts.awaits(line)):
-            if may_call(line) and (call := _parsed(line)):
-                self.outside.read(call, self._opening[1])
-            if not (line.startswith(b"{") and line.rstrip().endswith(b"}")):
-                return broken
-            return [] if b'"type"' in line else UNKNOWN  # every record of a known program has a type
-        record = _parsed(line)
-        if record is None:
-            return broken
+        if (record := _parsed(line)) is None:
+            return NOT_JSON if line.endswith(b"\n") else CUT_OFF
         # A fork also contains the opening record of the session that it continues: the first one counts.
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
@@ -198,10 +185,6 @@ class Transcript:
                 self.outside.take(record)
             return []
         return said
-
-
-_ROLLED_BACK = b'"thread_rolled_back"'
-_PARENTS = (b'"parentUuid"', b'"parentId"')
 
 
 def taken_back(file: Iterable[bytes], zone: tzinfo = UTC) -> frozenset[int]:
@@ -217,11 +200,8 @@ def taken_back(file: Iterable[bytes], zone: tzinfo = UTC) -> frozenset[int]:
     parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
     asked, rolled, last, acts = list[int](), set[int](), "", Acts(headless=True)
     for number, line in enumerate(file, start=1):
-        in_tree = any(mark in line for mark in _PARENTS)
-        if not (in_tree or any(mark in line for mark in _MAY_SPEAK) or _ROLLED_BACK in line):
-            continue
         record = _parsed(line) or {}
-        payload = record.get("payload")
+        in_tree, payload = not {"parentUuid", "parentId"}.isdisjoint(record), record.get("payload")
         if isinstance(payload, dict) and payload.get("type") == "thread_rolled_back":
             count = payload.get("num_turns")
             first = asked[-count] if isinstance(count, int) and 0 < count <= len(asked) else number
