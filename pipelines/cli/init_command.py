@@ -11,11 +11,11 @@ from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say, say_verbatim
 from pipelines.cli.set_up import SetUp, set_up
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, PathNotUtf8, UsageFault
+from pipelines.errors import BadFile, GitFault, PathNotUtf8, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
-from pipelines.store.git_remote import OtherMemory, memory_elsewhere
+from pipelines.store.git_remote import memory_elsewhere
 from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
@@ -120,7 +120,10 @@ def _refuse_second_memory(git: Git) -> None:
     branch = name.partition("/")[2] if kind == "remotes" else name
     there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
     here = git.repository.branch.removeprefix("refs/heads/")
-    raise OtherMemory("This repository", name, here, f"{there} && curate init {shlex.quote(str(git.root))}")
+    raise GitFault(
+        f"This repository holds another memory, on its branch {name}; the branch here is {here}.",
+        f"To use that memory: `{there} && curate init {shlex.quote(str(git.root))}`.",
+    )
 
 
 def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:

@@ -17,7 +17,6 @@ from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import baseline_at
-from pipelines.store.git_remote import OWN_BRANCH
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import SETTINGS, TOMBSTONES, is_tracked, kind_of
 from pipelines.store.ledger import ledger_after, ledger_in
@@ -55,7 +54,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
         raise GitFault(
             "The remote's memory shares no history with this one.",
             "To use that one, clone it into another folder. To keep both there, give this one a branch of its own: "
-            f"`git switch -c NAME && git config {OWN_BRANCH} NAME`.",
+            "`git switch -c NAME`.",
         )
     if base == theirs:
         return ()

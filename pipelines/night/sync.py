@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -16,7 +15,7 @@ from pipelines.store.change_set import Change
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author, Git
-from pipelines.store.git_remote import OtherMemory, Refused, Remote, address_of
+from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, day_of_log
 from pipelines.store.left_out import MISSING, left_out
@@ -58,7 +57,6 @@ class Sharing:
         state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
         has_sent: whether commits were pushed.
         has_received: whether commits of the remote were joined.
-        beside: the sentence about another memory on another branch of the remote, or empty.
     """
 
     settings: Settings
@@ -70,17 +68,16 @@ class Sharing:
     state: str = ""
     has_sent: bool = False
     has_received: bool = False
-    beside: str = ""
 
     @property
     def needs_person(self) -> bool:
         """Whether this memory and the remote's do not meet until somebody does something about it."""
-        return self.state == "diverged" or bool(self.beside)
+        return self.state == "diverged"
 
     def pull(self, git: Git) -> None:
         """Pull the remote's commits; the person's edits are committed by then."""
         try:
-            theirs = self._fetched(self.remote_for(git))
+            theirs = self.tried(self.remote_for(git).fetch)
             if theirs and (head := git.head()) and not follows(git, theirs, head):
                 self.take_in(git, theirs)
         except CurateError as fault:
@@ -102,23 +99,8 @@ class Sharing:
         except CurateError as fault:
             self._note_fault(git, fault)
 
-    def _fetched(self, remote: Remote) -> str | None:
-        """Fetch the remote's branch; note if another branch there holds another memory.
-
-        Raises:
-            OtherMemory: it does, and the remote does not have ours yet.
-        """
-        theirs = self.tried(remote.fetch)
-        if found := self.tried(lambda: other_memory(remote, self.remote)):
-            if theirs is None:
-                raise found
-            self.beside = found.sentence
-            note = f"{found.sentence} {found.advice.strip()}"
-            self.notes += [note] * (note not in self.notes)
-        return theirs
-
     def _pushed(self, git: Git, remote: Remote) -> bool:
-        theirs = self._fetched(remote)
+        theirs = self.tried(remote.fetch)
         if theirs and not follows(git, theirs, git.head() or ""):
             self.take_in(git, theirs)
         head = git.head() or ""
@@ -149,8 +131,7 @@ class Sharing:
         return with_retries(action, self.push_settings.tries, self.sleep)
 
     def _note_fault(self, git: Git, fault: CurateError) -> None:
-        is_apart = isinstance(fault, _Diverged | OtherMemory)
-        self._note("diverged" if is_apart else "failed", git, fault.sentence, fault.advice.strip())
+        self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence, fault.advice.strip())
 
     def _note(self, state: str, git: Git, reason: str = "", advice: str = "") -> None:
         """Record the state in `.curate/push.json`, and note a failure for the person."""
@@ -160,7 +141,7 @@ class Sharing:
         if reason and note not in self.notes:  # a failed fetch and push mostly have the same reason
             self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
-        row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason or self.beside}
+        row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
         before = read_record(git.root, STATE)
         if before.get("remote") != self.remote:
             before = {}
@@ -176,19 +157,6 @@ def remote_named(git: Git, name: str, push_settings: PushTable) -> Remote:
     git.check()
     branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
     return Remote(git, address_of(git, name), branch, push_settings.timeout_seconds)
-
-
-def other_memory(remote: Remote, name: str) -> OtherMemory | None:
-    """Return the error for a remote that holds another memory on another branch, or None.
-
-    Raises:
-        GitFault: the remote did not answer in time, or refused.
-    """
-    if not (other := remote.other_memory()):
-        return None
-    there = f"git -C {shlex.quote(str(remote.git.root))}"
-    how = f"{there} fetch {name} {other}:{other} && {there} switch {other}"
-    return OtherMemory(f"The remote {name}", other, remote.branch, how)
 
 
 class _Diverged(CurateError):

@@ -60,20 +60,6 @@ class Refused(NotPushed):
     """Raised when the remote rejects a push because it has commits that this machine has not seen."""
 
 
-class OtherMemory(GitFault):
-    """Raised when a repository holds another memory on another branch: two machines that use both would never meet."""
-
-    def __init__(self, where: str, other: str, branch: str, how: str) -> None:
-        super().__init__(
-            f"{where} holds another memory, on its branch {other}; the branch here is {branch}.",
-            f"To use that memory: `{how}`. If both are meant to be there: `git config {OWN_BRANCH} {branch}`.",
-        )
-
-
-OWN_BRANCH: Final = "memcurate.branch"
-"""The key in a clone's git configuration that names the branch of its memory, where the repository holds others."""
-
-
 NIGHT_REF: Final = "refs/curate/night"
 """At the remote: the newest commit that a `curate night` made or read through."""
 
@@ -118,7 +104,8 @@ class Remote:
             GitFault: the remote did not answer in time, or refused.
         """
         self._make_repository()
-        if (commit := self._branches().get(f"refs/heads/{self.branch}")) is None:
+        commit = list_heads(self.address, self.seconds).branches.get(f"refs/heads/{self.branch}")
+        if commit is None:
             return None
         if (head := self.git.head()) is not None:
             self._call("update-ref", "refs/heads/here", head)
@@ -127,40 +114,6 @@ class Remote:
             self.address, f"+refs/heads/{self.branch}:refs/heads/there",
         )  # fmt: skip
         return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
-
-    def other_memory(self) -> str:
-        """Return another branch of the remote that holds a memory with another beginning, or an empty string.
-
-        What is fetched to see that stays out of the memory's repository. A backup of this memory, or a branch of its
-        history, is no other memory; nor is any if the clone's configuration says that its branch is meant.
-
-        Raises:
-            GitFault: the remote did not answer in time, or refused.
-        """
-        if own_branch(self.git) == self.branch:
-            return ""
-        self._make_repository()
-        head, others = self.git.head(), self._branches()
-        others.pop(f"refs/heads/{self.branch}", None)
-        if not others or (self.git.repository.common_dir / "shallow").exists():
-            return ""
-        apart = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.git.repository.common_dir / "objects")}
-        wanted = [f"+{name}:{name}" for name in others]
-        if head:
-            _run_git(("update-ref", "refs/here", head), self._folder, self.seconds, **apart)
-        quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
-        _run_git(("fetch", *quiet, self.address, *wanted), self._folder, self.seconds, **apart)
-        for name in others:
-            with contextlib.suppress(GitFault):
-                _run_git(("cat-file", "-e", f"{name}:{SETTINGS}"), self._folder, self.seconds, **apart)
-                try:
-                    _run_git(("merge-base", "refs/here", name), self._folder, self.seconds, **apart)
-                except GitFault:
-                    return name.removeprefix("refs/heads/")
-        return ""
-
-    def _branches(self) -> dict[str, str]:
-        return dict(list_heads(self.address, self.seconds).branches)
 
     def push(self, commit: str) -> None:
         """Fast-forward the remote's branch to a commit; never by force.
@@ -221,17 +174,10 @@ class Remote:
         self.git.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(folder))
 
 
-def own_branch(git: Git) -> str:
-    """Return the branch that the clone's configuration names as its memory's, or an empty string."""
-    with contextlib.suppress(GitFault):
-        return git.run("config", "--local", "--get", OWN_BRANCH).decode().strip()
-    return ""
-
-
 def memory_elsewhere(git: Git) -> str:
     """Return a branch, here or as fetched, that holds a memory while the current one holds none; else empty."""
     branch = git.repository.branch
-    if git.object(f"HEAD:{SETTINGS}") or own_branch(git) == branch.removeprefix("refs/heads/"):
+    if git.object(f"HEAD:{SETTINGS}"):
         return ""
     names = git.run("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes").decode().split()
     return next((name for name in names if name != branch and git.object(f"{name}:{SETTINGS}")), "")
