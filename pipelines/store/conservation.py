@@ -49,7 +49,7 @@ class Fault:
         path: the file.
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
-        kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
+        kind: `vanished`, `duplicate-id`, `dangling-link`, `broken-comment`, `front-matter`, `over-cap`,
             `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
         what: the predicate of a sentence about the place.
     """
@@ -163,7 +163,7 @@ def _of_document(document: Document) -> Iterator[Fault]:
 
 
 def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
-    """Yield duplicated ids, and circular chains of successors."""
+    """Yield duplicated ids."""
     places: dict[str, list[tuple[str, Placed]]] = {}
     for document, placed in snapshot.items():
         if placed.item.id:
@@ -172,13 +172,6 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
         first = f"{found[0][0]}:{found[0][1].line + 1}"
         for path, placed in found[1:]:
             yield Fault(path, placed.line + 1, ident, "duplicate-id", f"is also in {first}")
-        seen, at = {""}, ident
-        while at in places and at not in seen:
-            seen.add(at)
-            at = places[at][-1][1].item.superseded_by
-        if at == ident:
-            what = "is superseded by itself, through its successors; change one superseded-by to another item"
-            yield Fault(found[-1][0], found[-1][1].line + 1, ident, "circle", what)
 
 
 def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:

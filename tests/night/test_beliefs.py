@@ -210,13 +210,11 @@ def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
     assert json.loads(memory.curate("check", "--json")) == []
 
 
-def test_a_circle_of_successors_is_named_and_harms_nothing(memory: Memory) -> None:
+def test_a_circle_of_successors_harms_nothing(memory: Memory) -> None:
     old, new = replaced(memory)
     text = memory.read("Projects/kestrel.md").replace(f"- Fact: {CORRECTED}", f"- ~~Fact: {CORRECTED}~~")
     memory.write("Projects/kestrel.md", text)
     memory.amend(new.id, **{"superseded-by": old.id})
     night(memory, "2026-03-08", "Fact: The gateway has a new fan.")
-    faults = json.loads(memory.curate("check", "--json", exits=1))
-    assert {fault["kind"] for fault in faults} == {"circle"}
     live = [item.text for _, item in items(memory).values() if item.active]
     assert live == ["Test every deploy by hand.", "The gateway has a new fan."]

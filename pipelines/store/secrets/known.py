@@ -10,8 +10,7 @@ import contextlib
 import hmac
 import json
 import re
-from functools import cache, cached_property, lru_cache
-from itertools import islice
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
@@ -35,12 +34,6 @@ _LONGEST = 512
 _VARIED = 8
 _BITS = 3.0
 _HASH = 32
-_MOST = 10_000
-MOST_TAUGHT: Final = 1000
-_MOST_TRIED = 250_000
-"""The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
-_KEPT = 65_536
-"""Runs that were looked at and are remembered: texts repeat themselves."""
 _HEADING = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _KINDS = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
 _RUN = re.compile(rb"(?:[!#-&(-~]|[\xc2-\xf4][\x80-\xbf]{1,3}){3,}+")
@@ -68,7 +61,6 @@ class KnownSecrets:
         self.allowed: set[str] = set()
         self.clean: set[tuple[int, bool]] = set()
         self._lengths: set[int] = set()
-        self._found_in = lru_cache(_KEPT)(lambda run: tuple(self._places_in(run)))
         self._size = -1
 
     def refresh(self) -> None:
@@ -77,14 +69,13 @@ class KnownSecrets:
             size = (self._root / FILE).stat().st_size
             if size != self._size:
                 self._size, data = size, read_bytes(self._root, FILE) or b""
-                for line in data.splitlines()[-_MOST:]:
+                for line in data.splitlines():
                     with contextlib.suppress(ValueError, TypeError, KeyError):
                         self._take(json.loads(line))
 
     def _take(self, row: dict[str, Any]) -> None:
         digest, length = str(row["hash"]), int(row["length"])
         self.clean.clear()
-        self._found_in.cache_clear()
         if row.get("allowed"):
             self.allowed.add(digest)
             self.rules.pop(digest, None)
@@ -105,8 +96,6 @@ class KnownSecrets:
     def learn(self, values: Iterable[tuple[bytes, str]]) -> None:
         """Remember values that rules found, except those that may also be the name of something else.
 
-        One text teaches a limited number of values: writing them down takes longer than finding them.
-
         Args:
             values: of one text, each with its rule.
         """
@@ -116,8 +105,6 @@ class KnownSecrets:
             if row := self._row(_NAMED.sub(b"", value), rule):
                 self._take(row)
                 rows.append(row)
-                if len(rows) == MOST_TAUGHT:
-                    break
         self._write(rows)
 
     def _row(self, value: bytes, rule: str) -> dict[str, Any] | None:
@@ -165,7 +152,7 @@ class KnownSecrets:
             return
         for match in _RUN.finditer(data):
             start, run = match.start(), match[0]
-            for begin, stop, rule in self._found_in(run) if len(run) <= _LONGEST else self._places_in(run):
+            for begin, stop, rule in self._places_in(run):
                 yield start + begin, start + stop, rule
 
     def _places_in(self, run: bytes) -> Iterator[tuple[int, int, str]]:
@@ -179,7 +166,7 @@ class KnownSecrets:
         pairs = (
             (at, at + length) for at in sorted(edges) if at < last for length in self._lengths if at + length in edges
         )
-        for begin, stop in islice(pairs, _MOST_TRIED):
+        for begin, stop in pairs:
             value = run[begin:stop]
             if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
                 yield begin, stop, rule

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.queries.startup.fast import log_quickly
-from pipelines.store.secrets.known import MOST_TAUGHT
 from pipelines.store.secrets.redact import load_redactor, without_secrets
 
 if TYPE_CHECKING:
@@ -49,17 +48,6 @@ def test_a_value_that_was_kept_without_its_start_is_found_too(tmp_path: Path) ->
     moved = tmp_path.rename(tmp_path.with_name("moved"))
     assert '"start"' not in (moved / ".curate/secrets.jsonl").read_text()
     assert VALUE not in load_redactor(moved).redact(f"see {VALUE}.").text
-
-
-def test_a_line_of_secrets_teaches_a_limited_number_of_them(tmp_path: Path) -> None:
-    values = [f"{VALUE[:8]}{number:04}{VALUE[8:]}" for number in range(2 * MOST_TAUGHT)]
-    redactor = load_redactor(tmp_path)
-    line = " ".join(f"API_TOKEN={value}" for value in values)
-    assert len(redactor.find(line.encode())) == len(values)
-    assert redactor.learned == MOST_TAUGHT
-    assert len((tmp_path / ".curate/secrets.jsonl").read_text().splitlines()) == MOST_TAUGHT
-    text = redactor.redact(line).text
-    assert not any(value in text for value in values)
 
 
 @pytest.mark.parametrize(
