@@ -229,7 +229,7 @@ def with_brief(
         if path in after and (title == NOW_TITLE or has_state(after[path])):
             after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
     for path, purpose in written.purposes.items():
-        if path in after:
+        if path in after and after[path].front.lines:
             after[path] = with_front_matter(after[path], {"purpose": purpose})
     return after, written.counts["sentences"] - sum(map(len, kept.values()))
 

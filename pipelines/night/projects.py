@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote
 from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
 from pipelines.review.questions import as_queue_text
-from pipelines.store.aliases import aliases_of, with_alias, with_front_lines
+from pipelines.store.aliases import aliases_of, with_alias
 from pipelines.store.change_set import moved
 from pipelines.store.document import (
     ORDER,
@@ -48,9 +48,7 @@ def named_in(title: str, documents: Mapping[str, Document]) -> str:
 
 def kept(document: Document, day: str) -> Document:
     """Return a project marked as kept on a day, so that it is not proposed for the archive again."""
-    if document.front.lines and not document.faults:
-        return with_front_matter(document, {KEPT: day})
-    return document if document.faults else with_front_lines(document, [f"{KEPT}: {day}"])
+    return with_front_matter(document, {KEPT: day})
 
 
 def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
@@ -131,9 +129,8 @@ def _retitled(document: Document, title: str) -> Document:
         line = lines[first.line]
         lines[first.line] = line.replace(was, title, 1)
     retitled = document.with_text("".join(lines))
-    if document.front.lines and not document.faults and (document.front.get("title") or not first):
-        return with_front_matter(retitled, {"title": title})
-    return retitled if first else with_front_lines(retitled, [f"title: {title}"])
+    is_told = document.front.get("title") or not first
+    return with_front_matter(retitled, {"title": title}) if is_told else retitled
 
 
 def propose_archives(

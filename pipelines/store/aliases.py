@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from pipelines.store.document import with_front_matter
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pipelines.store.document import Document
 
 
@@ -27,32 +26,18 @@ def aliases_of(document: Document) -> tuple[str, ...]:
     return tuple(name for one in found if (name := one.strip().strip("\"'").strip()))
 
 
-def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
-    """Return a document with lines appended to its front matter, which is added if missing."""
-    lines, end = list(document.lines), line_end(document.lines)
-    new = [row + end for row in rows]
-    if document.front.lines:
-        at = document.front.lines - 1
-        return document.with_text("".join([*lines[:at], *new, *lines[at:]]))
-    return document.with_text("".join([f"---{end}", *new, f"---{end}", *lines]))
-
-
 def with_alias(document: Document, name: str) -> Document:
     """Return a document with a former name added to its aliases."""
     name = " ".join(name.translate(_STRUCTURE).split())
     if not name or name.casefold() in {one.casefold() for one in aliases_of(document)}:
         return document
     lines = list(document.lines)
-    at = next((n for n, line in enumerate(lines[: document.front.lines]) if line.startswith(f"{KEY}:")), None)
+    at = next((n for n, line in enumerate(lines[: document.front.lines]) if line.strip() == f"{KEY}:"), None)
     if at is None:
-        return with_front_lines(document, [f"{KEY}: [{name}]"])
-    end = line_end(lines)
-    if lines[at].partition(":")[2].strip():
-        lines[at] = f"{KEY}: [{', '.join([*aliases_of(document), name])}]{end}"
-    else:
-        rows = list(takewhile(lambda row: row.strip().startswith("- "), lines[at + 1 :]))
-        indent = rows[0][: len(rows[0]) - len(rows[0].lstrip())] if rows else "  "
-        lines.insert(at + 1 + len(rows), f"{indent}- {name}{end}")
+        return with_front_matter(document, {KEY: f"[{', '.join([*aliases_of(document), name])}]"})
+    rows = list(takewhile(lambda row: row.strip().startswith("- "), lines[at + 1 :]))
+    indent = rows[0][: len(rows[0]) - len(rows[0].lstrip())] if rows else "  "
+    lines.insert(at + 1 + len(rows), f"{indent}- {name}{line_end(lines)}")
     return document.with_text("".join(lines))
 
 

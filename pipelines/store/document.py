@@ -433,12 +433,16 @@ def with_marks(document: Document, items: Mapping[int, Item]) -> Document:
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
-    """Return the document with these keys of its front matter set, if that is valid; other lines stay as they are."""
-    front, lines = document.front, document.lines
-    if not front.lines or front.faults:
+    """Return the document with these keys of its front matter set, if that is valid; other lines stay as they are.
+
+    A document without front matter gains it.
+    """
+    front, lines, end = document.front, document.lines, line_end(document.lines)
+    if front.faults:
         return document
-    left, out, end = dict(values), lines[:1], line_end(lines)
-    for line in lines[1 : front.lines - 1]:
+    block = lines[: front.lines] or [f"---{end}", f"---{end}"]
+    left, out = dict(values), block[:1]
+    for line in block[1:-1]:
         found = key_in(line)
         if found and found[1] in values:  # set duplicate keys alike: readers differ in which one counts
             value = values[found[1]]
@@ -447,7 +451,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
         else:
             out.append(line)
     out += [f"{key}: {value}{end}" for key, value in left.items()]
-    return document.with_text("".join([*out, *lines[front.lines - 1 :]]))
+    return document.with_text("".join([*out, block[-1], *lines[front.lines :]]))
 
 
 def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
