@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 # Never believed, or not to be shown for any day.
-UNTOLD = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
+UNTOLD = frozenset({Status.WAITING, Status.NEVER_HELD})
 
 DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)

@@ -65,7 +65,7 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClai
 def _claims_of(item: Item) -> Iterator[LineClaim]:
     reworded = item.trust is Trust.OWNER and not item.by  # it cites lines, so a run wrote it originally
     for number, at in enumerate(item.evidence):
-        if item.status in {Status.FORGOTTEN, Status.WAITING}:
+        if item.status is Status.WAITING:
             continue
         if item.status is Status.MERGED:
             yield LineClaim(item.merged_into, at.render())

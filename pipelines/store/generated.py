@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _KEYS = ("of", "is", "lines", "days", "from", "items")
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
-_NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
+_NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.WAITING, Status.MERGED})
 
 
 def words_of(row: str) -> str:

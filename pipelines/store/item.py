@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.item_line import BY_WORD, OPENS, read_item_line, split_mark, values_in
 from pipelines.store.layout import day_of_log
@@ -59,7 +59,6 @@ class Status(StrEnum):
     NEVER_HELD = "never-held"
     RETRACTED = "retracted"
     MERGED = "merged"
-    FORGOTTEN = "forgotten"
 
 
 class Trust(StrEnum):
@@ -398,8 +397,8 @@ def _unescape(text: str) -> str:
 
 
 _USUAL = ("since", "until", "confirmed", "trust", "confidence", "seen", "by", "status", "reason")
-_USUAL_KEYS = frozenset({*_USUAL, "id", "type", "from"})
-_KNOWN = frozenset({*_USUAL_KEYS, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
+_KNOWN = frozenset({*_USUAL, *LINK_KINDS, "id", "type", "from", "superseded-by", "merged-into", "pinned", "section"})
+_KNOWN |= {"due", "doubted"}
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
 
@@ -431,15 +430,15 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
     status = Status.DROPPED if box == "-" and status is Status.OPEN else status
     if status in ACTIVE:  # whatever the row says: a person removed the strike-through or the tick
         superseded = merged = until = ""
-    rest = {} if _USUAL_KEYS.issuperset(pairs) else _rest(pairs)
+    due = pairs.get("due", "")
     if kind is ItemType.TODO:
-        bare, rest["due"] = stated_due(text)
+        bare, due = stated_due(text)
         text = bare if "due" in pairs else text
     whose, sure = _TRUSTS.get(trust, Trust.OWNER), _CONFIDENCES.get(confidence, Confidence.HIGH)
-    item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
-    vars(item).update(
+    extra = tuple((key, value) for key, value in pairs.items() if key not in _KNOWN)
+    return Item(
         type=kind,
-        text=fold(_without(_unescape(text), _brackets(rest.get("extra", ()), whose, sure)) if row else _unescape(text)),
+        text=_without(_unescape(text), _brackets(extra, whose, sure)) if row else _unescape(text),
         id=read.id,
         status=status,
         since=since,
@@ -452,22 +451,14 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
         by=by,
         superseded_by=superseded,
         merged_into=merged,
+        links=tuple((key, tuple(value.split())) for key, value in pairs.items() if key in LINK_KINDS),
+        pinned=pairs.get("pinned") == "yes",
+        page_section=pairs.get("section", ""),
+        due=due,
+        doubted=pairs.get("doubted", ""),
         reason=reason,
-        **rest,
+        extra=extra,
     )
-    return item
-
-
-def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of an item that few items have."""
-    return {
-        "links": tuple((k, tuple(v.split())) for k, v in pairs.items() if k in LINK_KINDS),
-        "pinned": pairs.get("pinned") == "yes",
-        "page_section": pairs.get("section", ""),
-        "due": pairs.get("due", ""),
-        "doubted": pairs.get("doubted", ""),
-        "extra": tuple((k, v) for k, v in pairs.items() if k not in _KNOWN),
-    }
 
 
 _MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")

@@ -109,7 +109,7 @@ _RANK = {
     for rank, status in enumerate((
         Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.DROPPED, Status.RESOLVED,
         Status.OCCURRED, Status.ANSWERED, Status.ENDED, Status.MERGED, Status.SUPERSEDED, Status.NEVER_HELD,
-        Status.RETRACTED, Status.FORGOTTEN,
+        Status.RETRACTED,
     ))
 }  # fmt: skip
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
