@@ -10,7 +10,7 @@ import contextlib
 import hmac
 import json
 import re
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
@@ -19,7 +19,6 @@ from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
 from pipelines.store.state import read_record, write_record
-from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +33,6 @@ _LONGEST = 512
 _VARIED = 8
 _BITS = 3.0
 _HASH = 32
-_HEADING = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _KINDS = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
 _RUN = re.compile(rb"(?:[!#-&(-~]|[\xc2-\xf4][\x80-\xbf]{1,3}){3,}+")
 """What a value can be part of: UTF-8 without blanks, quotes and control characters. Few bytes of vectors are."""
@@ -119,7 +117,6 @@ class KnownSecrets:
             or entropy(value) < _BITS
             or is_name(value)
             or (len(value) < _PLAIN and not all(kind.search(value) for kind in _KINDS))
-            or _folded(value.decode(errors="replace")) in self._names
         ):
             return None
         return {"hash": digest, "length": len(value), "rule": rule}
@@ -170,20 +167,6 @@ class KnownSecrets:
             value = run[begin:stop]
             if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
                 yield begin, stop, rule
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        """The names of the memory's documents, and their headings."""
-        names: list[str] = []
-        for path in tracked_files(self._root):
-            names.append(path.rpartition("/")[2].removesuffix(".md"))
-            with contextlib.suppress(CurateError, OSError):
-                names += _HEADING.findall((read_bytes(self._root, path) or b"").decode(errors="replace"))
-        return frozenset(map(_folded, names))
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 _RULES = "rules.json"
