@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import is_pending
 from pipelines.review.questions import as_queue_text
 from pipelines.store.document import edited
-from pipelines.store.item import ID_PATTERN, QUIET, Item, ItemType, Trust, with_extra
+from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
+from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.text import content_words

@@ -17,7 +17,6 @@ from pipelines.store.document import HISTORY, Document, block_of, document_at, e
 from pipelines.store.item import (
     CLOSED,
     CLOSED_BY,
-    ID_PATTERN,
     OUTCOMES,
     PERHAPS,
     STRUCK,
@@ -27,6 +26,7 @@ from pipelines.store.item import (
     Status,
     with_extra,
 )
+from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 

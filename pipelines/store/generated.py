@@ -26,8 +26,8 @@ from pipelines.store.document import (
     numbered,
     without_empty,
 )
-from pipelines.store.item import ID_PATTERN, Item, Status
-from pipelines.store.item_line import OPENS, ROWS, is_generated_under, line_key, values_in
+from pipelines.store.item import Item, Status
+from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, is_generated_under, line_key, values_in
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key

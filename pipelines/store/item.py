@@ -24,7 +24,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.item_line import BY_WORD, OPENS, read_item_line, split_mark, values_in
+from pipelines.store.item_line import BY_WORD, ID_PATTERN, MARK, OPENS, read_item_line, split_mark, values_in
 from pipelines.store.layout import day_of_log
 from pipelines.text import fold, stated_due
 
@@ -120,7 +120,6 @@ CLOSED_BY: Final = "closed-by"
 """The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 META: Final = "meta."
 """Begins the keys of what a person said of an item by a key of their own: `meta.topic=kafka`."""
-ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 8
 
 
@@ -461,12 +460,9 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
     )
 
 
-_MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
-
-
 def ids_in(text: str) -> list[str]:
     """Return the ids of the items whose marks stand in a text, wherever that is."""
-    return _MARK.findall(text) if "^k" in text else []
+    return MARK.findall(text) if "^k" in text else []
 
 
 def without_mark(line: str) -> str:

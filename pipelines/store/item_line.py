@@ -11,8 +11,9 @@ _BOXES = " xX/>!-"
 _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
 _BLOCK = re.compile(r"[ \t]+\^[A-Za-z0-9-]+$")
-_HEX = frozenset("0123456789abcdef")
-_SHORTEST, _LONGEST = 7, 65  # characters of an id
+ID_PATTERN = r"k[0-9a-f]{6,64}"
+_ID = re.compile(ID_PATTERN)
+MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
 OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
 """The beginning of a text that can stand in a line without becoming more than words."""
@@ -84,13 +85,8 @@ class ItemLine(NamedTuple):
 
 def split_mark(line: str) -> tuple[str, str]:
     """Return a line without the mark of an item, ` ^k…`, wherever that stands, and the id in it."""
-    at = line.find("^k")
-    while at >= 0:
-        ident = line[at + 1 : at + 1 + _LONGEST].split(maxsplit=1)[0]
-        end = at + 1 + len(ident)
-        if is_item_id(ident) and line[at - 1 : at] in _BLANKS and line[end : end + 1] in _BLANKS:
-            return f"{line[:at].rstrip(_BLANKS)}{line[end:]}".rstrip(_BLANKS), ident
-        at = line.find("^k", at + 1)
+    if found := MARK.search(line) if "^k" in line else None:
+        return f"{line[: found.start()].rstrip(_BLANKS)}{line[found.end() :]}".rstrip(_BLANKS), found[1]
     return line.rstrip(" \t"), ""
 
 
@@ -102,7 +98,7 @@ def own_block_id(line: str) -> str:
 
 def is_item_id(text: str) -> bool:
     """Whether a text is an item's id."""
-    return text[:1] == "k" and _SHORTEST <= len(text) <= _LONGEST and _HEX.issuperset(text[1:])
+    return _ID.fullmatch(text) is not None
 
 
 def read_item_line(line: str, unlabelled: str = "") -> ItemLine | None:

@@ -149,7 +149,6 @@ def can_stand(name: str) -> bool:
 
 
 _LOG_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
-_IN_EVERY_MONTH = re.compile(r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])\.md", re.ASCII)
 
 
 def log_path(day: str) -> str:
@@ -165,8 +164,6 @@ def episode_path(day: str) -> str:
 @lru_cache(maxsize=4096)
 def log_day(name: str) -> str:
     """Return the day in a log's file name, or an empty string if it is not a valid date."""
-    if _IN_EVERY_MONTH.fullmatch(name):  # fast path for nearly all
-        return name.removesuffix(".md")
     from datetime import date  # noqa: PLC0415  not needed by every start
 
     found = _LOG_NAME.fullmatch(name)
