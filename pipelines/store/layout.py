@@ -138,16 +138,6 @@ def slug(title: str) -> str:
 
 _RESERVED = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
 
-_BAD = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_LONGEST = 180
-
-
-def can_stand(name: str) -> bool:
-    """Whether a visible file or folder of that name is possible on every disk, and in git."""
-    return bool(name) and not _BAD.search(name) and not _DEVICE.fullmatch(name) and len(name.encode()) <= _LONGEST
-
-
 _LOG_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, fault_line, read_toml
-from pipelines.store.layout import LINKED, NOTES, NOTES_FILE, SETTINGS, STATE, Layout, can_stand
+from pipelines.store.layout import LINKED, NOTES, NOTES_FILE, SETTINGS, STATE, Layout
 from pipelines.text import is_utf8
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _faults(raw: dict[str, Any]) -> Iterator[str]:
 
 def home_fault(home: object) -> str:
     """Return what is wrong with the name of a memory's folder among notes; empty for nothing."""
-    is_name = isinstance(home, str) and "/" not in home and can_stand(home)
+    is_name = isinstance(home, str) and home.isprintable() and home[:1] not in {"", ".", "~"} and "/" not in home
     return "" if is_name else "it should be the name of a folder here"
 
 
