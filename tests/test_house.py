@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 98_000, "night": 62_100, "search": 35_300, "extract": 35_400, "cli": 29_950, "queries": 26_000,
+    "store": 94_500, "night": 62_100, "search": 35_300, "extract": 35_400, "cli": 29_950, "queries": 26_000,
     "agents": 25_150, "view": 25_100, "review": 16_400, "loose": 14_900,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
-WHOLE = 365_700
+WHOLE = 361_600
 
 
 def test_no_room_outgrows_its_budget() -> None:
