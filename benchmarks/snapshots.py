@@ -152,7 +152,7 @@ def with_a_model(life: Life) -> str:
     """Three nights read by a program, then taken back."""
     program = life.home / "model.py"
     program.write_text(MODEL)
-    (life.home / "config.toml").write_text(f'providers = ["exec:{sys.executable} {program}", "rules"]\n')
+    (life.home / "config.toml").write_text(f'providers = ["exec:{sys.executable} {program}"]\n')
     _live(life, WEEK, each=3)
     runs = [one["run"] for one in json.loads(life.run("runs", "--json"))]
     for run in runs:

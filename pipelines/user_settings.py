@@ -178,6 +178,12 @@ def _named(provider: str) -> str:
 Named = Annotated[str, AfterValidator(_named)]
 
 
+def _alone(providers: list[str]) -> list[str]:
+    if providers[1:] and "rules" in providers:
+        raise ValueError("rules stand alone: a day that no model can read waits")
+    return providers
+
+
 def _judging(provider: str) -> str:
     if provider == "rules":
         raise ValueError(f"it should be one of {', '.join(PROVIDERS[:-1])}, or exec: and a command")
@@ -220,7 +226,7 @@ class TrustTable(_Table):
 class UserFile(_Table):
     """The contents of the file."""
 
-    providers: Annotated[list[Named], Field(min_length=1)] | None = None
+    providers: Annotated[list[Named], Field(min_length=1), AfterValidator(_alone)] | None = None
     verify: VerifyTable = VerifyTable()
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()

@@ -135,6 +135,8 @@ def choose(names: Sequence[str]) -> None:
     file = user_file(os.environ)
     if file is None:
         raise UsageFault("HOME is not set, so your settings cannot be found.", "Set it to your home directory.")
+    if names[1:] and "rules" in names:
+        raise UsageFault("Rules stand alone.", "A day that no model can read waits for the next run.")
     user, more = load_user_settings(os.environ), dict[str, str]()
     if "openai" in names and not user.openai and (local := local_server()):
         more = {"base_url": local[0], "model": local[1]}

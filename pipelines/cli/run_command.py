@@ -92,7 +92,7 @@ def curate_run(  # noqa: PLR0913  one option each
         from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
         sweep_sessions(root, settings, when, quiet=as_json)
-    if night.rereads:
+    if night.writer:
         from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
 
         night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
@@ -136,7 +136,7 @@ def night_of(
         from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
 
         verifier = verifier_of(extractor, user, replies, budget=budget)
-        night = replace(night, rereads=True, verifier=verifier, writer=briefer_of(extractor))
+        night = replace(night, verifier=verifier, writer=briefer_of(extractor))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
@@ -145,7 +145,7 @@ def night_of(
 
 
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    if night.rereads:
+    if night.writer:
         from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  only models cost
 
         tell_estimate(night, replies, as_json=as_json)

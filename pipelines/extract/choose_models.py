@@ -33,9 +33,7 @@ def choose_extractor(
     pause: Callable[[float], None] | None = None,
     budget: Budget | None = None,
 ) -> Extractor:
-    """Return the extractor: the user's providers as a chain, followed by the rules if they are named.
-
-    Providers named after the rules are never used, since the rules do not fail. No SDK is imported here.
+    """Return the extractor: the user's providers as a chain, or the rules. No SDK is imported here.
 
     Args:
         user: the user's settings.
@@ -56,8 +54,7 @@ def choose_extractor(
     if budget:
         pause = pause or budget.pause
         models = [BudgetedModel(one, budget, price_of(one.name, user.prices)) for one in models]
-    last = RulesExtractor() if "rules" in user.providers else None
-    return ModelExtractor(Chain(models, replies, pause, user.prices), last)
+    return ModelExtractor(Chain(models, replies, pause, user.prices))
 
 
 def verifier_of(
@@ -91,10 +88,8 @@ def verifier_of(
 
 
 def _models(user: UserSettings) -> list[Model]:
-    """Return the models named before the rules."""
-    asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
     models: list[Model] = []
-    for name in asked:
+    for name in user.providers:
         if name.startswith(PREFIX):
             from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
 

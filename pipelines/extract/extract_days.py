@@ -5,11 +5,9 @@ Only new entries are read, however many nights were missed, so the cost of a nig
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import (
@@ -35,10 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 
-REREAD_NIGHTS: Final = 7
-"""For how many nights after the rules alone read a day a model may read it again."""
-
-
 @dataclass(frozen=True, slots=True)
 class DayToRead:
     """One log with entries to read.
@@ -48,8 +42,7 @@ class DayToRead:
         day: its day.
         file: the hash of its bytes; empty while it has marks of a conflict, so that its day stays open.
         entries: all of its entries.
-        fresh: the entries that no run has read.
-        again: the entries that only the rules have read, for a model to read.
+        fresh: the entries that no run has read, in log order.
     """
 
     path: str
@@ -57,12 +50,6 @@ class DayToRead:
     file: str
     entries: tuple[Entry, ...]
     fresh: tuple[Entry, ...]
-    again: tuple[Entry, ...] = ()
-
-    @property
-    def asked(self) -> tuple[Entry, ...]:
-        """The entries to read, in log order."""
-        return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +66,6 @@ class Extracted:
         pending: the days without a usable answer.
         tally: the cost of the calls, those of failed days included.
         ungrounded: items dropped because the log does not support them.
-        fallback: the days read by the rules because no model could.
         failure: the models' failures, a sentence each, or empty.
         over_budget: the user's caps that left days pending, a sentence each, or empty.
         notes: path of the log, and a note of the extractor on it.
@@ -95,7 +81,6 @@ class Extracted:
     pending: tuple[DayToRead, ...] = ()
     tally: Tally = field(default_factory=Tally)
     ungrounded: int = 0
-    fallback: tuple[str, ...] = ()
     failure: str = ""
     over_budget: str = ""
     notes: tuple[tuple[str, str], ...] = ()
@@ -126,8 +111,6 @@ def days_to_read(
     progress: Mapping[str, Sequence[LogProgress]],
     today: str,
     read_before: Callable[[str, str], frozenset[str] | None],
-    *,
-    rereads: bool = False,
     taken_back: Container[tuple[str, int]] = (),
 ) -> list[DayToRead]:
     """Return the logs with new entries, oldest first; days after `today` are not read.
@@ -138,7 +121,6 @@ def days_to_read(
         today: the memory's day, `YYYY-MM-DD`.
         read_before: (path, digest) → the entry hashes behind a closed day's digest, or None if they are unknown; the
             day is then read again, and the review drops what is known.
-        rereads: whether a model may read what only the rules could read on one of the last nights.
         taken_back: records of transcripts, whose entries nobody says any more.
     """
     found = []
@@ -146,11 +128,10 @@ def days_to_read(
         is_marked = b"<<<<<<<" in data and conflicts(lines_of(data.decode()))
         day, file = day_of_log(path), "" if is_marked else file_hash(data)
         records = progress.get(path, ())
-        due = due_again(records, today) if rereads else frozenset()
         # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
         is_done = day >= today or is_note(path)  # git has no version of one to take hashes from
         is_known = any(file and record.file == file and (record.digest or is_done) for record in records)
-        if day > today or (is_known and not due):
+        if day > today or is_known:
             continue
         entries = parse_entries(path, day, data.decode())
         keys = {entry.key for entry in entries}
@@ -162,26 +143,13 @@ def days_to_read(
                 known |= read_before(path, record.digest) or set()
             known |= record.entries
         fresh: dict[str, Entry] = {}  # a repeated entry is read once
-        again: dict[str, Entry] = {}
         for entry in entries:
             if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
                 continue
             if entry.key not in known:
                 fresh.setdefault(entry.key, entry)
-            elif entry.key in due:
-                again.setdefault(entry.key, entry)
-        found.append(DayToRead(path, day, file, entries, tuple(fresh.values()), tuple(again.values())))
+        found.append(DayToRead(path, day, file, entries, tuple(fresh.values())))
     return found
-
-
-def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
-    """Return the hashes of the entries that only the rules read and a model may still read."""
-    due = frozenset[str]()
-    for record in records:
-        with contextlib.suppress(ValueError, OverflowError):  # no mark, or an edited one
-            if date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS):
-                due |= record.by_rules
-    return due
 
 
 def extract(
@@ -209,8 +177,8 @@ def extract(
     faults, tally = list[ModelFailed](), Tally()
     for number, day in enumerate(days, 1):
         try:
-            if day.asked:
-                request = ExtractionRequest(day.day, day.asked, documents, nearby, seals)
+            if day.fresh:
+                request = ExtractionRequest(day.day, day.fresh, documents, nearby, seals)
                 answers.append((day, extractor.extract(request)))
                 tally.add(answers[-1][1].tally)
             read.append(day)
@@ -255,7 +223,6 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day: told for day, told in episodes.items() if told},
         ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
-        fallback=tuple(day.day for day, answer in answers if answer.fallback),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
 
@@ -266,7 +233,7 @@ def is_grounded(candidate: Candidate) -> bool:
 
 
 def advanced_progress(
-    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str, fallback: Container[str]
+    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str
 ) -> dict[str, tuple[LogProgress, ...]]:
     """Return the progress after these days were read; a day before `today` is closed: of a log, a digest stays.
 
@@ -274,21 +241,15 @@ def advanced_progress(
         progress: what earlier runs read.
         read: the days that this run read.
         today: the memory's day.
-        fallback: those days that only the rules could read; their new entries are marked.
     """
     after = dict(progress)
     for day in read:
         keys = frozenset(entry.key for entry in day.entries)
         records = progress.get(day.path, ())
-        due, night = due_again(records, today), max((record.night for record in records), default="")
-        if day.day not in fallback:
-            due -= {entry.key for entry in day.again}
-        elif day.fresh:
-            due, night = due | {entry.key for entry in day.fresh}, today
         is_over = day.file and day.day < today and not is_note(day.path)
         digest, open_keys = (entries_digest(keys), frozenset[str]()) if is_over else ("", keys)
         kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
-        after[day.path] = (*kept, LogProgress(day.file, digest, open_keys, due, night if due else ""))
+        after[day.path] = (*kept, LogProgress(day.file, digest, open_keys))
     return after
 
 
@@ -297,10 +258,10 @@ def first_days(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayTo
 
     A run reads one day, or all those before the first one that a model reads.
     """
-    asked = sorted({one.day for one in days if one.asked})
+    asked = sorted({one.day for one in days if one.fresh})
     old = [day for day in asked if day < rules_before]
     first = set(old or asked[:1])
     return (
-        [one for one in days if not one.asked or one.day in first],
-        [one for one in days if one.asked and one.day not in first],
+        [one for one in days if not one.fresh or one.day in first],
+        [one for one in days if one.fresh and one.day not in first],
     )

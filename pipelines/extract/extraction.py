@@ -249,7 +249,6 @@ class Extraction:
         episode: what happened on the day, in order of consequence.
         tally: the cost of the calls, failed ones included, and the kept replies used.
         dropped: how many proposed items were dropped because the log does not support them.
-        fallback: whether the rules read the day because no model could.
         notes: the extractor's notes on its own work, a sentence each, without text of the log.
     """
 
@@ -260,7 +259,6 @@ class Extraction:
     episode: tuple[Told, ...] = ()
     tally: Tally = field(default_factory=Tally)
     dropped: int = 0
-    fallback: bool = False
     notes: tuple[str, ...] = ()
 
 

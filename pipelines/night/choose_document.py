@@ -20,7 +20,7 @@ from pipelines.store.wording import folded
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.review.trust import TrustGate
     from pipelines.store.document import Document
@@ -111,7 +111,7 @@ def _words(title: str) -> frozenset[str]:
 
 
 def filed_candidates(
-    candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate, is_known: Callable[[Candidate], bool]
+    candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate
 ) -> tuple[list[Filed], list[Candidate]]:
     """Return the candidates with their trust and documents, in order, and those left out since they name no subject.
 
@@ -122,12 +122,9 @@ def filed_candidates(
         candidates: what was proposed.
         catalog: the documents.
         gate: decides whose words they are.
-        is_known: whether lines that were read before have an item for a candidate already.
     """
     filed, unplaced, made = list[Filed](), list[Candidate](), set[str]()
     for one in candidates:
-        if is_known(one):
-            continue
         if not has_subject(one, catalog):
             unplaced.append(one)
             continue

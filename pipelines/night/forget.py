@@ -243,16 +243,11 @@ def _carried_progress(
     parsed = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
     old, new = ([entry.key for entry in entries] for entries in parsed)
     now = dict(zip(old, new, strict=False))
-
-    def carried(keys: frozenset[str]) -> frozenset[str]:
-        return keys | {now[key] for key in keys & now.keys()}
-
     return tuple(
         record._replace(
             file=file_hash(after) if record.file == file_hash(before) else record.file,
             digest=entries_digest(new) if record.digest == entries_digest(old) else record.digest,
-            entries=carried(record.entries),
-            by_rules=carried(record.by_rules),
+            entries=record.entries | {now[key] for key in record.entries & now.keys()},
         )
         for record in records
     )

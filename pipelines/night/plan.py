@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import Nearby, OperationKind
+from pipelines.extract.extraction import Nearby
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers, put_back
@@ -28,7 +28,6 @@ from pipelines.night.projects import propose_archives
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
-from pipelines.night.reread import buried_by, known_by, reread_in
 from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
@@ -43,7 +42,7 @@ from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git_history import run_id
-from pipelines.store.item import Trust
+from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import (
     BRIEFING,
     PROGRESS,
@@ -61,11 +60,13 @@ from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals, taken_back_since
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
+    Reason,
     entries_digest,
     read_progress,
     read_tombstones,
     render_progress,
     render_tombstones,
+    wording_hash,
 )
 from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
@@ -169,11 +170,11 @@ def _read(run: Run) -> None:
         path: known for path, known in read.items() if not night.again or day_of_log(path) != night.again
     }
     before, gone = partial(_read_before, run.git), taken_back_since(night.root)
-    days = days_to_read(run.logs, progress, run.today, before, rereads=night.rereads, taken_back=gone)
-    run.days = [one for one in days if one.day not in run.failed or not one.asked]
+    days = days_to_read(run.logs, progress, run.today, before, gone)
+    run.days = [one for one in days if one.day not in run.failed or not one.fresh]
     if night.verifier:
         run.days, run.later = first_days(run.days, night.rules_before)
-    is_old = any(one.asked and one.day < night.rules_before for one in run.days)
+    is_old = any(one.fresh and one.day < night.rules_before for one in run.days)
     shown = [(document_id(path), item) for path, item in linkable(catalog.items)]
     nearby = Nearby(shown, newest_day(run.documents.values()))
     extracted = run.extracted = extract(
@@ -185,7 +186,7 @@ def _read(run: Run) -> None:
     report = run.report
     report.tally.add(extracted.tally)
     report.ungrounded, report.failure = extracted.ungrounded, without_secrets(extracted.failure)
-    report.over_budget, report.fallback = extracted.over_budget, extracted.fallback
+    report.over_budget = extracted.over_budget
     notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)
 
@@ -205,12 +206,19 @@ def _rule(run: Run) -> None:
     night, items, extracted = run.night, run.catalog.items, run.extracted
     ids, seals = frozenset(item.id for _, item in items), load_seals()
     gate = TrustGate(run.days, seals, night.rules_from, ids, run.catalog.person)
-    is_reread = reread_in(run.days, night.again)
-    is_buried = buried_by(run.stones, night.again, is_reread)
+    hashes = {stone.hash for stone in run.stones}
+    for_good = {stone.hash for stone in run.stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED}}
     filing = partial(file_candidate, catalog=run.catalog)
-    run.context = context = ReviewContext(KnownItems(items), is_buried, filing, gate.word_of)
-    is_known = known_by((item for _, item in items), is_reread)
-    filed, unplaced = filed_candidates(extracted.candidates, run.catalog, gate, is_known)
+    run.context = context = ReviewContext(
+        KnownItems(items),
+        # A model may give a sentence another type on another night.
+        lambda one: any(
+            wording_hash(kind, one.text) in (for_good if one.entry.day == night.again else hashes) for kind in ItemType
+        ),
+        filing,
+        gate.word_of,
+    )
+    filed, unplaced = filed_candidates(extracted.candidates, run.catalog, gate)
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     rulings = review(filed, extracted.operations, forms, context)
     if first := min((one.told for one in rulings if _waits(one, run.documents)), default=""):
@@ -219,12 +227,8 @@ def _rule(run: Run) -> None:
         rulings = [one for one in rulings if one.told < first]
         forms = [form for form in forms if form.place.entry.day < first]
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-    run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=night.rereads)
-    # Reading a line again confirms nothing.
-    run.rulings = [
-        one for one in rulings
-        if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
-    ]  # fmt: skip
+    run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=bool(night.verifier))
+    run.rulings = rulings
 
 
 def _waits(ruling: Ruling, documents: Mapping[str, Document]) -> bool:
@@ -376,7 +380,7 @@ def _finish(run: Run) -> None:
         raise snapshot.refusal(faults)
     progress = run.progress
     if extracted.read:
-        progress = advanced_progress(progress, extracted.read, run.today, extracted.fallback)
+        progress = advanced_progress(progress, extracted.read, run.today)
     take_secrets_out(run)
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
@@ -386,9 +390,8 @@ def _finish(run: Run) -> None:
         *put_back(run.back, run.documents, snapshot.documents),
     ]
     report.logs["read"] = sum(bool(day.fresh) for day in extracted.read)
-    report.read_days = tuple(dict.fromkeys(day.day for day in extracted.read if day.asked))
-    report.pending_days = tuple(day.day for day in extracted.pending if day.asked)
-    report.reread = tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback)
+    report.read_days = tuple(dict.fromkeys(day.day for day in extracted.read if day.fresh))
+    report.pending_days = tuple(day.day for day in extracted.pending if day.fresh)
     report.entries = {
         "read": sum(len(day.fresh) for day in extracted.read),
         "pending": sum(len(day.fresh) for day in extracted.pending),

@@ -36,8 +36,8 @@ _RUNS = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
 _HERE = frozenset({"commit", "index", "model", "seconds", "skipped"})
 """Fields that stay on this machine: commits, time and money, and what only says where to look."""
-_OF_READERS = ("extractor", "failure", "over_budget", "fallback_days", "reread_days")
-_OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "pending"})
+_OF_READERS = ("extractor", "failure", "over_budget")
+_OF_MODELS = frozenset({"tally", "failure", "over_budget", "pending"})
 """Fields that `--json` shows inside `model`, or as the exit code."""
 
 
@@ -73,8 +73,6 @@ class RunReport:
             one.
         failure: why days stay pending, a sentence for each kind of model failure, or empty.
         over_budget: which of the user's caps left days pending, or empty.
-        fallback: days read by the rules because no model could read them.
-        reread: days read by a model that only the rules could read before.
         pending: whether something is unread that should have been read.
         index: what reindexing did.
         seconds: stage → wall seconds.
@@ -103,8 +101,6 @@ class RunReport:
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
     over_budget: str = ""
-    fallback: Sequence[str] = ()
-    reread: Sequence[str] = ()
     pending: bool = False
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -156,8 +152,6 @@ class RunReport:
             "over_budget": self.over_budget or None,
             "failures": failures,
             "failing": tally.failing,
-            "fallback_days": self.fallback,
-            "reread_days": self.reread,
         }
         rows = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in _OF_MODELS)
         shown = dict(("model", model) if name == "extractor" else (name, value) for name, value in rows)

@@ -43,7 +43,6 @@ class Night:
         now: the time the run acts at.
         again: a day to read again, with its tombstones set aside; empty for none.
         rules_before: the first day that a model reads; the rules read earlier ones, all in one run. Empty for no limit.
-        rereads: whether the extractor is a model, and reads again what only the rules could read before.
         verifier: the second reader, or None if no model reads.
         writer: the models that write the night's brief, or None if code writes alone.
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
@@ -57,7 +56,6 @@ class Night:
     now: datetime
     again: str = ""
     rules_before: str = ""
-    rereads: bool = False
     verifier: Verifier | None = None
     writer: ModelBriefer | None = None
     rules_from: str = "self"

@@ -51,7 +51,7 @@ def skipped_lines(
         unplaced: proposed items that were dropped since they name no subject.
         rulings: the night's rulings.
         context: what they rest on.
-        by_model: whether a model read it, where the rules did not have to.
+        by_model: whether a model read it.
     """
     ruled = {
         place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
@@ -62,8 +62,8 @@ def skipped_lines(
     found = [
         (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
     ]
+    why = NOT_KEPT if by_model else NO_FORM
     for day in extracted.read:
-        why = NOT_KEPT if by_model and day.day not in extracted.fallback else NO_FORM
         for entry in day.fresh:
             first = entry.text.partition("\n")[0]
             if entry not in heard and _says_something(entry) and _is_own(entry, first, context):

@@ -39,19 +39,14 @@ class LogProgress(NamedTuple):
         file: hash of the log's bytes when it was last read.
         digest: digest of its entries' hashes once the day is closed; empty before.
         entries: the hashes of its curated entries while the day is open.
-        by_rules: the hashes of entries that only the rules read, although a model should have.
-        night: the day of the run that recorded `by_rules`, `YYYY-MM-DD`; empty for none.
     """
 
     file: str
     digest: str = ""
     entries: frozenset[str] = frozenset()
-    by_rules: frozenset[str] = frozenset()
-    night: str = ""
 
 
 FILE_DIGITS: Final = 16
-_NONE = frozenset[str]()
 
 
 def file_hash(data: bytes) -> str:
@@ -76,10 +71,8 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 
 
 def _progress_in(row: dict[str, Any]) -> tuple[str, LogProgress]:
-    entries = frozenset(map(str, row["entries"])) if "entries" in row else _NONE
-    by_rules = frozenset(map(str, row["by_rules"])) if "by_rules" in row else _NONE
-    night = str(row.get("night", ""))
-    return str(row["log"]), LogProgress(str(row["file"]), str(row.get("digest", "")), entries, by_rules, night)
+    entries = frozenset(map(str, row.get("entries", ())))
+    return str(row["log"]), LogProgress(str(row["file"]), str(row.get("digest", "")), entries)
 
 
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
@@ -109,7 +102,6 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
 def _row(path: str, record: LogProgress) -> str:
     row: dict[str, object] = {"log": path, "file": record.file}
     row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
-    row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
     return f"{json.dumps(row, ensure_ascii=False)}\n"
 
 

@@ -58,19 +58,18 @@ def test_use_writes_who_reads_and_keeps_what_else_stands_there(
     lay(programs, "codex", codex_says(), logged_out=1)
     config.parent.mkdir(parents=True)
     config.write_text("# my own\n[limits]  # a cap\nmax_tokens = 9000\n")
-    said = curate(capsys, "models", "use", "claude-code", "codex", "rules")
-    assert "From now on claude-code, then codex, then rules read the logs" in said
+    assert "Rules stand alone" in curate(capsys, "models", "use", "codex", "rules", exits=2)
+    said = curate(capsys, "models", "use", "claude-code", "codex")
+    assert "From now on claude-code, then codex read the logs" in said
     assert "Note: log text then goes to Anthropic and counts towards that login." in said
     assert "Note: codex is not logged in here" in said
     text = config.read_text()
     assert text.startswith("# my own\n")
     assert "# a cap" in text
     written = tomllib.loads(text)
-    assert written["providers"] == ["claude-code", "codex", "rules"]
+    assert written["providers"] == ["claude-code", "codex"]
     assert (written["limits"], written["claude-code"]) == ({"max_tokens": 9000}, {"program": str(claude.path)})
-    assert f"Reader    claude-code, then codex, then rules: your settings name them ({config})." in curate(
-        capsys, "models"
-    )
+    assert f"Reader    claude-code, then codex: your settings name them ({config})." in curate(capsys, "models")
     curate(capsys, "models", "use", "rules")
     assert tomllib.loads(config.read_text())["providers"] == ["rules"]
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.rules import RulesExtractor
 from tests.extract.days import (
     DAY,
     ENTRIES,
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 GOOD, NOTHING = reply_text(reply_item()), reply_text()
 
 
-def extractor(*models: Model, last: bool = False) -> ModelExtractor:
-    return ModelExtractor(Chain(models, pause=Still().retry), RulesExtractor() if last else None)
+def extractor(*models: Model) -> ModelExtractor:
+    return ModelExtractor(Chain(models, pause=Still().retry))
 
 
 def scripted(*said: Any, **changes: Any) -> Scripted:

@@ -117,21 +117,20 @@ def chain(user: UserSettings) -> list[str]:
     return [model.name for model in chosen.chain.models] if isinstance(chosen, ModelExtractor) else []
 
 
-def test_the_providers_are_a_chain_that_ends_with_the_rules(config: Path) -> None:
+def test_the_providers_are_a_chain_and_the_rules_stand_alone(config: Path) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
     both = load_user_settings(keys)
     assert chain(both) == ["anthropic:claude-haiku-5-5"]
-    named = load(config, 'providers = ["gemini", "exec:./me.sh -x", "anthropic", "rules", "anthropic"]', **keys)
+    named = load(config, 'providers = ["gemini", "exec:./me.sh -x", "anthropic"]', **keys)
     assert chain(named) == ["gemini:gemini-3.8-flash", "exec:me.sh", "anthropic:claude-haiku-5-5"]
-    assert choose_extractor(named).last  # type: ignore[attr-defined]  # a chain's
-    assert not choose_extractor(both).last  # type: ignore[attr-defined]  # as above
+    assert len(faults(config, 'providers = ["rules", "anthropic"]')) == 1
     for rules in (UserSettings(("anthropic", "gemini")), load_user_settings({}), load(config, 'providers = ["rules"]')):
         assert isinstance(choose_extractor(rules), RulesExtractor)
     assert KEY not in repr(both)
 
 
 LOCAL = """
-providers = ["openai", "rules"]
+providers = ["openai"]
 [openai]
 base_url = "http://127.0.0.1:11434/v1"
 model = "qwen3:8b"

@@ -94,7 +94,7 @@ LAYOUT: Final = (
     b'memory = "M"\nlogs = ["????/??/??*.md"]\n',
 )
 USER_SETTINGS: Final = (
-    b'providers = ["anthropic", "openai", "exec:claude -p", "rules"]\nrules_from = "owner"\n'
+    b'providers = ["anthropic", "openai", "exec:claude -p"]\nrules_from = "owner"\n'
     b'[anthropic]\nmodel = "claude-haiku-5-5"\napi_key_env = "KEY"\n[openai]\nmodel = "m"\nbase_url = "http://u:p@localhost:8080/v1"\n'
     b'[exec]\ntimeout_seconds = 60\n[limits]\nmax_usd = 1.5\nmax_tokens = 1000\n[prices."openai:m*"]\ninput = 1\noutput = 2.0\n'
     b'[embedder]\nprovider = "local"\nfolder = "~/m"\n[ping]\nurl = "https://hc.example/abc"\n[push]\nremote = "git@host:me/m.git"\n'
@@ -126,7 +126,7 @@ REPLY: Final = (
     b"```json\n{}\n```",
 )
 STATE: Final = (
-    b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"], "by_rules": ["a1"], "night": "2026-03-19"}\n'
+    b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"]}\n'
     b'{"log": "Logs/2026-03-17.md", "file": "cd34", "digest": "ef56"}\n',
     b'{"hash": "9f86d081", "id": "k7f3a9c2b10", "day": "2026-03-18", "reason": "retracted"}\n'
     b'{"hash": "9f86d082", "id": "", "day": "2026-03-18", "reason": "forgotten"}\n',

@@ -112,7 +112,7 @@ def reader(memory: Memory, log: str, name: str) -> Extractor:
     if name == "rules":
         return RulesExtractor()
     chain = Chain((parrot(log),), Replies(memory.root), Still().retry)
-    return ModelExtractor(chain, None)
+    return ModelExtractor(chain)
 
 
 def after(memory: Memory, lines: tuple[str, ...], name: str) -> dict[str, Document]:

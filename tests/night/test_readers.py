@@ -74,7 +74,7 @@ def test_where_nobody_is_logged_in_the_day_waits_with_one_line(memory: Memory, p
 
 @pytest.mark.usefixtures("log")
 def test_one_that_fails_is_named_though_the_next_one_reads(memory: Memory, programs: Path) -> None:
-    settle('providers = ["claude-code", "rules"]')
+    settle('providers = ["claude-code", "exec:echo {}"]')
     lay(programs, "claude", claude_says(**NOTHING_SPENT, api_error_status=401), status=1)
     said = memory.curate(*NIGHT)
     assert "claude-code gave no usable answer in this run (unauthorised)." in said

@@ -15,7 +15,6 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
@@ -62,15 +61,15 @@ def verdicts(call: Call) -> str:
     return json.dumps({"verdicts": [{"claim": one["claim"], "verdict": "supported"} for one in call.input["claims"]]})
 
 
-def a_night(memory: Memory, *models: Model, last: bool = False, now: str = NOW, again: str = "") -> Night:
+def a_night(memory: Memory, *models: Model, now: str = NOW, again: str = "") -> Night:
     when = datetime.fromisoformat(now)
     chain = Chain(models, Replies(memory.root), Still().retry)
-    reader = ModelExtractor(chain, RulesExtractor() if last else None)
+    reader = ModelExtractor(chain)
     return Night(memory.root, load_settings(memory.root), reader, when, again, verifier=ModelVerifier(chain))
 
 
-def curate(memory: Memory, *models: Model, last: bool = False) -> RunReport:
-    return curate_night(a_night(memory, *models, last=last), Watch())
+def curate(memory: Memory, *models: Model) -> RunReport:
+    return curate_night(a_night(memory, *models), Watch())
 
 
 def texts(memory: Memory) -> list[str]:

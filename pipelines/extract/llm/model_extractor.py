@@ -13,7 +13,6 @@ from pipelines.extract.extraction import (
     DocumentChoice,
     Extraction,
     ExtractionRequest,
-    Extractor,
     Operation,
     calendar,
     days_before,
@@ -28,7 +27,7 @@ from pipelines.store.item import Item, Trust
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
-from pipelines.usage import FailureKind, Usage
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,16 +56,14 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """Language models as an extractor, with the rules as the last resort if the user named them.
+    """Language models as an extractor.
 
     Args:
         chain: the models.
-        last: reads a day that no model could read; None to leave it pending.
         prompt: the extraction prompt.
     """
 
     chain: Chain
-    last: Extractor | None = None
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
 
     @property
@@ -78,22 +75,17 @@ class ModelExtractor:
         """Return the extraction of a day, from as many calls as its length needs; an empty day needs none.
 
         Raises:
-            ModelFailed: no model could read the day, and there is no last resort, or only the user's caps were in the
-                way. The whole day stays pending. The failure's `tally` counts what was spent.
+            ModelFailed: no model could read the day. The whole day stays pending. The failure's `tally` counts what was
+                spent.
         """
         pieces = cut(request.entries, self.chain.input_tokens)
         tally = self.chain.new_tally()
         try:
             outcomes = [self._read(request, number, piece, tally) for number, piece in enumerate(pieces)]
         except ModelFailed as fault:
-            if self.last is None or fault.kind is FailureKind.OVER_BUDGET:
-                fault.tally = tally
-                raise
-            read = self.last.extract(request)
-            read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone: {fault.sentence}"))
-        else:
-            read = _joined_outcomes(request, pieces, outcomes)
-        return replace(read, tally=tally)
+            fault.tally = tally
+            raise
+        return replace(_joined_outcomes(request, pieces, outcomes), tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
         """Return a day's calls, one per piece."""
