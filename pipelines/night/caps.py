@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.brief import with_true_now
@@ -78,7 +77,6 @@ def with_caps_applied(
     snapshot: Snapshot,
     settings: Settings,
     vetoed: frozenset[str] = frozenset(),
-    last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
     """Return the documents under their caps as they will be written, and the items that moved.
 
@@ -87,9 +85,8 @@ def with_caps_applied(
         snapshot: the memory as it was read.
         settings: the caps in bytes.
         vetoed: what people deleted from the generated sentences.
-        last: the documents as the last run left them, if they are known.
     """
-    pruned = prune(documents, settings, snapshot.unreadable(), vetoed, last)
+    pruned = prune(documents, settings, snapshot.unreadable(), vetoed)
     kept, left_out = without_secret_lines(pruned.documents, snapshot.documents, snapshot.root)
     return Pruned(kept, pruned.moved, left_out)
 
@@ -99,7 +96,6 @@ def prune(
     settings: Settings,
     closed: frozenset[str],
     vetoed: frozenset[str] = frozenset(),
-    last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
     """Bring every document under its cap, and write the generated text anew; a second time, nothing moves.
 
@@ -111,7 +107,6 @@ def prune(
         settings: the caps in bytes.
         closed: files that exist but cannot be read; nothing is moved into them.
         vetoed: what people deleted from the generated sentences.
-        last: the documents as the last run left them, if they are known: what has not changed since is true.
     """
     caps, newest = settings.caps, newest_day(documents.values())
     rank = partial(_worth_at_start, newest=newest)
@@ -132,7 +127,7 @@ def prune(
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
         _overflow(after, general, caps.document, newest, closed, moved, vetoed)
-    after = with_true_now(with_true_episodes(after, vetoed, last), vetoed=vetoed)
+    after = with_true_now(with_true_episodes(after, vetoed), vetoed=vetoed)
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))

@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
@@ -32,7 +31,6 @@ from pipelines.store.generated import (
 from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import Kind, day_of_log, episode_path
 from pipelines.store.log import parse_entries
-from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES: Final = 4
-_TOPICS = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 _ENDED = {
     Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
     Status.DROPPED: "Dropped", Status.ENDED: "No longer",
@@ -61,14 +58,12 @@ class ClosedDay:
 
     Args:
         day: the day.
-        headings: the topics of its log, from headings and projects, in order.
         sessions: the transcripts that its log mentions, in order.
         count: how many entries it has.
         log: the path of its log, of several the first.
     """
 
     day: str
-    headings: tuple[str, ...]
     sessions: tuple[str, ...]
     count: int
     log: str = ""
@@ -76,10 +71,9 @@ class ClosedDay:
 
 def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
     """Return a day, summed up from the entries of all its logs."""
-    topics = dict.fromkeys(one.project or (one.headings[-1] if len(one.headings) > 1 else "") for one in entries)
     found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
     sessions = tuple(dict.fromkeys(one[0] for one in found if one))
-    return ClosedDay(day, tuple(filter(None, topics)), sessions, len(entries), entries[0].path)
+    return ClosedDay(day, sessions, len(entries), entries[0].path)
 
 
 def days_to_tell(
@@ -199,7 +193,6 @@ def with_episodes(
     days = tuple(days)
     after, items = dict(documents), items_of_days(documents, {one.day for one in days})
     lines = _cited_lines(documents, {one.log for one in days})
-    titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
@@ -208,9 +201,6 @@ def with_episodes(
             continue
         kept = _with_told(page, one.day, written.get(one.day, ()))
         covers = lines.get(one.log, "")
-        topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
-        if topics and not kept:
-            kept = [Sentence(f"Worked on {_listed(topics)}.", by_code=True)]
         if not (found or kept):
             kept = [_nothing_to_tell(one)]
         sentences = completed(kept, found, one.day, vetoed)
@@ -234,9 +224,7 @@ def _rests_on(sentence: Sentence) -> list[tuple[int, int]]:
     return [(pair[0], pair[-1]) for pair in pairs if pair]
 
 
-def with_true_episodes(
-    documents: Mapping[str, Document], vetoed: frozenset[str], last: Mapping[str, Document] = MappingProxyType({})
-) -> dict[str, Document]:
+def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.
 
     Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
@@ -245,21 +233,19 @@ def with_true_episodes(
     Args:
         documents: every document by path.
         vetoed: what people deleted from the generated sentences.
-        last: the documents as the last run left them, with true episodes. A page is read only if it changed since, or
-            names an item that did.
     """
     known = items_by_id(documents)
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    news = _changed(documents, last)
-    stale = {path: one for path, one in pages.items() if one != last.get(path) or not news.isdisjoint(_named_in(one))}
-    looked = news | {ident for path in stale if path in last for ident in _named_in(last[path])}
-    untold = looked.difference(*map(_named_in, pages.values()))
-    untold = _untold((known[ident][1] for ident in untold if ident in known), vetoed)
+    named = {ident for page in pages.values() for ident in _named_in(page)}
+    untold = {
+        item.learnt
+        for ident, (_, item) in known.items()
+        if ident not in named and item.evidence and is_citable(item)
+        if not is_vetoed(item.learnt, "", (item,), vetoed)
+    }
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, page in pages.items():
-        if path not in stale and (not untold or untold.isdisjoint(sentences_in(page))):
-            continue
         for day, rows in sentences_in(page).items():
             ours = [one for _, one in rows]
             if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
@@ -274,26 +260,10 @@ def with_true_episodes(
     return after
 
 
-def _changed(documents: Mapping[str, Document], last: Mapping[str, Document]) -> set[str]:
-    """Return the ids of the items that are new, gone, moved or otherwise not as before."""
-    changed = set[str]()
-    for path in documents.keys() | last.keys():
-        if (now := documents.get(path)) != (was := last.get(path)):
-            held, once = (one.held if one else {} for one in (now, was))
-            changed |= {ident for ident in held.keys() | once.keys() if held.get(ident) != once.get(ident)}
-    return changed
-
-
 @kept_with_document
 def _named_in(page: Document) -> frozenset[str]:
     """Return the ids of the items that a page's sentences cite."""
     return frozenset(ident for some in sentences_in(page).values() for _, one in some for ident in one.ids)
-
-
-def _untold(items: Iterable[Item], vetoed: frozenset[str]) -> set[str]:
-    """Return the days that brought these items, so far as an episode should tell of them."""
-    left = (item for item in items if item.evidence and is_citable(item))
-    return {item.learnt for item in left if not is_vetoed(item.learnt, "", (item,), vetoed)}
 
 
 def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
@@ -359,13 +329,6 @@ def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
 def _nothing_to_tell(day: ClosedDay) -> Sentence:
     entries = "entry" if day.count == 1 else f"{day.count} entries"
     return Sentence(f"Nothing was kept of the day's {entries}.", (), digest((), with_status=False), by_code=True)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:MOST_NAMED])
-    if len(names) > len(shown):
-        return f"{', '.join(shown)} and {len(names) - len(shown)} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def _with_episode(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:

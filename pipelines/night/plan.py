@@ -140,7 +140,7 @@ def _take_edits(run: Run) -> None:
     snapshot, report = run.snapshot, run.report
     people = understand_edits(run.git, snapshot, run.found, run.today)
     answered = apply_answers(people.documents, run.today)
-    run.documents, run.last, run.back = answered.documents, people.last, answered.back
+    run.documents, run.back = answered.documents, answered.back
     run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones, *answered.retracted}
     run.vetoed = vetoed_by(run.stones, snapshot.documents)
     run.gone = frozenset(stone.id for stone in (*people.retracted, *answered.retracted))
@@ -363,7 +363,7 @@ def _tell(run: Run) -> None:
 def _fit(run: Run) -> None:
     """Bring every document under its cap, and write the generated text anew."""
     snapshot, report, settings = run.snapshot, run.report, run.night.settings
-    pruned = with_caps_applied(run.documents, snapshot, settings, run.vetoed, run.last)
+    pruned = with_caps_applied(run.documents, snapshot, settings, run.vetoed)
     run.documents = pruned.documents
     briefing = run.documents.get(BRIEFING)
     report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}

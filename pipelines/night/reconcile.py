@@ -81,7 +81,6 @@ class Reconciled:
             name no id.
         asked: ids of items about which Review.md asks.
         foreign: ids of items that came from elsewhere, and wait in Review.md.
-        last: the documents as the last run left them; empty if only `reconcile` was asked.
     """
 
     documents: dict[str, Document]
@@ -91,7 +90,6 @@ class Reconciled:
     corrected: list[Tombstone] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
-    last: Mapping[str, Document] = field(default_factory=dict)
 
     @property
     def stones(self) -> tuple[Tombstone, ...]:
@@ -101,17 +99,16 @@ class Reconciled:
 
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
     """Return a memory's documents after understanding people's edits since the last run."""
-    changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
+    changed, _ = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
     documents = _marked_again({**documents, **wrapped}, baseline)
-    last = changed | {path: documents[path] for path in same}
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
     wrote = written_by_agents(snapshot.root, commit.seconds if commit else 0)
     found = reconcile(documents, baseline, today, wrote)
     _ask_about_missing_pages(found, snapshot, today)
-    found.foreign, found.last = sorted(foreign), last
+    found.foreign = sorted(foreign)
     return found
 
 

@@ -88,7 +88,6 @@ class Run:
         logs: the logs by path, cleaned, with the partial ones folded in.
         stones: the hashes of what people removed.
         vetoed: what people deleted from the generated sentences.
-        last: the documents as the last run left them.
         back: pages that a person wants put back on the disk.
         gone: the ids of items that people removed.
         catalog: the documents with people's edits and answers, which new items are filed in.
@@ -118,7 +117,6 @@ class Run:
     logs: Mapping[str, bytes] = field(default_factory=dict)
     stones: frozenset[Tombstone] = frozenset()
     vetoed: frozenset[str] = frozenset()
-    last: Mapping[str, Document] = field(default_factory=dict)
     back: Sequence[str] = ()
     gone: frozenset[str] = frozenset()
     catalog: Catalog = field(default_factory=lambda: Catalog({}))

@@ -214,7 +214,7 @@ class Memory:
             (self.root / path).parent.mkdir(exist_ok=True)
             lines = [stated(item) for key, item in self.items.items() if self.places[key] == title]
             plant(self.root, path, "\n".join([f"# {title}", "", *lines, ""]))
-        days = [ClosedDay(day, (), (), 1) for day in self.month.arrivals()]
+        days = [ClosedDay(day, (), 1) for day in self.month.arrivals()]
         for path, one in with_episodes(with_states(read_documents(self.root)), days, {}).items():
             (self.root / path).parent.mkdir(exist_ok=True)
             plant(self.root, path, one.text)
