@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, now_option, with_root
+from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import count, say, say_json, say_table, say_verbatim
-from pipelines.clock import moment
-from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
-from pipelines.settings import Settings, load_settings
+from pipelines.errors import EXPECTED, FINE, BadSettings, GitFault, UsageFault
+from pipelines.settings import load_settings
 from pipelines.store.conservation import Fault, check_memory, repository_faults
 from pipelines.store.git import Git
 from pipelines.store.secrets.redact import known_values, load_redactor
@@ -26,24 +25,21 @@ from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.store.secrets.redact import FoundSecret
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Repair what can be repaired safely, and commit the result.")
 @click.option("--secrets", is_flag=True, help="Look for secrets in the current files instead.")
 @click.option("--history", is_flag=True, help="With --secrets: also look in every version in git.")
 @json_option("Print the faults as JSON.")
 @with_root
-@now_option
-def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root: Path, now: str | None) -> int:
+def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> int:
     """Check that no item was lost, and that no edit broke anything.
 
     This names each fault with its file, line and item; the exit code is 1 if there are any. With --secrets it looks for
-    secrets instead and prints the commands that remove them from git's history. Without --fix, nothing is changed.
+    secrets instead and prints the commands that remove them from git's history. Nothing is changed.
     """
     settings = load_settings(root)
     git = Git(root)
@@ -52,8 +48,6 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
         raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
-    if fix:
-        _mend(root, settings, moment(now, settings), quiet=as_json)
     faults = [*_settings_faults(), *repository_faults(root)]
     try:
         git.check()
@@ -67,21 +61,7 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         say(*map(str, faults))
         if not faults:
             say("Everything is accounted for, and nothing is broken.")
-        elif any(fault.mendable for fault in faults):
-            say("`curate check --fix` repairs what can be repaired safely.")
     return EXPECTED if faults else FINE
-
-
-def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> None:
-    """Repair the memory's contents, and say what was done."""
-    from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
-
-    try:
-        mended = mend(root, settings, when)
-    except DamagedGit:
-        return  # what is broken is told next
-    if not quiet:
-        say(f"Repaired: {mended}." if mended else "There was nothing to repair.")
 
 
 def _settings_faults() -> list[Fault]:

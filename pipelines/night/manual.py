@@ -86,7 +86,7 @@ class HeldMemory:
             raise snapshot.refusal(())
         pruned = with_caps_applied({**deed.documents, **still}, snapshot, settings, vetoed)
         after = pruned.documents
-        gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
+        gone = frozenset(stone.id for stone in deed.stones)
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise snapshot.refusal(faults)
         changes = [*document_changes(snapshot.documents, after, snapshot.state), *deed.further]
@@ -138,7 +138,6 @@ class ManualChange:
         changed: how many existing items were changed, moved or removed.
         stones: tombstones of items that go for good.
         further: changes of files that are not documents.
-        absent: ids that others may name though no item has them.
         lifted: tombstones that go: their items may come back.
         undoes: the run that it undoes, and the item if only that; else empty.
         remarks: further lines of the commit's message.
@@ -150,7 +149,6 @@ class ManualChange:
     changed: int = 0
     stones: Sequence[Tombstone] = ()
     further: Sequence[Change] = ()
-    absent: Sequence[str] = ()
     lifted: Collection[Tombstone] = ()
     undoes: str = ""
     remarks: Sequence[str] = ()
@@ -356,8 +354,8 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         written = text.replace("\n", "\r\n") if "\r\n" in now else text
         documents = {**snapshot.documents, path: document_at(path, written, snapshot.documents[path].rows)}
         cap = settings.caps.briefing
-        before = {fault.key for fault in written_faults(snapshot, held.git, cap)}
-        after = written_faults(replace(snapshot, documents=documents), held.git, cap)
+        before = {fault.key for fault in written_faults(snapshot, cap)}
+        after = written_faults(replace(snapshot, documents=documents), cap)
         if faults := [str(fault) for fault in after if fault.key not in before]:
             return Saved("", faults, text, base)
         author = held.git.identity() or settings.author

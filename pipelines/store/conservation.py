@@ -28,11 +28,8 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-# The kinds that `curate check --fix` repairs: those with one right answer.
-_MENDABLE = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "state"})
-
-
 _MOST_SAID = 3
+_RESTORES = "`git checkout HEAD -- {}` restores it"
 _DERIVED = {
     "index file": "index",
     "commit-graph": "objects/info/commit-graph*",
@@ -49,7 +46,7 @@ class Fault:
         path: the file.
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
-        kind: `vanished`, `duplicate-id`, `dangling-link`, `broken-comment`, `front-matter`, `over-cap`,
+        kind: `vanished`, `duplicate-id`, `broken-comment`, `front-matter`, `over-cap`,
             `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
         what: the predicate of a sentence about the place.
     """
@@ -59,11 +56,6 @@ class Fault:
     item: str
     kind: str
     what: str
-
-    @property
-    def mendable(self) -> bool:
-        """Whether `curate check --fix` can repair it."""
-        return self.kind in _MENDABLE
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -77,7 +69,7 @@ class Fault:
     def to_json(self) -> dict[str, object]:
         """Return it as a JSON object."""
         place = {"path": self.path, "line": self.line or None, "item": self.item or None}
-        return {**place, "kind": self.kind, "what": self.what, "mendable": self.mendable}
+        return {**place, "kind": self.kind, "what": self.what}
 
 
 def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
@@ -89,7 +81,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         cap: the limit of MEMORY.md, in bytes.
     """
     faults = [
-        Fault(path, 0, item.id, "vanished", f"was there until commit {commit[:10]} and is gone")
+        Fault(path, 0, item.id, "vanished", f"is gone; `git show {commit[:10]}^:./{path}` has its line")
         for item, path, commit in lost_items(snapshot, git)
     ]
     faults += [
@@ -98,7 +90,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         if warned.pending or warned.kind
     ]
     faults += _of_state(snapshot, git)
-    found = [*written_faults(snapshot, git, cap), *faults]
+    found = [*written_faults(snapshot, cap), *faults]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
 
@@ -134,17 +126,10 @@ def _remedy(root: Path, said: str, remote: str) -> str:
     return f"Your files are whole. {copy}. Without a copy the history is lost, and a new one begins: {anew}"
 
 
-def written_faults(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
-    """Return what is broken in a memory's documents; the arguments are those of `check_memory`."""
+def written_faults(snapshot: Snapshot, cap: int) -> list[Fault]:
+    """Return what is broken in a memory's documents; `cap` is the limit of MEMORY.md, in bytes."""
     faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
     faults += _of_ids(snapshot)
-    known = buried_ids(snapshot) | hidden_ids(snapshot, git) | {placed.item.id for _, placed in snapshot.items()}
-    faults += [
-        Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which does not exist")
-        for document, placed in snapshot.items()
-        for named in placed.item.linked
-        if named not in known
-    ]
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
@@ -178,9 +163,9 @@ def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
     """Yield unreadable lines in State, missing tombstones, and empty settings."""
     for path, data in snapshot.state.items():
         for number in unreadable_lines(data):
-            yield Fault(path, number, "", "state", "cannot be read")
+            yield Fault(path, number, "", "state", f"cannot be read; {_RESTORES.format(path)}")
     if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
-        yield Fault(TOMBSTONES, 0, "", "state", f"lacks tombstones of the last commit ({len(lost):,})")
+        yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost):,} tombstones; {_RESTORES.format(TOMBSTONES)}")
     if not read_bytes(snapshot.root, SETTINGS):
         filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
         command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {SETTINGS}"

@@ -52,7 +52,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
     memory.write("Areas/mine.md", "# Mine\n\n- Fact: The office is in Bern.\n")
     export = tmp_path / "export.jsonl"
     verbs = [
-        ["status"], ["check"], ["run", "--dry-run", *NOW], ["run", *NOW], ["runs"], ["check", "--fix"],
+        ["status"], ["check"], ["run", "--dry-run", *NOW], ["run", *NOW], ["runs"],
         ["history", one],
         ["check", "--secrets", "--history"], ["why", one], ["impact", one], ["items"],
         ["items", "--as-of", "2026-03-18"], ["export"],

@@ -158,7 +158,7 @@ def test_names_in_documents_and_state(watched: Watched) -> None:
         file = watched.root / "State" / f"{name}.jsonl"
         file.write_text((file.read_text() if file.exists() else "") + text)
     watched.memory.write("Review.md", "# Review\n\n" + "".join(f"- [x] restore: {name!r}\n" for name in NAMES))
-    for verb in (("run", "--now", "2026-03-12T02:00"), ("check",), ("check", "--fix"), ("index",), ("status",)):
+    for verb in (("run", "--now", "2026-03-12T02:00"), ("check",), ("index",), ("status",)):
         watched.do(*verb)
 
 

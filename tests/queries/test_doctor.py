@@ -150,5 +150,4 @@ def test_a_commit_is_tried_and_leaves_nothing(memory: Memory, tmp_path: Path) ->
     assert found["repository"][1].startswith("git can commit")
     assert {path for path in (memory.root / ".git").rglob("*") if path.is_file()} == before
     memory.curate("check")
-    memory.curate("check", "--fix")
     assert not started.exists()

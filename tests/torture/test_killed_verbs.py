@@ -45,7 +45,6 @@ VERBS: Final = {
     "undo": ("undo", *AT),
     "run": ("run", *AT),
     "sync": ("run", *AT),
-    "check --fix": ("check", "--fix", *AT),
     "index": ("index",),
     "install": ("install", "agents", "--agents-md", "INSTRUCTIONS"),
 }
@@ -68,10 +67,9 @@ class Ready:
         names |= {"TRANSCRIPT": self._transcript(), "INSTRUCTIONS": str(self.folder / "AGENTS.md")}
         if verb == "project merge":
             (self.root / "Projects" / "beacon.md").write_text("# Beacon\n")
-        if verb in {"review", "check --fix"}:
-            self._vanish(names["ID"])
         if verb == "review":
-            quiet("check", "--fix", *memory, *AT)
+            (self.root / "Logs" / "2026-03-20.md").write_text("- 09:00 Correction: the buoy is painted twice a year.\n")
+            quiet("run", *memory, *AT)
             names["WAITING"] = json.loads(quiet("review", "--json", *memory))[0]["id"]
         if verb == "sync":
             git(self.folder, "clone", "--quiet", "--bare", str(self.root), str(self.folder / "remote.git"))
@@ -91,14 +89,6 @@ class Ready:
         ]  # fmt: skip
         place.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
         return str(place)
-
-    def _vanish(self, ident: str) -> None:
-        for file in self.root.rglob("*.md"):
-            lines = file.read_text().splitlines(keepends=True)
-            file.write_text("".join(line for line in lines if f" ^{ident}" not in line))
-        quiet("run", "--memory", str(self.root), *AT)
-        (self.root / "State" / "tombstones.jsonl").unlink()
-        git(self.root, "commit", "--quiet", "-am", "careless")
 
     def copy(self) -> Path:
         """Return a fresh copy, with the remote as it was."""
@@ -168,7 +158,7 @@ def test_killed(prepared: Prepared, verb: str) -> None:
 
 
 @pytest.mark.usefixtures("sharing")
-@pytest.mark.parametrize("verb", ["correct", "check --fix"])
+@pytest.mark.parametrize("verb", ["correct", "review"])
 def test_killed_at_some_points(prepared: Prepared, verb: str) -> None:
     kill_verb(prepared, verb, 3)
 
@@ -192,8 +182,6 @@ def kill_verb(prepared: Prepared, verb: str, most: int) -> None:
             continue
         torn = [path for path in torn_files(root, before[1], after) if not is_begun(root, path, before[1], after)]
         faults = [f"{path} was torn" for path in torn]
-        if verb == "check --fix":
-            warm_curate(root, verb=ready.words)  # what was begun is taken up by the verb itself
         faults += faults_after(root, must)
         lost = bool(torn) or any(fault.endswith("is gone") for fault in faults)
         series.point(f"{verb} {call} {nth}", faults, lost=lost)
