@@ -170,7 +170,6 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     confirm("Forget it? `curate undo` cannot bring it back.", yes=yes)
     done = forget(*opened, name)
     parts = [f"blanked {count(done.lines, 'log line')}"] if done.lines else []
-    parts += [f"deleted {count(done.replies, 'saved reply', 'saved replies')}"] if done.replies else []
     parts += [f"removed links from {', '.join(done.unlinked)}"] if done.unlinked else []
     say(f"Forgot {name} of {done.path}{': ' + ', '.join(parts) if parts else ''}.")
     say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left))

@@ -14,17 +14,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
+from pipelines.extract.llm.replies import drop_replies
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
-from pipelines.review.outcomes import named_in_title, successor_in
+from pipelines.review.outcomes import named_in_title
 from pipelines.search.indexed_files import description_of, scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks
 from pipelines.store.evidence import Quotes, starts_of
-from pipelines.store.files import list_files, open_regular, read_bytes, writing
+from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.layout import LOGS, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, is_note, log_day
+from pipelines.store.layout import LOGS, PRIVATE, PROGRESS, REVIEW, SESSIONS, is_note, log_day
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
@@ -37,7 +38,6 @@ from pipelines.store.state import (
     tombstone,
 )
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import inside
 from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ _OWN_FILES = ("SOUL.md", "AGENTS.md")
 _TEXTS = (".md", ".txt")
 _NOTES = (*_TEXTS, ".meta.json")
 _MOST_LINES = 40
-_ANY_SIZE = 1 << 40
 # The start of a line and the pointer to its record are structure: they separate entries.
 _BEFORE = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
@@ -74,7 +73,6 @@ class Forgotten:
         id: the item's id.
         path: the document that held it.
         lines: how many log lines were blotted out.
-        replies: how many kept replies of models were deleted.
         unlinked: ids of items that linked to it.
         left: files and lines that still hold its words and that no run may change.
     """
@@ -82,7 +80,6 @@ class Forgotten:
     id: str
     path: str
     lines: int
-    replies: int
     unlinked: tuple[str, ...]
     left: tuple[str, ...]
 
@@ -101,10 +98,10 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         documents, unlinked, places = _cleared(held, ident, words)
         logs, count = _log_changes(held, item, words)
         places += _left(held, words)
-        replies = _drop_derived(root, words)
+        _drop_derived(root)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
         held.write(ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
-        return Forgotten(ident, path, count, replies, unlinked, tuple(dict.fromkeys(places)))
+        return Forgotten(ident, path, count, unlinked, tuple(dict.fromkeys(places)))
 
 
 def _words_of(item: Item, root: Path) -> Words:
@@ -168,7 +165,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     asked = [
         (entry, [ident] if entry.items else [])
         for entry in read_queue(queue)
-        if any(item.id == ident for item in entry.items) or ident in {named_in_title(entry.title), successor_in(entry)}
+        if any(item.id == ident for item in entry.items) or ident == named_in_title(entry.title)
     ]
     bare = without_answered(queue, asked)
     lines, items = list(bare.lines), {placed.line for placed in bare.items}
@@ -253,21 +250,12 @@ def _carried_progress(
     )
 
 
-def _drop_derived(root: Path, words: Words) -> int:
-    """Delete the kept replies that hold the words, and the index, which is rebuilt after the commit."""
-    gone = 0
-    for path in list_files(root, REPLIES, ".json"):
-        data = None
-        with contextlib.suppress(CurateError, OSError):
-            data = read_bytes(root, path, _ANY_SIZE)
-        if data and _data_says(data, words):
-            with writing(path):
-                inside(root, path).unlink(missing_ok=True)
-            gone += 1
+def _drop_derived(root: Path) -> None:
+    """Delete the kept replies of models, and the index, which is rebuilt after the commit."""
+    drop_replies(root)
     with writing(PRIVATE):
         for name in ("index.db", "index.db-wal", "index.db-shm", "start"):
             (private_folder(root) / name).unlink(missing_ok=True)
-    return gone
 
 
 def _unpacked(value: object) -> Iterator[str]:
