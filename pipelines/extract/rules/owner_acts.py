@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _MOST = 300
 _FEWEST = 3
-_A_NAME = 5  # fewer words before `plan` only name a thing
 # An answer about how the session goes on decides nothing permanent.
 _GOES_ON = re.compile(
     r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
@@ -41,13 +40,6 @@ _GOES_ON = re.compile(
 )
 _ASKS_HOW_TO_GO_ON = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
 _PLAN = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
-_NAMED = re.compile(
-    r"(?<!\s)(?:\s++|(?=[:—–-]))(?:[:—–-]\s*+)?(?:(?:implementation|development|project)\s++)?plan$", re.IGNORECASE
-)
-_GOAL = re.compile(
-    r"(?:\*\*)?(?:the )?(?:goals?|objectives?|aim|summary|overview|decision|approach|solution)\b(?:\*\*)?(?:$|:[*\s]*)",
-    re.IGNORECASE,
-)
 _LASTS = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
@@ -132,38 +124,14 @@ def read_acts(
         for line in lines[1:]:
             yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:
-        title, named = _NAMED.subn("", _PLAN.sub("", clean(words), count=1).removesuffix(":"))
-        quote, end = "", 0
-        if len(title.split()) < (_A_NAME if named else _FEWEST):  # the title alone says too little
-            quote, end = _aim(lines[1:])
-            title = ": ".join(filter(None, (title, clean(quote))))
+        title = _PLAN.sub("", clean(words), count=1).removesuffix(":")
         if len(title.split()) >= _FEWEST and len(title) <= _MOST:
             text = title[0].upper() + title[1:]
-            yield _item(ItemType.DECISION, text, entry, quote or title, "plan approved", entry.start_line, end)
+            yield _item(ItemType.DECISION, text, entry, title, "plan approved", entry.start_line)
     else:
         lasts = _ANY if act is Act.REMEMBERED else _LASTS if tool or act is Act.REFUSED else None
         for line in lines:
             yield from _typed(entry, line, lays_down, lasts)
-
-
-def _aim(lines: Sequence[Line]) -> tuple[str, int]:
-    """Return the first sentence of a plan's goal, or else of the plan, and its line number."""
-    first, is_goal = ("", 0), False
-    for line in lines:
-        spoken = line.spoken
-        if spoken is None or spoken.quoted or spoken.said.startswith(_NO_WORDS):
-            continue
-        label = _GOAL.match(spoken.said)
-        if spoken.heading:
-            is_goal = label is not None
-            continue
-        text = spoken.said[label.end() if label else 0 :]
-        long = ((start, end) for start, end in sentences(text) if len(text[start:end].split()) >= _FEWEST)
-        start, end = next(long, (0, 0))
-        if end and (is_goal or label):
-            return text[start:end], line.number
-        first = first if first[0] else (text[start:end], line.number)
-    return first
 
 
 def _typed(
