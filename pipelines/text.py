@@ -78,11 +78,6 @@ _UNSEEN = (
 _MARKS = re.compile(f"[{_UNSEEN}]")
 # Joiners are meaningful only in scripts that join letters: the blocks from Hebrew to Myanmar, Khmer and Mongolian.
 _JOINER = re.compile("(?<![\u0590-\u109f\u1780-\u18af])[\u200c\u200d]|[\u200c\u200d](?![\u0590-\u109f\u1780-\u18af])")
-# The flags of England, Scotland and Wales are a black flag followed by tags. They hide nothing.
-_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
-_TAGS = re.compile("[\U000e0020-\U000e007e]+")
-_OVERRIDES = re.compile("[\u202d\u202e]")
-_TAG_BASE = 0xE0000
 
 
 def without_unseen(text: str) -> str:
@@ -90,19 +85,6 @@ def without_unseen(text: str) -> str:
     if text.isascii():
         return text
     return _JOINER.sub("", _MARKS.sub("", text))
-
-
-def spelled_in_tags(text: str) -> str:
-    """Return the text spelled in tag characters, which a model reads as letters; empty if there is none."""
-    if text.isascii():
-        return ""
-    spelled = _TAGS.findall(_FLAG.sub("", text))
-    return " ".join("".join(chr(ord(char) - _TAG_BASE) for char in run) for run in spelled)
-
-
-def turns_direction(text: str) -> bool:
-    """Whether `text` overrides the reading direction, so that it is displayed in another order than it is stored."""
-    return not text.isascii() and bool(_OVERRIDES.search(text))
 
 
 # Lone surrogates cannot be stored, and control characters would reach the reader's terminal.

@@ -3,13 +3,11 @@
     gone        retract · restore                      items that left their documents all at once
     missing     retract · restore                      a page that is gone with many items
     contradict  keep new · keep both · neither · keep old  a new item that cannot be true beside an old one
-    correction  replaces ID · keep both · drop         a correction of which nobody knows what it corrects
     quarantine  keep · drop                            instructions from text that is not trusted
     archive     archive · keep                         a project with nothing left to do
     an outcome  close · keep                           a log line claims that an item is over: done, ended and so on
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
-    replaced    replace · keep both                    a new item that may take an old one's place
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
     pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
@@ -30,25 +28,21 @@ from pipelines.night.file_items import SUPERSEDABLE, new_document, with_supersed
 from pipelines.night.outcome_changes import PAIR, ending_of
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
-from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (
     ENDINGS,
     REOPEN,
-    REPLACED,
     named_in_title,
-    successor_in,
     with_outcome,
     with_reopened,
 )
-from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in
-from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, Status, Trust
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING
-from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, without_answered
+from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
 
@@ -109,10 +103,8 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
                 _WHOLE[entry.kind][choice](work, entry)
             except (KeyError, ValueError):
                 work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
-        word, _, named = choice.partition(" ") if choice.startswith(f"{REPLACES} ") else (choice, "", "")
         for item in items:
-            against = ((AGAINST, named),) if named else ()
-            _ITEM[entry.kind][word](work, replace(item, extra=(*item.extra, *against)))
+            _ITEM[entry.kind][choice](work, item)
     if done:
         work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
     return work
@@ -127,10 +119,8 @@ def put_back(
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
-    """Return the choices of an entry, from yes to no: for a correction, one for each item that it may replace."""
-    named = [word for word, _ in entry.choices if word.startswith(f"{REPLACES} ")]
-    fixed = _WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ())
-    return tuple(one for word in fixed for one in (named if word == REPLACES else (word,)))
+    """Return the choices of an entry, from yes to no."""
+    return tuple(_WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ()))
 
 
 @dataclass(slots=True)
@@ -214,16 +204,6 @@ def _keep_new(work: Answered, item: Item) -> None:
         )
 
 
-def _replace(work: Answered, item: Item) -> None:
-    """File a correction in place of the item that a person chose: as an item of its type, in its section."""
-    if (old := work.opponent(item)) and (found := work.placed(old.id)):
-        home, new = released(item)
-        status = Status.OPEN if old.type is ItemType.TODO else Status.LIVE
-        new = replace(new, type=old.type, status=status, page_section=old.page_section, due=new.due or old.due)
-        item = waiting(replace(new, pinned=old.pinned), home_of_successor(found[0], home))
-    _keep_new(work, item)
-
-
 def _keep_old(work: Answered, item: Item) -> None:
     work.bury(item)
     if old := work.opponent(item):
@@ -280,11 +260,6 @@ def _reopen(work: Answered, entry: QueueEntry) -> None:
     work.documents = with_reopened(work.documents, named_in_title(entry.title))
 
 
-def _succeed(work: Answered, entry: QueueEntry) -> None:
-    old, new = map(work.active, (named_in_title(entry.title), successor_in(entry)))
-    work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
-
-
 def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
     for ident in ids_asked(entry.why):
         with contextlib.suppress(KeyError):  # meanwhile it ended
@@ -311,7 +286,6 @@ def _believe(work: Answered, entry: QueueEntry) -> None:
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
     "gone": {"restore": Answered.file, "retract": Answered.bury},
     "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
-    CORRECTION: {REPLACES: _replace, "keep both": Answered.let_in, "drop": Answered.bury},
     "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
@@ -320,7 +294,6 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},
-    REPLACED: {"replace": _succeed, "keep both": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"end": _end, "retract": partial(_close, how=Status.NEVER_HELD), "keep": _believe},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.
@@ -330,7 +303,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
 
 In both tables the first choice of a kind is what a yes means, and the last one a no.
 """
-_LETTING_IN: Final = (_keep_new, _keep_both, _replace, Answered.let_in)
+_LETTING_IN: Final = (_keep_new, _keep_both, Answered.let_in)
 """What files the waiting item as the person's own."""
 
 
@@ -368,7 +341,7 @@ class ReviewQuestion:
     def letting_in(self) -> tuple[str, ...]:
         """The choices that file the waiting item as the person's own."""
         acts = _ITEM.get(self.entry.kind, {})
-        return tuple(one for one in self.choices if acts.get(one if one in acts else REPLACES) in _LETTING_IN)
+        return tuple(one for one in self.choices if acts.get(one) in _LETTING_IN)
 
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
@@ -408,21 +381,18 @@ def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple
 def chosen(question: ReviewQuestion, word: str) -> str:
     """Return the choice that a word names: the choice itself, `accept` or `reject`.
 
-    Accepting a correction replaces the one item that it offers; if it offers several, only their ids tell which.
-
     Raises:
         UsageFault: it names none.
     """
     typed, choices = " ".join(word.split()).lower(), question.choices
     if typed == "accept":
-        found = [one for one in choices if one.startswith(f"{REPLACES} ")] or choices[:1]
+        found = choices[:1]
     elif typed == "reject":
         found = choices[-1:]
     else:
-        found = [one for one in choices if one == typed or (typed.startswith(REPLACES) and one.startswith(typed))]
-    if len(found) != 1:
-        fault = "does not say which item is meant" if found else "is not a choice here"
-        raise UsageFault(f"“{word}” {fault}.", f"Choose one of: {', '.join(choices)}.")
+        found = tuple(one for one in choices if one == typed)
+    if not found:
+        raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(choices)}.")
     return found[0]
 
 

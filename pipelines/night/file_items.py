@@ -21,7 +21,7 @@ from pipelines.review.item_links import (
     with_link,
     with_successor,
 )
-from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, replaced, with_end
+from pipelines.review.outcomes import DOUBT, DoubtfulClaim, replaced, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, document_at, edited, with_marks
@@ -84,10 +84,7 @@ class Promoted:
         items = [item for ident in ruling.operation.ids if (item := self.item(ident))]
         if candidate and ruling.makes_item and ruling.asks:
             item = self._create(candidate, ruling.document)
-            question = Question(item, ruling.document, ruling.asks)
-            is_add = ruling.kind is OperationKind.ADD
-            named = {"offers": tuple(items)} if is_add else {"rival": items[0] if items else None}
-            self.questions.append(replace(question, **named))
+            self.questions.append(Question(item, ruling.document, ruling.asks, items[0] if items else None))
         elif candidate and (ruling.makes_item or (ruling.kind is OperationKind.CONFIRM and not items)):
             self._begin(ruling, candidate, items)  # also if it repeats an item that was dropped: it may be right
         else:
@@ -177,9 +174,6 @@ class Promoted:
             self.put(with_link(self.items[item.id], "supersedes", one.id))
             self.put(with_successor(one, item, candidate.day))
             self.superseded[one.id] = item.id
-        if ruling.offers and (rival := self.item(ruling.offers)):
-            said, why = "A log line names a value of it beside a new one", "both stay until you tick a box"
-            self.claims.append(DoubtfulClaim(replace(rival, evidence=item.evidence), REPLACED, why, said, by=item.id))
         if later := self.item(ruling.overtaken_by):
             self.put(with_link(later, "supersedes", item.id))
             self.put(with_successor(self.items[item.id], later, later.since))
@@ -240,13 +234,8 @@ def promote(
 
 def _as_now(question: Question, work: Promoted) -> Question:
     """Return a question about the items that hold by now."""
-
-    def latest(item: Item) -> Item:
-        return work.items[last_successor(item.id, work.superseded)]
-
-    offers = dict.fromkeys(one for one in map(latest, question.offers) if one.active)
-    rival = question.rival and latest(question.rival)
-    return replace(question, item=work.items[question.item.id], rival=rival, offers=tuple(offers))
+    rival = question.rival and work.items[last_successor(question.rival.id, work.superseded)]
+    return replace(question, item=work.items[question.item.id], rival=rival)
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -219,23 +218,8 @@ def _token(found: re.Match[str], *, begins: bool) -> _Token:
     return _Token(key, kind, says, found.start(), found.end())
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A new value in place of an item's.
-
-    Args:
-        item: the item.
-        text: the item's sentence with the new value, or the line if that says more.
-        is_whole: whether the line says all that the item says, and nothing but the new value besides.
-    """
-
-    item: Item
-    text: str
-    is_whole: bool
-
-
-def replaced_in(line: str, items: Iterable[Item]) -> Replacement | None:
-    """Return the new value that a line gives to one of some items; None if it gives none, or to several.
+def replaced_in(line: str, items: Iterable[Item]) -> str:
+    """Return the id of the one item that a line gives a new value; empty if it gives none, or to several.
 
     The line names a value (a name, number, time or code) that is in no other of the items, and near it one of the same
     kind that the item does not have. It is about the item, with at least half of its words and not much else; or it is
@@ -247,17 +231,20 @@ def replaced_in(line: str, items: Iterable[Item]) -> Replacement | None:
     """
     held = list(items)
     having = Counter(unit for one in held for unit in _read(one.text).units)
-    found = [one for item in held if (one := _replacement(line, item, having))]
-    return found[0] if len(found) == 1 else None
+    found = [item.id for item in held if _replacement(line, item.text, having)]
+    return found[0] if len(found) == 1 else ""
 
 
-def _replacement(line: str, item: Item, having: Mapping[tuple[str, ...], int]) -> Replacement | None:
-    """Return the new value that a line gives to an item, or None; `having` counts the items that have a unit."""
-    said, held = _read(line), _read(item.text)
+def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> str:
+    """Return an item's text with the new value that a line gives it, or the line if that says more; else empty.
+
+    `having` counts the items that have a unit.
+    """
+    said, held = _read(line), _read(text)
     words, both = said.tokens, said.units & held.units
     pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
-    if not pairs or folded(item.text) in folded(line):
-        return None
+    if not pairs or folded(text) in folded(line):
+        return ""
     surest, apart, at, to = min(pairs)
     old, new, own = words[at], words[to], {one.key for one in held.tokens}
     value = {key for unit in both if old.key in unit for key in unit}
@@ -268,10 +255,9 @@ def _replacement(line: str, item: Item, having: Mapping[tuple[str, ...], int]) -
     is_about = (is_repeated or bool(shared - value)) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
     is_short = is_all and len(words) <= _SHORT and len(more) < _FEWEST
     if apart > _BETWEEN or not (is_about or is_short):
-        return None
+        return ""
     is_clear = is_all and len({words[one[2]].key for one in pairs if one[0] == surest}) == 1
-    text = _with_value(item.text, line, old, new) if is_clear else ""
-    return Replacement(item, text or f"{line[:1].upper()}{line[1:]}", is_all and shared == matter)
+    return (_with_value(text, line, old, new) if is_clear else "") or f"{line[:1].upper()}{line[1:]}"
 
 
 def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, int, int]]:
@@ -314,60 +300,41 @@ def parts_at(one: str, other: str) -> int | None:
 
     None if they differ otherwise, or not at all. At most two thirds of either are in the run.
     """
-    shared, *runs = _apart(one, other)
-    has_values = all(any(word.kind in _VALUES for word in run) for run in runs)
-    return shared[0] if has_values and 2 * sum(shared) >= max(map(len, runs)) else None
-
-
-def _apart(one: str, other: str) -> tuple[tuple[int, int], tuple[_Token, ...], tuple[_Token, ...]]:
-    """Return how many words two sentences share at the start and at the end, and what stands between in each."""
     here, there = _read(one).tokens, _read(other).tokens
     least, start, end = min(len(here), len(there)), 0, 0
     while start < least and here[start].key == there[start].key:
         start += 1
     while end < least - start and here[-1 - end].key == there[-1 - end].key:
         end += 1
-    return (start, end), here[start : len(here) - end], there[start : len(there) - end]
+    runs = here[start : len(here) - end], there[start : len(there) - end]
+    has_values = all(any(word.kind in _VALUES for word in run) for run in runs)
+    return start if has_values and 2 * (start + end) >= max(map(len, runs)) else None
 
 
 # ---------------------------------------- corrections
 
 
-_QUOTED = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
-
-
 def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
-    It is the only item to which the correction gives a new value; or that differs from it in one value or in words put
-    in, of which it quotes a part, or of which it has all words and a value besides. Failing that, it is the only item
-    that differs in one word.
+    It is the only item to which the correction gives a new value, from which it differs in one, or of which it has all
+    words and a value besides.
 
     Args:
         form: a correction.
         items: document path and item, of the document that the form's entry would be filed in.
     """
     fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
-    found = [one.id for one in fitting if _replacement(form.target, one, Counter())]
-    if len(found) == 1:
-        return found[0]
-    ranked = [(rank, one.id) for one in fitting if (rank := _corrects(form.target, one.text))]
-    best = [ident for rank, ident in ranked if rank == max(ranked)[0]]
-    return best[0] if len(best) == 1 else None
+    found = [one.id for one in fitting if _corrects(form.target, one.text)]
+    return found[0] if len(found) == 1 else None
 
 
-def _corrects(target: str, text: str) -> int:
-    """Return how well a correction matches an item: 2 by a value, an insertion or a quoted part, 1 by a word, 0 not."""
-    quoted = [folded(part) for part in _QUOTED.findall(target)]
-    if any(len(part.split()) >= _FEWEST and f" {part} " in f" {folded(text)} " for part in quoted):
-        return 2
-    said, held, (shared, here, there) = _read(target), _read(text), _apart(target, text)
+def _corrects(target: str, text: str) -> bool:
+    said, held = _read(target), _read(text)
     names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
     has_all = names_new and {one.key for one in held.tokens if one.says} <= {one.key for one in said.tokens}
-    is_near = 2 * sum(shared) >= max(len(said.tokens), len(held.tokens), 1) and max(len(here), len(there)) <= _FEWEST
-    if has_all or (is_near and (parts_at(target, text) is not None or not (here and there))):
-        return 2
-    return int(is_near and len(here) == len(there) == 1)
+    is_apart = len(said.tokens) == len(held.tokens) and parts_at(target, text) is not None
+    return has_all or is_apart or bool(_replacement(target, text, Counter()))
 
 
 def corrected_text(form: ClosingForm, text: str) -> str:
@@ -377,5 +344,4 @@ def corrected_text(form: ClosingForm, text: str) -> str:
         form: the form.
         text: the item's sentence.
     """
-    found = _replacement(form.target, Item(ItemType.FACT, text), Counter())
-    return found.text if found else f"{form.target[:1].upper()}{form.target[1:]}"
+    return _replacement(form.target, text, Counter()) or f"{form.target[:1].upper()}{form.target[1:]}"

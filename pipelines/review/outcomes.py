@@ -28,15 +28,13 @@ from pipelines.store.item import (
 )
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
-from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
+from pipelines.store.review_queue import read_queue, with_entry, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
 DOUBT: Final = "doubt"
-REPLACED: Final = "replaced"
-"""The kind of question whether a new item takes the place of another one; both are live."""
 REOPEN: Final = "reopen"
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
@@ -59,7 +57,6 @@ _CHOICES = {
     REOPEN: ("reopen: it is true again, or must be done again", "keep: it stays as it is"),
 }
 _NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
-_BY = re.compile(ID_PATTERN)
 _TITLE = 60
 
 
@@ -69,23 +66,19 @@ class DoubtfulClaim:
 
     Args:
         item: as it would be, with the line as its last evidence.
-        kind: how it would end, `doubt` or `replaced`.
+        kind: how it would end, `doubt` or `reopen`.
         why: why a person decides, as a clause.
         said: what is claimed, as a clause that a place may follow.
-        by: the id of the item that may take its place, or empty.
     """
 
     item: Item
     kind: str
     why: str
     said: str = "A log line says so"
-    by: str = ""
 
     @property
     def choices(self) -> tuple[str, ...]:
         """The answers."""
-        if self.by:
-            return f"replace: it becomes history, and {self.by} takes its place", "keep both: both are true"
         return _CHOICES.get(self.kind) or (f"close: {ENDINGS[Status(self.kind)]}", "keep: it stays as it is")
 
 
@@ -124,7 +117,7 @@ def claimed(
     asked: dict[str, None] = {}
     for claim in claims:
         item, key = claim.item, (claim.kind, claim.item.id)
-        is_open = claim.kind == REOPEN or {item.id, claim.by or item.id} <= active
+        is_open = claim.kind == REOPEN or item.id in active
         if is_open and key not in waiting:
             waiting.add(key)
             asked[item.id] = None
@@ -138,12 +131,6 @@ def named_in_title(title: str) -> str:
     """Return the item id at the end of a heading of Review.md, or an empty string."""
     found = _NAMED.search(title)
     return found[1] if found else ""
-
-
-def successor_in(entry: QueueEntry) -> str:
-    """Return the id of the item that would take another's place, as a question offers it, or an empty string."""
-    found = _BY.search(dict(entry.choices).get("replace", "")) if entry.kind == REPLACED else None
-    return found[0] if found else ""
 
 
 def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day: str) -> dict[str, Document]:
@@ -210,26 +197,11 @@ def _home_of(path: str, documents: Mapping[str, Document]) -> str:
 
 
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md about closing or reopening these items.
-
-    Whether one item replaces another is no question any more, either, once one of the two is over.
-    """
-    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN, REPLACED}
+    """Return the documents without the questions of Review.md about closing or reopening these items."""
+    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
     entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
-    moot: list[tuple[QueueEntry, tuple[str, ...]]] = [
-        (one, ())
-        for one in entries
-        if (ident := named_in_title(one.title)) in named
-        or (one.kind == REPLACED and not all(_is_active(documents, each) for each in (ident, successor_in(one))))
-    ]
+    moot = [(one, ()) for one in entries if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
-
-
-def _is_active(documents: Mapping[str, Document], ident: str) -> bool:
-    try:
-        return placed_item(documents, ident)[1].item.active
-    except KeyError:
-        return False
 
 
 def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
-from pipelines.review.trust import made_inert, suspicion_of
+from pipelines.review.trust import made_inert
 from pipelines.store.evidence import without_pointer
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.secrets.redact import without_secrets
@@ -26,13 +26,6 @@ CHOICES: Final[tuple[str, ...]] = (
     "neither: both are false, and neither is proposed again",
     "keep old: it stays true, and the new one is never proposed again",
 )
-CORRECTION: Final = "correction"
-REPLACES: Final = "replaces"
-"""The choice that a correction offers for each of the nearest items: this word and the item's id."""
-BOTH_OR_DROP: Final[tuple[str, ...]] = (
-    "keep both: it replaces none of these, and is filed beside them",
-    "drop: it is dropped, and never proposed again",
-)
 QUARANTINE: Final = "quarantine"
 KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
@@ -45,21 +38,19 @@ _TITLE, _QUOTE = 60, 300
 class Question:
     """A new item that waits for a person.
 
-    It contradicts an existing item, corrects one that no run could find, or its source is not trusted.
+    It contradicts an existing item, may correct one, or its source is not trusted.
 
     Args:
         item: the new item.
         home: the document it would be filed in.
         why: why both cannot be true, as a clause; or why the item waits.
         rival: the existing item that it contradicts, or None.
-        offers: the existing items that a correction may replace, nearest first.
     """
 
     item: Item
     home: str
     why: str
     rival: Item | None = None
-    offers: tuple[Item, ...] = ()
 
     @property
     def waiting(self) -> Item:
@@ -85,11 +76,7 @@ def asked(
         choices: tuple[str, ...]
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
-            if one.offers:
-                kind, choices = CORRECTION, (*map(_replaces, one.offers), *BOTH_OR_DROP)
-            mind = suspicion_of(" ".join([one.item.text, *map(quote, one.item.evidence)]))
-            note = f" Be careful: it {mind}." if mind else ""
-            why += f" It was found in the log{ground}. It is not used until you tick a box.{note}"
+            why += f" It was found in the log{ground}. It is not used until you tick a box."
         else:
             kind, choices = CONTRADICT, CHOICES
             held = f"“{as_queue_text(rival.text)}”{grounds(rival, quote)}"
@@ -99,10 +86,6 @@ def asked(
         title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
         documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
     return documents
-
-
-def _replaces(old: Item) -> str:
-    return f"{REPLACES} {old.id}: “{as_queue_text(old.text)}” becomes history"
 
 
 def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
-from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
+from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.transcripts.acts import Act
@@ -59,15 +59,13 @@ class Ruling:
     """One operation of a night, ready to apply.
 
     Args:
-        operation: what to do; its ids are those of items, or temporary ones of this run's candidates. An `add` that
-            asks names those that its candidate may replace.
+        operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
         candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
             line only speaks of existing items.
         document: the candidate's document, or empty.
         trust: whose word it is.
         asks: why a person decides instead of the run, or empty. If set, the run only asks.
         overtaken_by: the item that had taken the place of its new item when a late log told of it, or empty.
-        offers: the item whose place its new item may take, which a person is asked, or empty.
     """
 
     operation: Operation
@@ -76,7 +74,6 @@ class Ruling:
     trust: Trust = Trust.SELF
     asks: str = ""
     overtaken_by: str = ""
-    offers: str = ""
 
     @property
     def kind(self) -> OperationKind:
@@ -108,8 +105,6 @@ ASKED: Final = "questions"
 """The section of open questions. A question contradicts and repeats nothing but another question."""
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
-MOST_OFFERED: Final = 3
-"""How many items a question offers as what a correction replaces."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
@@ -192,9 +187,15 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
-    near = context.known.near(one.candidate, one.place)[:MOST_OFFERED]
-    offered = [belief for belief in near if alike(form.target, belief.item.text)]
-    return [_ruling(one, _ADD, *offered, asks="it corrects something, but no single matching item was found")]
+    asks, near = (
+        "it corrects something, but no single matching item was found",
+        context.known.near(one.candidate, one.place),
+    )
+    if not (near and alike(form.target, near[0].item.text)):
+        return [_ruling(one, _ADD, asks=asks)]
+    old = near[0].item
+    like = replace(one.candidate, type=old.type, page_section=old.page_section, due=old.due)
+    return [_ruling(replace(one, candidate=like), OperationKind.SUPERSEDE, near[0], asks=asks)]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
@@ -271,25 +272,7 @@ def _is_vetoed(candidate: Candidate, document: str, context: ReviewContext) -> b
 
 def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model."""
-    candidate = one.candidate
-    if _was_closed(one, context):
-        return _ignored(one, "it repeats a closed item")
-    is_asked = candidate.confidence in ASKED_ABOUT and candidate.page_section != ASKED
-    held = [
-        belief
-        for belief in context.known.near(candidate, one.place)
-        if belief.item.type is candidate.type
-        and belief.item.page_section != ASKED
-        and belief.learnt <= candidate.entry.day
-    ]
-    by_rules = is_asked and candidate.by.startswith("rules@")
-    if by_rules and (found := replaced_in(candidate.text, [belief.item for belief in held])):
-        belief = next(belief for belief in held if belief.item.id == found.item.id)
-        asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
-        if found.is_whole and candidate.trust is Trust.OWNER and not asks:
-            return _ruling(one, OperationKind.SUPERSEDE, belief, reason="the owner names its value beside a new one")
-        return replace(_ruling(one, OperationKind.ADD), offers=found.item.id)
-    return _ruling(one, OperationKind.ADD)
+    return _ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)
 
 
 def _was_closed(one: Filed, context: ReviewContext) -> bool:

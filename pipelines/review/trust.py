@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import matter_words
 from pipelines.review.review import Filed
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
 from pipelines.store.provenance import Provenance, gives_orders, without_quoted
-from pipelines.text import spelled_in_tags, turns_direction, without_unseen
+from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
@@ -144,47 +144,6 @@ def _needed(candidate: Candidate) -> Sequence[Place]:
     if own and own != lines and not matter_words(candidate.text) & (all_told - told):
         return own
     return candidate.places
-
-
-# ---------------------------------------- signs of an attack
-# The phrases decide nothing: the source of the text does. They are hints beside an entry of Review.md.
-
-
-_KEPT = r"(?:secrets?|passwords?|credentials?|tokens?|api ?keys?|private keys?|\.env|memory\.md|system prompt)"
-_PHRASES = (
-    (
-        "asks its reader to ignore instructions",
-        r"\b(?:ignore|disregard|forget|override|bypass)\b[^.;!?]{0,60}\b(?:instructions?|rules?|prompts?|told)\b",
-    ),
-    (
-        "poses as the system or the owner",
-        r"[\[<][/|]{0,2} ?(?:system|inst|admin|owner|assistant|im_start)\b|\byou are (?:now|no longer) ",
-    ),
-    (
-        "would send out secrets",
-        rf"\b(?:send|post|upload|forward|e-?mail|include|share|submit|append)\b[^.;!?]{{0,90}}\b{_KEPT}\b",
-    ),
-    (
-        "asks to hide something from the owner",
-        r"\b(?:do not|don't|never|without) (?:tell|mention|inform|show|notify)",
-    ),
-    ("would run code from elsewhere", r"\b(?:curl|wget|base64)\b[^|\n]{0,200}\| ?(?:sudo )?\w{0,6}sh\b"),
-)
-_NOTES = tuple((why, re.compile(pattern)) for why, pattern in _PHRASES)
-MOST: Final = 20_000
-"""How many characters of a text to check."""
-
-
-def suspicion_of(text: str) -> str:
-    """Return a warning about a text, as the end of a sentence that begins with *it*, or an empty string.
-
-    Args:
-        text: text of a log, unchanged.
-    """
-    if spelled_in_tags(text) or turns_direction(text):
-        return "hides words in invisible characters"
-    plain = " ".join(without_unseen(text[:MOST]).casefold().replace("*", "").split())
-    return next((why for why, pattern in _NOTES if pattern.search(plain)), "")
 
 
 # ---------------------------------------- text made inert

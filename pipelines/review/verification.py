@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import alike, shared
-from pipelines.review.match_forms import parts_at
+from pipelines.review.match_forms import parts_at, replaced_in
 from pipelines.review.review import ASKED, REMOVING, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
@@ -165,16 +165,20 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         one = ruling.candidate
         if one is None or ruling.told not in days or not one.by.startswith(RULES) or one.type is ItemType.TODO:
             continue
-        rows = Counter(_row(one, belief) for belief in known.near(one, ruling.document))
+        there = known.near(one, ruling.document)
+        rows = Counter(_row(one, belief) for belief in there)
         rows[None] = 0  # no list
         near = [
             (shared(one.text, belief.item.text), belief.item.id)
             for _, belief in _near_ones(ruling, named, known)
             if _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
         ]
-        if near and (nearest := max(near))[0] >= _SHARED:
-            links = (*one.links, (MAY_CONFLICT, nearest[1]))
-            after[at] = replace(ruling, candidate=replace(one, links=links))
+        held = [old.item for old in there if old.item.type is one.type and _may_conflict(one, old)]
+        other = replaced_in(one.text, held) if one.id and ruling.kind is OperationKind.ADD and not ruling.asks else ""
+        if not other and near and max(near)[0] >= _SHARED:
+            other = max(near)[1]
+        if other and other not in named:
+            after[at] = replace(ruling, candidate=replace(one, links=(*one.links, (MAY_CONFLICT, other))))
     return after
 
 

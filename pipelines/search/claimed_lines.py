@@ -33,7 +33,7 @@ class LineClaim(NamedTuple):
     since: str = ""
 
 
-_QUARANTINE, _CORRECTION = "quarantine", "correction"
+_QUARANTINE = "quarantine"
 _WORDS = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
@@ -56,7 +56,7 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClai
             (entry.day, item)
             for entry in read_queue(document)
             for item in entry.items
-            if entry.kind == _QUARANTINE or (entry.kind == _CORRECTION and not item.is_ours)
+            if entry.kind == _QUARANTINE or not item.is_ours
         )
         return tuple(LineClaim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
     return tuple(claim for placed in document.items for claim in _claims_of(placed.item))

@@ -38,7 +38,7 @@ def two_nights(memory: Memory) -> None:
 
 @pytest.fixture
 def asked_of(once: Once) -> Memory:
-    """Return a memory that asks about a value, about the pair that it makes, and about a rule of others."""
+    """Return a memory that asks about the pair that a new value makes, and about a rule of others."""
     return once(two_nights)
 
 
@@ -73,7 +73,7 @@ def test_a_pair_is_settled_as_the_person_says(asked_of: Memory, choice: str, jes
 
 
 def test_a_tick_in_the_file_is_heeded_by_the_next_run(asked_of: Memory) -> None:
-    tick(asked_of, "replace")
+    tick(asked_of, "keep new")
     night(asked_of, THIRD, "Fact: It rains.")
     assert (status(asked_of, JEST), status(asked_of, VITEST)) == ("superseded", "live")
 

@@ -18,7 +18,7 @@ from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
-from pipelines.review.trust import suspicion_of
+from pipelines.review.trust import made_inert
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, edited, with_front_matter, with_marks
@@ -112,7 +112,7 @@ def _rules(data: bytes, _folder: Path) -> None:
 
 
 def _gate(data: bytes, _folder: Path) -> None:
-    suspicion_of(_text(data))
+    made_inert(_text(data))
 
 
 def _transcript(data: bytes, _folder: Path) -> None:

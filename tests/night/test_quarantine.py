@@ -33,7 +33,6 @@ def test_what_waits_is_seen_by_a_person_alone(memory: Memory) -> None:
     assert "1 new item waits in Review.md" in memory.curate(*NIGHT)
     queue = memory.read("Review.md")
     assert "its source is The vendor's page. It was found in the log (Logs/2026-03-18.md line 3:" in queue
-    assert "Be careful: it asks to hide something from the owner." in queue
     assert "- [ ] keep:" in queue
     assert "- [ ] drop:" in queue
     assert "zebras" not in memory.curate("context", "--now", "2026-03-25T08:00")
