@@ -1,10 +1,10 @@
-"""Print what the rules' cue phrases find in journals, and how often a person judged it right, by family.
+"""Print what the rules' cue phrases find in journals, and how often a person judged it right, by type.
 
 usage: python -m benchmarks.cues [--judged FILE] DIR ...
 
 Every Markdown file below DIR is read as one day's log. Without FILE each find is printed as a line to judge: the
-family, a tab, the sentence. FILE holds such lines with `right` or `wrong` and a tab before them; the table then counts
-them, and what nobody judged is printed below it. A family whose precision is below .9 has no place in the rules.
+type, a tab, the sentence. FILE holds such lines with `right` or `wrong` and a tab before them; the table then counts
+them, and what nobody judged is printed below it. A type whose precision is below .9 has no place in the rules.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
-from pipelines.extract.rules.rules_extractor import cue_of
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
@@ -27,8 +26,8 @@ DAY = "2027-01-01"
 
 def main() -> None:
     """Print the finds, or the table."""
-    parser = argparse.ArgumentParser(description="Count what the cue phrases find in journals, by family.")
-    parser.add_argument("--judged", type=Path, help="finds that a person judged: right|wrong, family, sentence")
+    parser = argparse.ArgumentParser(description="Count what the cue phrases find in journals, by type.")
+    parser.add_argument("--judged", type=Path, help="finds that a person judged: right|wrong, type, sentence")
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
     given = parser.parse_args()
     found = list(dict.fromkeys(finds(given.folders)))
@@ -38,7 +37,7 @@ def main() -> None:
     judged = dict(_judged(given.judged))
     right = Counter(family for family, text in found if judged.get(text) == "right")
     known = Counter(family for family, text in found if text in judged)
-    print("| family | judged | right | precision |\n|---|---|---|---|")
+    print("| type | judged | right | precision |\n|---|---|---|---|")
     for family, count in sorted(known.items()):
         print(f"| {family} | {count} | {right[family]} | {right[family] / count:.3f} |")
     for family, text in found:
@@ -51,8 +50,8 @@ def finds(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
     for file in sorted(path for folder in folders for path in folder.rglob("*.md")):
         entries = parse_entries(f"Logs/{DAY}.md", DAY, file.read_text("utf-8", errors="replace"))
         for candidate in RulesExtractor().extract(ExtractionRequest(DAY, entries)).candidates:
-            if candidate.reason.startswith("cue:") and (cued := cue_of(candidate.text)):
-                yield cued[0].family, candidate.text
+            if candidate.reason.startswith("cue:"):
+                yield candidate.type, candidate.text
 
 
 def _judged(file: Path) -> Iterator[tuple[str, str]]:

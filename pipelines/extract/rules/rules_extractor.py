@@ -6,8 +6,8 @@ Those have phrases such as `we decided to` or `from now on`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.extract.rules.label_reader import LabelReader, due_of, end_of
@@ -49,11 +49,9 @@ class RulesExtractor:
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in own)
         if speaking < _FEW or speaking * _SHARE < len(own):
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
-        ordered = once_each(reader.found, laid_down)
-        sure = [one for one in ordered if one.confidence is Confidence.HIGH]
-        unsure = [one for one in ordered if one.confidence is not Confidence.HIGH]
-        kept = [*sure, *_best([*unsure, *suggested], sure)]
-        return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
+        kept = once_each(reader.found, laid_down, suggested)
+        more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
+        return Extraction(tuple(one for one in kept if one not in more))
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
@@ -68,11 +66,11 @@ def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
 def _lays_down(sentence: str) -> ItemType | None:
     """Return the type that a sentence explicitly lays down: a rule, a todo to remember, a decision."""
     cued = cue_of(sentence)
-    if cued is None or cued[0].family not in {"rule", "reminder", "decision"}:
+    if cued is None or cued[0] is ItemType.FACT:
         return None
     before = sentence.partition(cued[1])[0].rstrip()
     is_main = len(before.split()) <= 1 or before.endswith(",")  # `the plan we agreed on` decides nothing
-    return cued[0].type if is_main or cued[0].family != "decision" else None
+    return cued[0] if is_main or cued[0] is not ItemType.DECISION else None
 
 
 def _with_due(one: Candidate) -> Candidate:
@@ -80,41 +78,9 @@ def _with_due(one: Candidate) -> Candidate:
     return replace(one, text=text, due=due)
 
 
-def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first suggestions, without those in the words of another one or of a labelled item."""
-    known, kept = {words_key(one.text) for one in labelled}, dict[str, Candidate]()
-    for one in suggested:
-        if len(kept) >= _MOST:
-            break
-        if (key := words_key(one.text)) not in known:
-            kept.setdefault(key, one)
-    return list(kept.values())
-
-
-def _suggestion(kind: ItemType, text: str, entry: Entry, lines: tuple[int, int], quote: str, reason: str) -> Candidate:
-    return Candidate(kind, text, (Place(entry, *lines, quote),), Confidence.MEDIUM, reason, NAME)
-
-
 # ---------------------------------------- phrases that suggest an item without a label
 # Four families, each measured on outside text by `benchmarks/cues.py`. A phrase counts only if it opens a main clause
 # that is stated, not asked, denied, reported or supposed.
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """One family of phrases.
-
-    Args:
-        family: its name.
-        type: the type that it suggests.
-        stems: lower-case substrings, one of which is in every text that the pattern matches, for a quick first check.
-        pattern: the phrase, with the words before it that may belong to it.
-    """
-
-    family: str
-    type: ItemType
-    stems: tuple[str, ...]
-    pattern: re.Pattern[str]
 
 
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -138,27 +104,26 @@ _VERBS = "|".join(
     submit suggest switch sync tag take talk tell test touch track treat trust try turn update upload use validate
     verify version wait wash wear work wrap write""".split()
 )
-CUES: Final = (
-    Cue("decision", ItemType.DECISION, ("decided", "agreed", "chose", "going with"), re.compile(
+_CUES = {
+    ItemType.DECISION: re.compile(
         r"""\b(?:we|i)(?:['’]ve|[ ]have|[ ]had)?(?:[ ](?:just|all|finally|now|also|both|then))?
             [ ](?:decided|agreed|chose)[ ](?:to|on|that|not|against)\b(?=.*\w)(?![ ](?:whether|how|what|if)\b)
           | (?:^|\b(?:we|i)(?:['’]re|['’]m|[ ]are|[ ]am)[ ](?:now[ ])?)going[ ]with\b(?=.*\w)""", _FLAGS,
-    )),
-    Cue("rule", ItemType.RULE, ("from now on", "always", "never"), re.compile(
+    ),
+    ItemType.RULE: re.compile(
         rf"""\bfrom[ ]now[ ]on\b
           | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""", _FLAGS,
-    )),
-    Cue("habit", ItemType.FACT, ("prefers", "works"), re.compile(
+    ),
+    ItemType.FACT: re.compile(
         rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
              (?:prefers
                |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""", _FLAGS,
-    )),
-    Cue("reminder", ItemType.TODO, ("remember to", "forget to"), re.compile(
+    ),
+    ItemType.TODO: re.compile(
         r"""^(?:(?:please|must|need[ ]to|we[ ]must|i[ ]must)[ ])?
             (?:remember|don['’]t[ ]forget|do[ ]not[ ]forget)[ ]to\b""", _FLAGS,
-    )),
-)  # fmt: skip
-STEMS: Final = tuple(stem for cue in CUES for stem in cue.stems)
+    ),
+}  # fmt: skip
 
 _NOT_STATED = re.compile(
     r"\b(?:if|whether|unless|until|when\w*|because|since|although|though|which|where|why|how|reasons?|maybe|perhaps|"
@@ -178,17 +143,15 @@ _LONGEST = 400
 _FARTHEST = 40  # characters before a phrase that opens a main clause
 
 
-def cue_of(sentence: str) -> tuple[Cue, str] | None:
-    """Return the cue of a cleaned sentence and its phrase, or None if it has none or does not state it."""
+def cue_of(sentence: str) -> tuple[ItemType, str] | None:
+    """Return the type that a cleaned sentence suggests, and its phrase, or None if it has none or does not state it."""
     if sentence.endswith(("?", "…", "...", ":", ",", "-")) or sentence[:1] in "\"“'":
         return None
     if sentence.count("(") != sentence.count(")"):
         return None  # a fragment of a sentence
-    low = sentence.lower()
-    for cue in CUES:
-        found = cue.pattern.search(sentence) if any(stem in low for stem in cue.stems) else None
-        if found and _is_stated(sentence, found):
-            return cue, found[0].strip()
+    for kind, pattern in _CUES.items():
+        if (found := pattern.search(sentence)) and _is_stated(sentence, found):
+            return kind, found[0].strip()
     return None
 
 
@@ -204,9 +167,6 @@ def _is_stated(sentence: str, found: re.Match[str]) -> bool:
 
 def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator[Candidate]:
     """Yield the suggestions of an entry in the log's own voice, without the lines in `taken`."""
-    low = entry.text.lower()
-    if not any(stem in low for stem in STEMS):
-        return
     index = 0
     while index < len(lines):
         spoken, end = lines[index].spoken, index
@@ -230,5 +190,7 @@ def _suggested_by(text: str, entry: Entry, lines: Sequence[Line]) -> Iterator[Ca
             last = first + quote.count("\n")
             # If a comment is inside the sentence, quote its whole lines instead.
             own = "\n".join(line.raw for line in lines[first : last + 1])
-            places, why = (lines[0].number + first, lines[0].number + last), f"cue: {cued[1]}"
-            yield _suggestion(cued[0].type, sentence, entry, places, quote if quote in own else own.strip(), why)
+            place = Place(
+                entry, lines[0].number + first, lines[0].number + last, quote if quote in own else own.strip()
+            )
+            yield Candidate(cued[0], sentence, (place,), Confidence.MEDIUM, f"cue: {cued[1]}", NAME)
