@@ -328,20 +328,10 @@ def _ask(run: Run, promoted: Promoted) -> None:
     documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
     idle = run.night.settings.review.idle_days
     run.documents, archives = propose_archives(documents, run.logs, today, idle)
-    report.people["asked"] += len(promoted.questions) + len(claims) + len(archives)
-    review, notes = REVIEW, report.warnings
-    if count := sum(one.rival is not None for one in promoted.questions):
-        new = "1 new item contradicts an existing one" if count == 1 else f"{count} new items contradict others"
-        notes.append(f"{new}. Decide in {review} which to keep.")
-    if waiting := len(promoted.questions) - count:
-        new = "1 new item waits" if waiting == 1 else f"{waiting} new items wait"
-        notes.append(f"{new} in {review} for your approval.")
-    if claims:
-        what = "1 item" if len(claims) == 1 else f"{len(claims)} items"
-        notes.append(f"The logs say that {what} may be over or wrong. Decide in {review}.")
-    if archives:
-        it = "it" if len(archives) == 1 else "them"
-        notes.append(f"{' and '.join(archives)} may be finished. Decide in {review} whether to archive {it}.")
+    new = len(promoted.questions) + len(claims) + len(archives)
+    report.people["asked"] += new
+    if new:
+        report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")
 
 
 def _tell(run: Run) -> None:

@@ -36,7 +36,7 @@ def question(memory: Memory, kind: str) -> dict[str, Any] | None:
 @pytest.mark.parametrize("line", [f"- 10:00 {DONE}", f"- [x] Todo: {TODO}", f"- [x] {TODO}"])
 def test_a_person_s_todo_is_closed_by_a_person_alone(memory: Memory, line: str) -> None:
     memory.curate("add", "todo", TODO, "--now", "2026-03-16T08:00")
-    assert "The logs say that 1 item may be over or wrong. Decide in Review.md." in night(memory, "2026-03-17", line)
+    assert "New questions wait in Review.md" in night(memory, "2026-03-17", line)
     assert status(memory) == "open"
     asked = question(memory, "done")
     assert asked is not None
