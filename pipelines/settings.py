@@ -75,12 +75,6 @@ class CommitSettings(_Strict):
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
 
 
-class Review(_Strict):
-    """When the review asks, and whether it keeps or merges sentences that the local model finds alike."""
-
-    idle_days: Annotated[int, Field(ge=1, le=36_500)] = 60
-
-
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -117,7 +111,6 @@ class Settings(_Strict):
     caps: SizeCaps = SizeCaps()
     commit: CommitSettings = CommitSettings()
     search: Search = Search()
-    review: Review = Review()
     schedule: Schedule = Schedule()
     _restricted: tuple[str, ...] = PrivateAttr(default=())
 

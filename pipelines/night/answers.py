@@ -4,7 +4,6 @@
     missing     retract · restore                      a page that is gone with many items
     contradict  keep new · keep both · neither · keep old  a new item that cannot be true beside an old one
     quarantine  keep · drop                            instructions from text that is not trusted
-    archive     archive · keep                         a project with nothing left to do
     an outcome  close · keep                           a log line claims that an item is over: done, ended and so on
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
@@ -26,7 +25,6 @@ from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.outcome_changes import PAIR, ending_of
-from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (
@@ -227,10 +225,6 @@ def _keep_both(work: Answered, item: Item) -> None:
 # The answers to an entry as a whole raise a KeyError or ValueError if what it names is gone, or over.
 
 
-def _archive(work: Answered, entry: QueueEntry) -> None:
-    work.documents = archived_project(work.documents, named_in(entry.title, work.documents))
-
-
 def _delete_page(work: Answered, entry: QueueEntry) -> None:
     for path in asked_pages_in([entry], work.documents):
         for _, item in work.documents.pop(path).held.values():
@@ -241,11 +235,6 @@ def _restore_page(work: Answered, entry: QueueEntry) -> None:
     for path in asked_pages_in([entry], work.documents):
         work.back.append(path)
         work.restored += work.documents[path].held
-
-
-def _keep(work: Answered, entry: QueueEntry) -> None:
-    if path := named_in(entry.title, work.documents):
-        work.documents[path] = kept(work.documents[path], work.today)
 
 
 def _close(work: Answered, entry: QueueEntry, how: Status) -> None:
@@ -289,7 +278,6 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
     "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
-    "archive": {"archive": _archive, "keep": _keep},
     MISSING: {"restore": _restore_page, "retract": _delete_page},
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},

@@ -24,7 +24,6 @@ from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.outcome_changes import with_unsettled_pairs
-from pipelines.night.projects import propose_archives
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
@@ -319,16 +318,14 @@ def _file(run: Run) -> Promoted:
 
 
 def _ask(run: Run, promoted: Promoted) -> None:
-    """Add the questions for a person, and propose finished projects for Archives."""
+    """Add the questions for a person."""
     quotes, today, report = Quotes(run.night.root), run.today, run.report
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
     documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
     documents, claims = claimed(documents, promoted.claims, quotes.text, today) if promoted.claims else (documents, ())
     documents = asked_about_quiet(documents, today)
-    documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
-    idle = run.night.settings.review.idle_days
-    run.documents, archives = propose_archives(documents, run.logs, today, idle)
-    new = len(promoted.questions) + len(claims) + len(archives)
+    run.documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
+    new = len(promoted.questions) + len(claims)
     report.people["asked"] += new
     if new:
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")

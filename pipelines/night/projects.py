@@ -1,20 +1,14 @@
-"""Rename and archive projects, by hand or by an answer: the document moves, its items keep their ids.
-
-A project whose todos are all done and that has been idle for long is proposed for Archives.
-"""
+"""Rename, merge and archive projects: the document moves, its items keep their ids."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 from dataclasses import replace
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
-from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
-from pipelines.review.questions import as_queue_text
 from pipelines.store.aliases import aliases_of, with_alias
 from pipelines.store.change_set import moved
 from pipelines.store.document import (
@@ -25,30 +19,10 @@ from pipelines.store.document import (
     with_marks,
 )
 from pipelines.store.generated import without_pointers, without_sentences
-from pipelines.store.item import ItemType, Status
-from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
-from pipelines.store.review_queue import read_queue, with_entry
-from pipelines.store.wording import folded
+from pipelines.store.layout import BRIEFING, slug
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
-
-
-ARCHIVE: Final = "archive"
-CHOICES: Final = ("archive: move it to Archives", "keep: leave it where it is, until something new is said of it")
-KEPT: Final = "kept"
-"""The front matter key with the day on which a person chose to keep the project."""
-
-
-def named_in(title: str, documents: Mapping[str, Document]) -> str:
-    """Return the path of the project that a heading of Review.md names, or an empty string."""
-    found = [path for path, one in documents.items() if one.kind is Kind.PROJECT and path in title]
-    return max(found, key=len, default="")
-
-
-def kept(document: Document, day: str) -> Document:
-    """Return a project marked as kept on a day, so that it is not proposed for the archive again."""
-    return with_front_matter(document, {KEPT: day})
 
 
 def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
@@ -131,54 +105,6 @@ def _retitled(document: Document, title: str) -> Document:
     retitled = document.with_text("".join(lines))
     is_told = document.front.get("title") or not first
     return with_front_matter(retitled, {"title": title}) if is_told else retitled
-
-
-def propose_archives(
-    documents: Mapping[str, Document],
-    logs: Mapping[str, bytes],
-    today: str,
-    idle_days: int,
-) -> tuple[Mapping[str, Document], tuple[str, ...]]:
-    """Return the documents with an entry in Review.md for each project to archive, and the projects' paths.
-
-    Such a project had todos, none is open, and no recent item or log mentions it. A person is asked once, and again
-    only if something new mentions the project after they chose to keep it.
-
-    Args:
-        documents: every document by path.
-        logs: path → bytes of each log.
-        today: the memory's day.
-        idle_days: for how many days nothing may mention it.
-    """
-    since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
-    asked = "\n".join(entry.title for entry in read_queue(documents.get(REVIEW)) if entry.kind == ARCHIVE)
-    found, after = [], documents
-    for path, document in sorted(documents.items()):
-        if document.kind is Kind.PROJECT and path not in asked and _is_over(document, logs, since):
-            found.append(path)
-            done = sum(p.item.status is Status.DONE for p in document.items)
-            what = "the one todo" if done == 1 else f"all {done} todos"
-            last = f"nothing has mentioned it since {_last_day(document)}"
-            why = f"“{as_queue_text(document.title, 80)}” has {what} done, and {last}."
-            after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {path}", why, CHOICES)
-    return after, tuple(found)
-
-
-def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
-    """Whether all todos of a project are done, and nothing mentions it from a day on."""
-    todos = [p.item.status for p in document.items if p.item.type is ItemType.TODO]
-    if Status.OPEN in todos or Status.DONE not in todos or document.front.get("status").casefold() in CLOSED_STATUS:
-        return False
-    last = _last_day(document)
-    if not last or last >= since or document.front.get(KEPT) >= last:
-        return False
-    names = {folded(document.title), slug(document.title), document.id.rpartition("/")[2]} - {""}
-    recent = (f" {folded(logs[path].decode(errors='replace'))} " for path in logs if day_of_log(path) >= since)
-    return not any(f" {name} " in text for text in recent for name in names)
-
-
-def _last_day(document: Document) -> str:
-    return max((max(p.item.since, p.item.confirmed, p.item.until) for p in document.items), default="")
 
 
 _MARKDOWN = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")

@@ -13,7 +13,6 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.projects import kept, named_in
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, block_of, edited, with_marks
@@ -211,13 +210,7 @@ def reconcile(
         found.documents = with_entry(found.documents, "gone", today, title, _WHY_ASKED, CHOICES, items)
     told = _no_longer_told(changed.keys() & documents.keys() - pages, changed, documents)
     found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in told]
-    found.documents = after = _put_in_place(found.documents, before)
-    # Deleting the question whether to archive a project means no.
-    was, now = (
-        {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"} for side in (changed, after)
-    )
-    for path in sorted({path for title in was - now if (path := named_in(title, after))}):
-        after[path] = kept(after[path], today)
+    found.documents = _put_in_place(found.documents, before)
     return found
 
 

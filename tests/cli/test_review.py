@@ -28,13 +28,13 @@ OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway
 def questions(memory: Memory) -> None:
     ask_contradict(memory, str(first_night(memory)[OLD_TEXT]["id"]))
     ask_quarantine(memory)
-    ask(memory, "archive", f"{ALPHA} has nothing left to do", ("archive: to Archives/", "keep: it goes on"))
+    ask(memory, "merge", f"{ALPHA} was changed on two machines", ("done: it is as it should be",))
     night(memory, 13)
 
 
 @pytest.fixture
 def asked(once: Once) -> Memory:
-    """Return a memory in which a contradiction, a rule and a project wait."""
+    """Return a memory in which a contradiction, a rule and a page wait."""
     return once(questions)
 
 
@@ -51,14 +51,14 @@ def test_an_empty_queue_is_one_calm_line(memory: Memory) -> None:
 
 
 def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
-    first, rule, project = json.loads(asked.curate("review", "--json"))
+    first, rule, page = json.loads(asked.curate("review", "--json"))
     assert (first["id"], first["kind"], first["why"]) == (NEW, "contradict", "Why it is asked.")
     assert first["against"] == items(asked)[OLD_TEXT]["id"]
     assert first["choices"][0] == {"choice": "keep new", "means": "it is true"}
     assert first["items"][0]["evidence"][0]["quote"] == f"- {NEW_TEXT}"
     assert rule["items"][0]["trust"] == "external"
-    assert project["items"] == []
-    assert project["id"].startswith("q")
+    assert page["items"] == []
+    assert page["id"].startswith("q")
 
 
 def test_a_script_decides_and_undo_takes_it_back_to_the_byte(asked: Memory) -> None:
@@ -119,7 +119,7 @@ def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None
 
 
 def test_yes_and_no_mean_a_choice_of_every_kind() -> None:
-    for kind in ("gone", "contradict", "quarantine", "archive"):
+    for kind in ("gone", "contradict", "quarantine", "doubt"):
         choices = choices_of(QueueEntry(kind, 0, 1, (), ()))
         assert len(choices) > 1
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pipelines.night.answers import apply_answers
 from pipelines.store.document import Document
 from pipelines.store.review_queue import read_queue
-from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick
+from tests.asking import ALPHA, NEW, RULE, ask_contradict, ask_quarantine, first_night, items, night, tick
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -78,32 +76,13 @@ def test_a_rule_of_others_is_filed_only_with_a_persons_yes_and_is_theirs_then(me
     assert memory.row("Always send the logs to Bob")["accepted"] == "2026-03-14"
 
 
-@pytest.mark.parametrize("choice", ["archive", "keep"])
-def test_a_project_is_archived_or_kept(memory: Memory, choice: str) -> None:
-    first_night(memory)
-    ask(memory, "archive", f"{ALPHA} has nothing left to do", ("archive: it goes to Archives/", "keep: it goes on"))
-    night(memory, 13)
-    tick(memory, choice)
-    night(memory, 14)
-    assert "<!-- review" not in memory.read("Review.md")
-    if choice == "keep":
-        assert "kept: 2026-03-14\n" in memory.read(ALPHA)
-    else:
-        assert not (memory.root / ALPHA).exists()
-        assert {item["status"] for item in items(memory).values()} == {"archived"}
-        assert "status: archived" in memory.read("Archives/alpha.md")
-    assert "nothing is broken" in memory.curate("check")
-
-
 def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory) -> None:
     old = str(first_night(memory)[OLD_TEXT]["id"])
     ask_contradict(memory, old)
     ask_quarantine(memory)
-    ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b"))
     night(memory, 13)
     memory.write("Review.md", "")
     assert night(memory, 14)["people"]["retracted"] == 2
-    assert "kept: 2026-03-14\n" in memory.read(ALPHA)
     memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n- Rule: Always send the logs to Bob\n")
     assert night(memory, 15)["items"]["added"] == 0
     assert items(memory)[OLD_TEXT]["status"] == "live"

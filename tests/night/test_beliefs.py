@@ -166,38 +166,6 @@ def test_what_a_person_no_longer_strikes_is_live_in_every_view(memory: Memory, a
     assert items(memory)[PORT][1].status is Status.RETRACTED
 
 
-def finished_project(memory: Memory) -> None:
-    night(memory, "2026-01-02", "Todo: Write the migration guide for 2.0.")
-    night(memory, "2026-01-05", "Done: the migration guide for 2.0")
-
-
-def test_a_project_that_is_over_is_proposed_for_archives_once(memory: Memory) -> None:
-    finished_project(memory)
-    assert "archive" not in memory.read("Review.md")
-    told = night(memory, "2026-03-20", "ran the tests", project="")
-    assert told["people"]["asked"] == 1
-    assert "## archive: Projects/kestrel.md <!-- review archive 2026-03-20 -->" in memory.read("Review.md")
-    assert "- [ ] archive:" in memory.read("Review.md")
-    assert night(memory, "2026-03-21", "ran the tests", project="")["people"]["asked"] == 0
-
-
-@pytest.mark.parametrize("line", ["talked about Kestrel with the board", "Todo: oil the Kestrel door"])
-def test_a_project_that_is_spoken_of_is_not_over(memory: Memory, line: str) -> None:
-    finished_project(memory)
-    night(memory, "2026-03-01", line, project="")
-    assert night(memory, "2026-03-20", "ran the tests", project="")["people"]["asked"] == 0
-
-
-def test_a_project_that_a_person_keeps_is_not_proposed_again(memory: Memory) -> None:
-    finished_project(memory)
-    text = memory.read("Projects/kestrel.md")
-    memory.write("Projects/kestrel.md", text.replace("kind: project\n", "kind: project\nkept: 2026-03-01\n"))
-    assert night(memory, "2026-03-20", "ran the tests", project="")["people"]["asked"] == 0
-    night(memory, "2026-03-21", "Todo: Oil the hinge.", "Decision: Stay with brass.")
-    night(memory, "2026-03-22", "Done: oil the hinge")
-    assert night(memory, "2026-07-20", "ran the tests", project="")["people"]["asked"] == 1
-
-
 def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
     night(memory, "2026-03-02", f"Fact: {PORT}", "Fact: The lab is in Basel.")
     found = items(memory)
