@@ -127,13 +127,12 @@ _ANSWERS: Final = {
     "keep new": "New is right", "keep old": "Old is right", "keep both": "Both, of different things",
     "neither": "Neither", "keep": "Keep it", "drop": "Drop it", "close": "It is over", "end": "It holds no more",
     "retract": "It was never true", "restore": "Put it back", "reopen": "Open it again",
-    "replace": "New is right", "replaces": "It replaces this",
 }  # fmt: skip
 
 
 def answer_label(choice: str) -> str:
     """Return what a button that makes a choice says."""
-    return _ANSWERS.get(choice, _ANSWERS.get(choice.split(maxsplit=1)[0], choice.capitalize()))
+    return _ANSWERS.get(choice, choice.capitalize())
 
 
 def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
