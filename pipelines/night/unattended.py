@@ -65,12 +65,11 @@ def _pinged(url: str, when: str) -> list[str]:
         with open_url(request, SECONDS):
             return []
     except urllib.error.HTTPError as refusal:
-        fault = f"was answered with status {refusal.code}"
+        why = f"status {refusal.code}"
         refusal.close()
-    except Exception as error:  # noqa: BLE001  whatever the network does, the night goes on
-        is_late = isinstance(getattr(error, "reason", error), TimeoutError)
-        fault = "got no answer in time" if is_late else "failed: the address could not be reached"
-    return [f"The ping at the {when} of the run {fault}."]
+    except Exception:  # noqa: BLE001  whatever the network does, the night goes on
+        why = "no answer"
+    return [f"The ping at the {when} of the run failed ({why})."]
 
 
 def _with_path(url: str, more: str) -> str:
