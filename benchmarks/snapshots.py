@@ -139,7 +139,7 @@ def sample_week(life: Life) -> str:
         life.run("why", ident, "--json")
     for words in ("why did the site move from Jekyll", "deploy", "risk of losing data"):
         life.run("search", words)
-        life.run("search", words, "--json", "--explain")
+        life.run("search", words, "--json")
     for kind in ("text", "json", "claude-code"):
         life.run("context", "--format", kind, "--query", "deploy", "--now", "2026-03-18T09:00")
     for line in ("runs --json", "check --json", "items", "review"):

@@ -43,7 +43,6 @@ _TYPES, _TRUSTS, _SOURCES = (
 )
 @click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
-@click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name
@@ -53,7 +52,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     project: str,
     flat: bool,
     overruled: bool,
-    explain: bool,
     as_json: bool,
     root: Path,
     **narrowed: Any,  # noqa: ANN401  the values of `Filters` by their names
@@ -75,7 +73,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     spare_threads()
     fresh = freshen(root)
     warn(*fresh.notes)
-    who = search_session(root, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
+    who = search_session(root, SearchRequest(filters=filters, flat=flat, overruled=overruled))
     asked = " ".join(query)
     hits, notes, found = answered(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
     warn(*notes)

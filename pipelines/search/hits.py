@@ -7,7 +7,6 @@ import re
 import sqlite3
 import unicodedata
 from contextlib import closing
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
@@ -54,7 +53,6 @@ class Hit(NamedTuple):
             in its document; may be empty.
         cites: for an episode, the ids of the items it is based on.
         meta: what a person said of the item, as `key=value` pairs.
-        factors: the parts of the score, by name; empty unless asked for.
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
         evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
@@ -79,7 +77,6 @@ class Hit(NamedTuple):
     source: str = ""
     cites: tuple[str, ...] = ()
     meta: tuple[str, ...] = ()
-    factors: Mapping[str, float] = MappingProxyType({})
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
     evidence: tuple[Hit, ...] = ()
@@ -105,35 +102,29 @@ class Hit(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        found = {name: value for name, value in self._asdict().items() if name != "factors"}
-        found |= {"kind": self.kind, "score": _six_figures(self.score)}
+        # Rounding must not change the order of hits.
+        found = self._asdict() | {"kind": self.kind, "score": float(f"{self.score:.6g}")}
         found["overruled"] = self.overruled and self.overruled.to_json()
         found["over_since"] = [one.to_json() for one in self.over_since]
         found["evidence"] = [{name: getattr(one, name) for name in _OF_EVIDENCE} for one in self.evidence]
-        factors = {name: _six_figures(value) for name, value in self.factors.items()}
-        return found | ({"factors": factors} if factors else {})
+        return found
 
 
-def _six_figures(value: float) -> float:
-    """Return a number to six significant figures: rounding must not change the order of hits."""
-    return float(f"{value:.6g}")
-
-
-def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, Mapping[str, float]]]) -> list[Hit]:
+def read_hits(connection: sqlite3.Connection, scored: Mapping[int, float]) -> list[Hit]:
     """Return units of the index as hits.
 
     Args:
         connection: the index, open to read.
-        scored: the units in the desired order, with their scores and the parts of those.
+        scored: the units in the desired order, with their scores.
     """
     rows = {unit: row for unit, *row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
     hits = []
-    for unit, (score, factors) in scored.items():
+    for unit, score in scored.items():
         path, *values = rows[unit]
         shown: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
         shown |= {name: tuple(filter(None, shown[name].split(SEPARATOR))) for name in _SEVERAL}
         shown["meta"] = tuple(one[1:] for one in shown["meta"] if one.startswith(AS_SAID))
-        hits.append(Hit(path=path, score=score, factors=factors, **shown))
+        hits.append(Hit(path=path, score=score, **shown))
     return hits
 
 

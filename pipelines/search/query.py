@@ -38,7 +38,7 @@ from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -72,7 +72,6 @@ class SearchRequest(NamedTuple):
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: the embedder of the vector; it is not compared with another one's.
-        explain: whether hits include the parts of their score.
         flat: whether the lines behind an item remain hits beside it.
         overruled: whether rejected and held-back lines are found, too.
     """
@@ -81,7 +80,6 @@ class SearchRequest(NamedTuple):
     filters: Filters = Filters()
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    explain: bool = False
     flat: bool = False
     overruled: bool = False
 
@@ -163,20 +161,11 @@ def answer(
     governed.scores.update(raised | dict.fromkeys(named, _NAMED_SCORE))
     # The best of them, as hits.
     order = _best(connection, governed, scores, places | rules | named, limit, ranking)
-    shown = {"words": words, "meaning": meaning, "fused": scores, "worth": worths, "rule": raised}
-    known = {unit: _factors(unit, named, shown) if asked.explain else {} for unit in order}
     # Character pairs are not words: most of those across word boundaries occur nowhere.
     is_found = bool(ids or question.is_listing or (words and unspaced_pairs(query)))
     is_found = is_found or is_close(terms, held, meaning, asked.embedder)
     found: Found = "nothing" if not order else "yes" if is_found else "little"
-    return _shown(connection, governed, known, asked.filters.as_of), found
-
-
-def _factors(unit: int, named: Collection[int], shown: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
-    """Return the parts of a unit's score, by name."""
-    if unit in named:
-        return {"named": _NAMED_SCORE}
-    return {name: one[unit] for name, one in shown.items() if unit in one}
+    return _shown(connection, governed, order, asked.filters.as_of), found
 
 
 def _fused(
@@ -288,21 +277,19 @@ def _unlike(
     return [*ranked[:named], *(free[at] for at in order), *ranked[named + len(free) :]]
 
 
-def _shown(
-    connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]], day: str
-) -> list[Hit]:
+def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[int], day: str) -> list[Hit]:
     """Return units as hits, each with the lines behind it, or with what overruled it, on a day or now."""
-    hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
+    hits = read_hits(connection, {unit: governed.scores[unit] for unit in units})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
     has_episodes = any(hit.cites for hit in hits)
-    by_episode, over = lines_told(connection, factors), over_since(connection, factors, day) if has_episodes else {}
+    by_episode, over = lines_told(connection, units), over_since(connection, units, day) if has_episodes else {}
     lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
-    read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
+    read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, 0.0)), strict=True))
     return [
         hit._replace(
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
             evidence=tuple(read[line] for line in below.get(hit.item) or by_episode.get(unit) or []),
         )
-        for unit, hit in zip(factors, hits, strict=True)
+        for unit, hit in zip(units, hits, strict=True)
     ]

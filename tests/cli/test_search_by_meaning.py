@@ -1,4 +1,4 @@
-"""`curate index` and `curate search` with an embedder: narrowed down, explained."""
+"""`curate index` and `curate search` with an embedder, narrowed down."""
 
 from __future__ import annotations
 
@@ -56,13 +56,6 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     assert "uses words only" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
-
-
-def test_every_factor_is_shown_on_demand(filled: Memory) -> None:
-    assert "score 0.9091" in filled.curate("search", "boat", "--explain")
-    hit = json.loads(filled.curate("search", "boat", "--explain", "--json"))["results"][0]
-    assert set(hit["factors"]) == {"words", "meaning", "fused", "worth"}
-    assert "factors" not in json.loads(filled.curate("search", "boat", "--json"))["results"][0]
 
 
 def test_the_settings_choose_the_ranking(filled: Memory) -> None:

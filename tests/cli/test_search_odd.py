@@ -63,7 +63,7 @@ def lines(said: str) -> list[str]:
 )
 def test_any_query_is_answered(filled: Memory, query: str) -> None:
     assert isinstance(lines(filled.curate("search", "--json", query)), list)
-    assert filled.curate("search", "--explain", query)
+    assert filled.curate("search", query)
 
 
 @pytest.mark.parametrize("left", ["vanished", "a folder", "a link"])

@@ -83,8 +83,5 @@ def hit_lines(query: str, hits: Sequence[Hit], found: Found, day_shown: Callable
         places = [f"{line.path}:{line.lines}" for line in hit.evidence]
         if places and places != [hit.source]:
             yield f"    evidence: {escape_terminal_line(', '.join(places))}"
-        if hit.factors:
-            factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
-            yield f"    score {hit.score:.4g}: {factors}"
     if found == "nothing":
         yield "Nothing was found."

@@ -22,7 +22,7 @@ ASKED = [
     ["\x1b[2J boat"], ["project:alpha", "#tag"], ["日本 boat"],
 ]  # fmt: skip
 LEFT = [
-    ["-"], ["boat", "--limit", "0"], ["boat", "--limit", "x"], ["boat", "--explain"], ["boat", "--type", "fact"], [],
+    ["-"], ["boat", "--limit", "0"], ["boat", "--limit", "x"], ["boat", "--flat"], ["boat", "--type", "fact"], [],
     ["boat", "--json=1"], ["--help"], ["boat", "--limit", "1001"], ["--", "boat"],
 ]  # fmt: skip
 
