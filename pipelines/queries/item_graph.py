@@ -1,16 +1,14 @@
 """The items of a memory with their places, the links between them as a graph, and the export of both.
 
 Links are what their words say: `A because=B` and `B supports=A` both mean that A rests on B, `A part-of=B` that B is
-made of A, `A next=B` that B follows on A. No cycle and no chain, however long, makes any of this fail.
+made of A, `A next=B` that B follows on A.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.item import LINK_KINDS, Item, Status
@@ -125,18 +123,15 @@ class Beliefs:
         return [edge for edge in found if edge[1] != SUPERSEDES or edge[2] not in held]
 
     @cached_property
-    def outdated(self) -> Mapping[str, tuple[Outdated, ...]]:
-        """What no longer holds although something believed rests on it; see `outdated`."""
-        return outdated(self)
+    def grounds(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Id → what each item rests on directly: the relation, and the id."""
+        return _steps(self, GROUNDS)
 
 
 def beliefs_of(root: Path) -> Beliefs:
     """Return all items of a memory."""
     return Beliefs.of(read_documents(root))
 
-
-Steps = dict[str, list[tuple[str, str]]]
-"""Id → the relations and ids of the items one step away."""
 
 GROUNDS: Final[Relations] = {"because": ("because of", True), "supports": ("supported by", False)}
 """What an item rests on."""
@@ -154,9 +149,9 @@ SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("
 """What replaced an item; several if it was superseded twice."""
 
 
-def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
-    """Return the steps along some kinds of links, of every item."""
-    found: Steps = defaultdict(list)
+def _steps(beliefs: Beliefs, relations: Relations) -> dict[str, list[tuple[str, str]]]:
+    """Return id → the relations and ids of the items one step away along some kinds of links."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for source, kind, target in beliefs.edges:
         if kind in relations:
             relation, forward = relations[kind]
@@ -196,89 +191,49 @@ class Outdated:
 _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
 
 
-def outdated(beliefs: Beliefs) -> dict[str, tuple[Outdated, ...]]:
-    """Return what no longer holds although something believed rests on it: id of that item → what it rests on.
+def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[Outdated, ...]:
+    """Return what an item rests on that no longer holds, if the item itself is believed.
 
     A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
     limit of 1,000 that took its place.
     """
-    known, found = beliefs.by_id, dict[str, tuple[Outdated, ...]]()
-    for ident, steps in steps_of(beliefs, GROUNDS).items():
-        if ident in known and known[ident].item.active:
-            named = dict.fromkeys(below for _, below in steps if below in known)
-            over = (one for below in named if (one := known[below].item).status in _OVER)
-            if here := tuple(Outdated(one, _successor(one, known)) for one in over):
-                found[ident] = here
-    return found
-
-
-def _successor(item: Item, known: Mapping[str, Holding]) -> Item | None:
-    return known[item.superseded_by].item if item.superseded_by in known else None
-
-
-class Mark(StrEnum):
-    """Why a walk stops at an item."""
-
-    CYCLE = "cycle"
-    AGAIN = "again"
-    NOWHERE = "nowhere"
+    known = beliefs.by_id
+    if ident not in known or not known[ident].item.active:
+        return ()
+    below = [known[one].item for _, one in beliefs.grounds.get(ident, ()) if one in known]
+    over = (one for one in dict.fromkeys(below) if one.status in _OVER)
+    return tuple(Outdated(one, known[one.superseded_by].item if one.superseded_by in known else None) for one in over)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One item of a walk along links.
+    """An item that links lead to.
 
     Args:
-        id: the item's id.
-        depth: how many links it is away from where the walk began, from 1.
-        under: the id from which the walk came here.
-        relation: its relation to that item, as the start of a phrase: `because of`, `supported by`.
+        id: its id.
+        relation: its relation to the item before it, as the start of a phrase: `because of`, `supported by`.
         holding: the item with its place, or None if it no longer exists.
-        mark: why the walk stops here, or None: the item closes a cycle, was shown above, or no longer exists.
-        outdated: what the item rests on that no longer holds, if it is itself believed.
+        outdated: what it rests on that no longer holds, if it is itself believed.
     """
 
     id: str
-    depth: int
-    under: str
     relation: str
     holding: Holding | None
-    mark: Mark | None
     outdated: tuple[Outdated, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, with what the item says."""
         fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        fields |= {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
-        return fields | {"outdated_grounds": [one.to_json() for one in self.outdated]}
+        return fields | {"relation": self.relation, "outdated_grounds": [one.to_json() for one in self.outdated]}
 
 
-def walk(
-    start: str,
-    steps: Steps,
-    known: Mapping[str, Holding],
-    over: Mapping[str, tuple[Outdated, ...]] = MappingProxyType({}),
-) -> list[Step]:
-    """Return every item that can be reached, depth first; each is visited once.
-
-    Args:
-        start: the id at which the walk starts.
-        steps: what is one step away from each item.
-        known: the items that exist.
-        over: what each item rests on that no longer holds; see `outdated`.
-    """
-    found: list[Step] = []
-    depths, above = {start: 0}, [start]
-    waiting = [(ident, 1, start, relation) for relation, ident in reversed(steps.get(start, ()))]
-    while waiting:
-        ident, depth, under, relation = waiting.pop()
-        del above[depth:]
-        mark = None if ident in known else Mark.NOWHERE
-        if (before := depths.get(ident)) is not None:
-            mark = Mark.CYCLE if before < len(above) and above[before] == ident else Mark.AGAIN
-        found.append(Step(ident, depth, under, relation, known.get(ident), mark, over.get(ident, ())))
-        if before is None:
-            depths[ident] = depth
-            above.append(ident)
-            waiting += [(below, depth + 1, ident, relation) for relation, below in reversed(steps.get(ident, ()))]
-    return found
+def reached(ident: str, beliefs: Beliefs, relations: Relations) -> list[Step]:
+    """Return the items that some kinds of links lead to, directly or through others: each once, the nearest first."""
+    steps, found, waiting = _steps(beliefs, relations), dict[str, str](), [ident]
+    for here in waiting:
+        for relation, there in steps[here]:
+            if there != ident and there not in found:
+                found[there] = relation
+                waiting.append(there)
+    known = beliefs.by_id
+    return [Step(one, found[one], known.get(one), outdated_grounds(one, beliefs)) for one in found]

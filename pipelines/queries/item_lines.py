@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.queries.item_graph import Mark, Outdated, Step, item_json
+from pipelines.queries.item_graph import Outdated, Step, item_json
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import written_words
 from pipelines.store.secrets.redact import without_secrets
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 
 SHORT: Final = 11
 """How many characters of an id are shown, which is the length of nearly all ids."""
-_DEEPEST = 20
-_MARKS = {
-    Mark.CYCLE: " (a cycle: see above)",
-    Mark.AGAIN: " (shown above)",
-    Mark.NOWHERE: " (no longer exists)",
-}
 
 
 def item_line(item: Item) -> str:
@@ -56,12 +50,11 @@ def quote_lines(text: str, indent: str = "    ") -> Iterator[str]:
 
 
 def step_lines(steps: Iterable[Step]) -> Iterator[str]:
-    """Yield a walk along links as an indented tree; an item that was shown above is only named."""
+    """Yield the items that links lead to."""
     for step in steps:
-        shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
-        indent = "  " * min(step.depth, _DEEPEST)
-        yield f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}"
-        yield from outdated_lines(step.outdated if step.mark is None else (), f"{indent}  ")
+        shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
+        yield f"  {step.relation} {shown}"
+        yield from outdated_lines(step.outdated, "    ")
 
 
 def outdated_lines(found: Iterable[Outdated], indent: str = "  ") -> Iterator[str]:

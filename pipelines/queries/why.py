@@ -17,8 +17,8 @@ from pipelines.queries.item_graph import (
     Outdated,
     Step,
     beliefs_of,
-    steps_of,
-    walk,
+    outdated_grounds,
+    reached,
 )
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
@@ -143,7 +143,7 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     """
     beliefs, quotes = beliefs or beliefs_of(root), Quotes(root)
     history = history_of(root, git, prefix, beliefs)
-    ident, known, over, holding = history.id, beliefs.by_id, beliefs.outdated, history.holding
+    ident, holding = history.id, history.holding
     if holding is None:
         raise ItemGone(ident, *history.end)
     pages = (one for one in beliefs.documents.values() if one.kind is Kind.EPISODE)
@@ -156,11 +156,11 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
         model=model or prompt,
         prompt=prompt if model else "",
         history=history,
-        grounds=walk(ident, steps_of(beliefs, GROUNDS), known, over),
-        superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known, over),
-        successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
-        dependents=walk(ident, steps_of(beliefs, DEPENDENTS), known, over),
-        outdated=over.get(ident, ()),
+        grounds=reached(ident, beliefs, GROUNDS),
+        superseded=reached(ident, beliefs, PREDECESSORS),
+        successors=reached(ident, beliefs, SUCCESSORS),
+        dependents=reached(ident, beliefs, DEPENDENTS),
+        outdated=outdated_grounds(ident, beliefs),
         part_of=tuple(f"{episode_path(day)}#{day}" for day in told),
     )
 
