@@ -164,7 +164,7 @@ def load_settings(root: Path) -> Settings:
 
     Raises:
         BadFile: the file is a symbolic link.
-        BadSettings: the file has faults; the message lists all, with key and value.
+        BadSettings: the file has faults; the message lists all.
     """
     path = root / SETTINGS
     if path.is_symlink():

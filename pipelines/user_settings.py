@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from pipelines.errors import BadSettings, UsageFault, fault_line, faults_of, read_toml
+from pipelines.errors import BadSettings, UsageFault, faults_of, read_toml
 from pipelines.provider_settings import (
     DEFAULT_MODELS,
     LOGINS,
@@ -315,7 +315,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     lacks = {name: one for name, one in found.items() if isinstance(one, str)}
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
     faults = [
-        fault_line(f"{key}[{at}]", name, lacks[name])
+        f"{key}[{at}]: {lacks[name]}"
         for key, names in named.items()
         for at, name in enumerate(names or ())
         if name in lacks

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from pipelines.errors import BadSettings, fault_line, faults_of, read_toml, shown
+from pipelines.errors import BadSettings, faults_of, read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,66 +41,20 @@ def faults(raw: dict[str, object]) -> list[str]:
     return faults_of(caught.value)
 
 
-@pytest.mark.parametrize(("inner", "shown"), [([{"name": "a"}], "{…}"), (3, "3"), ("a", '"a"')])
-def test_what_should_be_a_table_is_told_as_tables_are_written(inner: object, shown: str) -> None:
-    assert faults({"inner": inner}) == [f"inner = {shown}: it should be one table, [inner]"]
+@pytest.mark.parametrize("inner", [[{"name": "a"}], 3, "a"])
+def test_what_should_be_a_table_is_told_as_tables_are_written(inner: object) -> None:
+    assert faults({"inner": inner}) == ["inner: it should be one table, [inner]"]
 
 
-def test_every_fault_is_named_with_key_and_value() -> None:
+def test_every_fault_is_named_with_its_key_and_without_its_value() -> None:
     found = faults({"inner": {"max_tokens": -3}, "order": ["a", 7], "cap": 9, "colour": "red"})
     assert found == [
-        "inner.max_tokens = -3: it should be greater than 0",
+        "inner.max_tokens: it should be greater than 0",
         "inner.name: this key is missing",
-        "order[1] = 7: it should be a valid string",
-        "cap = 9: only even caps are allowed here",
-        'colour = "red": there is no such key',
+        "order[1]: it should be a valid string",
+        "cap: only even caps are allowed here",
+        "colour: there is no such key",
     ]
-
-
-def test_the_value_of_a_secret_is_never_shown() -> None:
-    secret = "hunter" + "2"
-    found = faults(
-        {"inner": {"name": "x", "api_key": [secret]}, "token": secret, "other": {"password": secret}, "keys": [secret]}
-    )
-    assert len(found) == 4
-    assert secret not in "\n".join(found)
-
-
-@pytest.mark.parametrize("key", ["api_key", "inner.api_key", "smtp.password", "tokens[0]", "X-Auth", "client_secret"])
-def test_keys_that_look_like_secrets_hide_their_value(key: str) -> None:
-    assert shown(key, "plain") == "(not shown)"
-
-
-@pytest.mark.parametrize("key", ["max_tokens", "anthropic.max_tokens", "api_key_env", "author", "monkey", "keyboard"])
-def test_keys_that_only_resemble_secrets_show_it(key: str) -> None:
-    assert shown(key, "plain") == '"plain"'
-
-
-@pytest.mark.parametrize(
-    "value",
-    ["sk-ant-" + "api03-abcdef", "AIza" + "SyD4x8Qw", "ghp_" + "a1b2c3d4", "9f86d081884c7d659a2feaa0c55ad015"],
-)
-def test_values_that_look_like_secrets_are_hidden_under_any_key(value: str) -> None:
-    assert shown("api_key_env", value) == "(not shown)"
-    assert shown("order", [value]) == "(not shown)"
-
-
-def test_a_key_pasted_where_the_name_of_a_variable_belongs_is_hidden() -> None:
-    assert shown("gemini.api_key_env", "q7-Jf-93") == "(not shown)"
-    assert shown("gemini.api_key_env", "MY_KEY") == '"MY_KEY"'
-
-
-def test_a_list_of_tables_shows_none_of_their_values() -> None:
-    assert "plainhorse77" not in shown("gemini", [{"api_key": "plainhorse77"}])
-
-
-def test_the_password_in_an_address_is_hidden() -> None:
-    assert shown("base_url", "https://mara:pw@proxy.example/v1") == '"https://…@proxy.example/v1"'
-
-
-def test_a_long_value_is_shortened_and_a_line_stays_one_line() -> None:
-    assert len(fault_line("k", "x y " * 100, "too long")) < 120
-    assert "\n" not in fault_line("a\nb", "c\nd", "e\nf")
 
 
 def test_a_file_that_is_not_there_has_no_tables(tmp_path: Path) -> None:
@@ -109,7 +63,7 @@ def test_a_file_that_is_not_there_has_no_tables(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(b"a = \n", "it is not TOML"), (b"a = '\xff'\n", "it is not UTF-8 text (byte 5)")],
+    [(b"a = \n", "it is not TOML"), (b"a = '\xff'\n", "it is not TOML")],
 )
 def test_a_file_that_cannot_be_read_is_one_fault(tmp_path: Path, content: bytes, why: str) -> None:
     path = tmp_path / "config.toml"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, fault_line, read_toml
+from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, read_toml
 from pipelines.store.layout import LINKED, NOTES, NOTES_FILE, SETTINGS, STATE, Layout
 from pipelines.text import is_utf8
 
@@ -93,14 +93,14 @@ def _read(file: Path, _changed: int, _size: int) -> Layout:
 
 
 def _faults(raw: dict[str, Any]) -> Iterator[str]:
-    yield from (fault_line(key, raw[key], "there is no such key") for key in raw if key not in _KEYS)
+    yield from (f"{key}: there is no such key" for key in raw if key not in _KEYS)
     home = raw.get("memory")
     if why := home_fault(home):
-        yield fault_line("memory", home, why)
+        yield f"memory: {why}"
     for key in _KEYS[1:]:
         globs = raw.get(key, [])
         if not isinstance(globs, list) or len(globs) > _MOST_GLOBS or not all(isinstance(one, str) for one in globs):
-            yield fault_line(key, globs, f"it should be a list of at most {_MOST_GLOBS} globs")
+            yield f"{key}: it should be a list of at most {_MOST_GLOBS} globs"
 
 
 def home_fault(home: object) -> str:

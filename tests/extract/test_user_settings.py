@@ -71,13 +71,13 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     text = "\n".join(found)
     assert len(found) == 7
     known = "anthropic, gemini, openai, claude-code, codex, rules"
-    assert f'providers[1] = "mistral": it should be one of {known}, or exec: and a command' in found
-    assert "pings = true: there is no such key" in found
-    assert "anthropic.max_tokens = 1: it should be greater than or equal to 256" in found
-    assert "anthropic.temperature = 0.5: there is no such key" in found
-    assert 'anthropic.base_url = "file:///etc/passwd": it should be an address' in text
-    assert "anthropic.api_key = (not shown): a key does not belong in this file" in text
-    assert "gemini.api_key_env = (not shown): it should be the name of an environment variable" in text
+    assert f"providers[1]: it should be one of {known}, or exec: and a command" in found
+    assert "pings: there is no such key" in found
+    assert "anthropic.max_tokens: it should be greater than or equal to 256" in found
+    assert "anthropic.temperature: there is no such key" in found
+    assert "anthropic.base_url: it should be an address" in text
+    assert "anthropic.api_key: a key does not belong in this file" in text
+    assert "gemini.api_key_env: it should be the name of an environment variable" in text
     assert secret not in text
 
 

@@ -52,7 +52,7 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
 
 def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('colour = "red"\nproviders = ["rules"]\n')
-    with pytest.raises(BadSettings, match=r"a fault:\n  colour = .*there is no such key"):
+    with pytest.raises(BadSettings, match=r"a fault:\n  colour: there is no such key"):
         load_settings(tmp_path)
 
 

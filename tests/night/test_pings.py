@@ -151,5 +151,5 @@ def test_what_is_no_address_is_said_without_it(
     (tmp_path / "config.toml").write_text(f'[ping]\nurl = "{url}"\n')
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
     said = memory.curate("run", exits=1)
-    assert "ping.url = (not shown): it should be an address" in said
+    assert "ping.url: it should be an address" in said
     assert UUID not in said

@@ -68,7 +68,7 @@ def test_keys_are_told_and_never_shown(memory: Memory, monkeypatch: pytest.Monke
     assert "ANTHROPIC_API_KEY" in said
     assert "0123456789abcdef" not in said
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
-    for more, told in (("odd = 1\n", "odd = 1: there is no such key"), ("", "GEMINI_API_KEY")):
+    for more, told in (("odd = 1\n", "odd: there is no such key"), ("", "GEMINI_API_KEY")):
         (tmp_path / "config.toml").write_text(f'providers = ["gemini"]\n{more}')
         found, _ = doctor(memory, exits=1)
         assert found["providers"][0] == "wrong"

@@ -134,12 +134,12 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
     """
     said = faults(place, text)
     assert len(said.splitlines()) == 7
-    assert "embedder.provider = \"cohere\": it should be 'voyage', 'local', 'openai' or 'none'" in said
-    assert 'embedder.base_url = "localhost:11434": it should be an address' in said
-    assert "embedder.api_key = (not shown): a key does not belong in this file" in said
-    assert "embedder.precision = \"int4\": it should be 'int8' or 'fp32'" in said
-    assert "embedder.threads = 0: it should be greater than or equal to 1" in said
-    assert "embedder.dimension = 3: there is no such key" in said
+    assert "embedder.provider: it should be 'voyage', 'local', 'openai' or 'none'" in said
+    assert "embedder.base_url: it should be an address" in said
+    assert "embedder.api_key: a key does not belong in this file" in said
+    assert "embedder.precision: it should be 'int8' or 'fp32'" in said
+    assert "embedder.threads: it should be greater than or equal to 1" in said
+    assert "embedder.dimension: there is no such key" in said
     assert secret not in said
 
 

@@ -230,5 +230,5 @@ def test_what_was_found_is_kept_in_little_room(memory: Memory) -> None:
 def test_a_bad_setting_is_named_with_what_would_be_right(memory: Memory, key: str, value: object, said: str) -> None:
     rank(memory, **{key: value})
     told = " ".join(memory.curate("search", "boat", exits=1).split())
-    assert f"search.{key} = {json.dumps(value)}" in told
+    assert f"search.{key}: " in told
     assert said in told
