@@ -11,7 +11,7 @@ from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespac
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.store.layout import LINKED, SETTINGS
@@ -94,13 +94,6 @@ class Schedule(_Strict):
 
     night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
     stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former_keys(cls, raw: object) -> object:
-        """Leave out the keys of two jobs that are gone; `curate init` wrote them into each memory."""
-        former = ("capture_hours", "index_minutes")
-        return {key: value for key, value in raw.items() if key not in former} if isinstance(raw, dict) else raw
 
 
 class Settings(_Strict):

@@ -47,12 +47,6 @@ _NO_KEY = "none"  # for local servers without keys, since some libraries insist 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_former_key(cls, raw: object) -> object:
-        """Leave out how many calls a provider was sent at once: it is sent one after another now."""
-        return {key: value for key, value in raw.items() if key != "concurrency"} if isinstance(raw, dict) else raw
-
 
 Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 

@@ -180,8 +180,3 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
 def test_a_fault_in_who_verifies_is_named(config: Path, told: str, fault: str) -> None:
     [found] = faults(config, f"[verify]\n{told}\n")
     assert fault in found
-
-
-def test_how_many_calls_ran_at_once_is_no_fault(config: Path) -> None:
-    tables = "".join(f"[{name}]\nconcurrency = 2\n" for name in ("anthropic", "claude-code", "exec"))
-    assert load(config, f'providers = ["rules"]\n{tables}').providers == ("rules",)

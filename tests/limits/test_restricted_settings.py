@@ -86,10 +86,3 @@ def test_the_night_goes_on_and_run_status_and_doctor_name_the_keys(memory: Memor
     assert "use SQLite for the index" in memory.read("Areas/general.md")
     assert not canary.exists()
     assert load_user_settings({}).providers == ("rules",)
-
-
-def test_keys_that_every_memory_once_had_are_no_fault(memory: Memory) -> None:
-    text = memory.read("curate.toml")
-    memory.write("curate.toml", text.replace("[schedule]", "[schedule]\ncapture_hours = 4\nindex_minutes = 15"))
-    assert load_settings(memory.root).schedule == Settings().schedule
-    memory.curate("run")
