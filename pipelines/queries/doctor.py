@@ -225,8 +225,6 @@ def last_nights(root: Path, now: datetime) -> Answer:
     if found.overdue:
         late = "Run `curate run`; `schedule` shows why none ran by itself."
         return _wrong(found.overdue, _MEND if found.happens else late)
-    if found.ahead:
-        return _look(found.ahead, "Set the clock, and delete that report from .curate/runs.")
     if found.unread:
         return _look(found.unread, "Raise that limit in your settings; the next run reads the oldest day first.")
     undone = found.last and found.last.ended is RunEnd.UNDONE and found.last.moment == found.last_well

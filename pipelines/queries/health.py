@@ -39,7 +39,6 @@ class Health:
         overdue: since when no run has ended well, if that is more than a day and a half, and what the last one left.
         failed: how the last run failed, or that a run is unfinished.
         unread: that the user's budget kept the last run from reading all, if days still wait for it.
-        ahead: that a run is dated in the future, because the clock was set back.
         last: the newest night here, or None.
         last_well: when the newest night ended well, here or on another machine, or None.
         elsewhere: the newest night of another machine, if that is newer than all here, or None.
@@ -49,7 +48,6 @@ class Health:
     overdue: str
     failed: str
     unread: str
-    ahead: str
     last: PastRun | None
     last_well: datetime | None
     elsewhere: PastRun | None
@@ -89,11 +87,7 @@ def health(
         settings: the memory's, for where its days end.
         unfinished: whether a run was interrupted while it wrote; the next one finishes it.
     """
-    dated = [(when, run) for run in runs if (when := run.moment)]
-    past = [(when, run) for when, run in dated if when <= now + _AHEAD]
-    ahead = ""
-    if len(past) < len(dated):
-        ahead = f"A run is dated {minutes(dated[0][0])}, which is in the future. Was the clock set back?"
+    past = [(when, run) for run in runs if (when := run.moment) and when <= now + _AHEAD]
     here = [(when, run) for when, run in past if run.here]
     last = here[0][1] if here else None
     there = [(when, run) for when, run in past if not run.here and (not here or when > here[0][0])]
@@ -113,7 +107,6 @@ def health(
         overdue,
         _failure(newest, waiting) or (_UNFINISHED if unfinished else ""),
         str((waiting and newest and newest.did_its_work and newest.reported("model", "over_budget")) or ""),
-        ahead,
         last,
         well,
         there[0][1] if there else None,

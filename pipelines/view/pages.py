@@ -139,7 +139,7 @@ class MemoryReader:
                 "groups": [group for group in groups if group[1]], "items_count": counts.total(),
                 "waiting": len(questions(beliefs.documents)), "nights_count": len(dated),
                 "health": found, "running": self.running,
-                "faults": [one for one in (found.overdue, found.failed, found.unread, found.ahead) if one],
+                "faults": [one for one in (found.overdue, found.failed, found.unread) if one],
                 "last": dated[0] if dated else None, "next": following[0].isoformat() if following else "",
                 "today": day_of(now, settings),
             }  # fmt: skip

@@ -22,13 +22,10 @@ def test_a_clock_that_was_set_back_keeps_no_night_from_running(memory: Memory) -
     memory.write("Logs/2026-03-18.md", f"- Fact: {WORDS}\n")
     memory.curate("run", "--now", "2031-01-01T02:00")
     memory.write("Logs/2026-03-19.md", "- Fact: the queue has 3 readers\n")
-    said = memory.curate("status", "--now", "2026-03-21T13:00", exits=1)
-    assert "A run is dated 2031-01-01 02:00+00:00, which is in the future. Was the clock set back?" in said
+    memory.curate("status", "--now", "2026-03-21T13:00", exits=1)
     memory.curate("run", "--now", "2026-03-21T14:00")
     assert len(json.loads(memory.curate("items", "--json"))) == 2
-    said = memory.curate("status", "--now", "2026-03-21T15:00")
-    assert "Overdue" not in said
-    assert "2031-01-01" in said, "until that report is gone"
+    assert "Overdue" not in memory.curate("status", "--now", "2026-03-21T15:00")
 
 
 def test_a_zone_that_does_not_exist_is_named_by_whatever_is_asked(memory: Memory) -> None:
@@ -36,5 +33,5 @@ def test_a_zone_that_does_not_exist_is_named_by_whatever_is_asked(memory: Memory
     for verb in ("run", "status", "schedule"):
         said = memory.curate(verb, exits=1)
         assert "curate.toml" in said
-        assert 'timezone = "Mars/Olympus"' in said
-    assert "Mars/Olympus" in memory.curate("doctor", exits=1)
+        assert "timezone: not a known time zone" in said
+    assert "timezone: not a known time zone" in " ".join(memory.curate("doctor", exits=1).split())

@@ -430,20 +430,16 @@ def _projects(paths: Iterable[str]) -> dict[str, str]:
 
 def _last_run(root: Path, now: datetime) -> str:
     reports = [*_newest_reports(root, f"{PRIVATE}/runs"), *_newest_reports(root, TRAVELLING)]
-    ahead = next((one for moment, one, _ in reports if moment > now + _AHEAD), {})
     past = [one for one in reports if one[0] <= now + _AHEAD]
     if not past:
-        said = "no run yet; `curate run` makes the first."
-    else:
-        ended, report, folder = max(past, key=lambda one: one[0])
-        where = " on another machine" if folder == TRAVELLING else ""
-        said = f"last run {_shown(report)}{where}, {_ending(report)}."
-        if now - ended > timedelta(hours=OVERDUE_HOURS):
-            hours = int((now - ended).total_seconds() // 3600)
-            ago = f"{hours // 24} days" if hours >= 2 * 24 else f"{hours} hours"
-            said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
-    if ahead:
-        said += f" A run is dated {_shown(ahead)}, which is in the future: was the clock set back?"
+        return "no run yet; `curate run` makes the first."
+    ended, report, folder = max(past, key=lambda one: one[0])
+    where = " on another machine" if folder == TRAVELLING else ""
+    said = f"last run {str(report['now'])[:16].replace('T', ' ')}{where}, {_ending(report)}."
+    if now - ended > timedelta(hours=OVERDUE_HOURS):
+        hours = int((now - ended).total_seconds() // 3600)
+        ago = f"{hours // 24} days" if hours >= 2 * 24 else f"{hours} hours"
+        said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
     return said
 
 
@@ -453,10 +449,6 @@ def _newest_reports(root: Path, folder: str) -> Iterator[tuple[datetime, dict[st
         report = read_record(root, path.rpartition("/")[2], folder)
         if moment := moment_of(report):
             yield moment, report, folder
-
-
-def _shown(report: Mapping[str, object]) -> str:
-    return str(report["now"])[:16].replace("T", " ")
 
 
 def _ending(report: Mapping[str, object]) -> str:
