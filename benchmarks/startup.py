@@ -3,9 +3,8 @@
 usage: python -m benchmarks.startup [--years N] [--times N] [--units N]... [--beside COMMAND]...
 
 So is `curate search`, on memories of so many units (10,000 and 100,000) as benchmarks/speed.py makes them: by words
-alone, and by words and meaning where the local model is here. `curate recall` answers a prompt on 10,000 items, one
-on which some of them bear and one on which none does. `curate capture --sweep` finds nothing new, without an agent and
-beside 2,000 old sessions of Claude Code.
+alone, and by words and meaning where the local model is here. `curate capture --sweep` finds nothing new, without an
+agent and beside 2,000 old sessions of Claude Code.
 
 The memory has a log a day, two projects and documents as runs leave them; lines are logged in a memory beside it.
 `curate mcp` is measured from its start until it has listed its tools and its client has gone. Each command is started
@@ -49,8 +48,7 @@ ASKED = [
 
 TEXT = "Decision: the cache lives in SQLite, for it needs no server"
 LONG = "moved the check to tests/test_night_with_models.py"
-ITEMS, SESSIONS, OLD = 10_000, 2_000, 1_700_000_000
-BEARS_NOT = "can you center the button on the page?"
+SESSIONS, OLD = 2_000, 1_700_000_000
 WORD = "the token budget is: too small for weekly_summary_episodes"
 
 
@@ -72,9 +70,6 @@ def make_memory(root: Path, years: float) -> None:
 def cost(command: list[str], folder: Path) -> tuple[float, float]:
     """Return the processor time and the time on the wall of one start, in milliseconds; a server is asked for tools."""
     said = "".join(json.dumps(one) + "\n" for one in ASKED).encode() if "mcp" in command else b""
-    if "recall" in command:
-        command, prompt = command[:-1], command[-1]
-        said = json.dumps({"session_id": "bench", "cwd": str(folder), "prompt": prompt}).encode()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=folder, check=False, input=said, capture_output=True)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -95,26 +90,6 @@ def searches(folder: Path, curate: str, units: int) -> dict[str, list[str]]:
     (aside / "curate.toml").write_text('[search]\nmode = "keyword"\n')
     run_cli([*words, str(aside)])  # a copy's files have other times: the index notes them once
     return told | {f"curate search, words alone, {units:,} units": [curate, *words, str(aside)]}
-
-
-def recalls(folder: Path, curate: str) -> dict[str, list[str]]:
-    """Make a memory of many items, and return the commands that answer a prompt from it; the prompt stands last."""
-    root, chance = folder / "items", random.Random(5)
-    run_cli(["init", str(root)])
-    said: list[str] = []
-    ledger = root / "State/items/undated.jsonl"
-    ledger.parent.mkdir(parents=True, exist_ok=True)
-    rows = ({"id": f"k{number:010x}", "trust": "owner"} for number in range(ITEMS))
-    ledger.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    for page in range(100):
-        ids = (f"k{page * ITEMS // 100 + number:010x}" for number in range(ITEMS // 100))
-        said = [speed.words(chance, 12) for _ in range(ITEMS // 100)]
-        lines = [f"- Fact: {text}. ^{one}" for one, text in zip(ids, said, strict=True)]
-        (root / f"Projects/p{page}.md").write_text(f"# P{page}\n\n## Facts\n\n" + "\n".join(lines) + "\n")
-    rebuild_index(root)
-    hook = [curate, "recall", "--hook", "--memory", str(root)]
-    named = {"some bear on it": f"look at {said[-1]} again", "none does": BEARS_NOT}
-    return {f"curate recall, {ITEMS:,} items, {what}": [*hook, prompt] for what, prompt in named.items()}
 
 
 def sweeps(folder: Path, curate: str) -> dict[str, list[str]]:
@@ -154,7 +129,7 @@ def main() -> None:
             curate, asking = str(Path(sys.executable).with_name("curate")), dict[str, list[str]]()
             for units in asked.units or [10_000, 100_000]:
                 asking |= searches(Path(folder), curate, units)
-            asking |= recalls(Path(folder), curate) | sweeps(Path(folder), curate)
+            asking |= sweeps(Path(folder), curate)
             sys.stdout = told
         here = ["--memory", str(root)]
         there = ["--memory", str(aside)]

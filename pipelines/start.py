@@ -17,10 +17,8 @@ _OPTIONS = {
     "context": ("memory", "budget", "format", "project", "query"),
     "log": ("memory", "project"),
     "mcp": ("memory",),
-    "recall": ("memory", "hook"),
     "search": ("memory", "limit", "project", "json"),
 }
-_FLAGS = ("--json", "--hook")
 _INTERRUPTED = 130
 
 
@@ -77,10 +75,8 @@ def _answer(arguments: list[str]) -> int | None:
 
         serve(options.get("memory", ""))
         return 0
-    if verb == "recall":
-        from pipelines.queries.startup.recall import answer_hook as answer
-    else:
-        from pipelines.queries.startup.fast import answer
+    from pipelines.queries.startup.fast import answer
+
     return answer(options)
 
 
@@ -93,10 +89,10 @@ def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] |
         if not name.startswith("-"):
             words.append(f"{name}{equals}{value}")
             continue
-        if name in _FLAGS and not equals:
+        if name == "--json":
+            if equals:
+                return None
             value = "yes"
-        elif name in _FLAGS:
-            return None
         value = value if value or equals or not left else left.pop()
         if name[:2] != "--" or name[2:] not in _OPTIONS[verb] or not value or value.startswith("-"):
             return None

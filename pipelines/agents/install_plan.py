@@ -50,7 +50,6 @@ class InstallRequest:
         agents_md: the AGENTS.md to change, or None for the usual one.
         time: when nights begin, `HH:MM`; empty to keep the time that is installed, else 02:00.
         zone: the memory's time zone if it is not the machine's, else empty.
-        recall: whether to answer each prompt with the beliefs that bear on it.
     """
 
     program: Program
@@ -59,7 +58,6 @@ class InstallRequest:
     agents_md: Path | None = None
     time: str = ""
     zone: str = ""
-    recall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,6 @@ PLUGIN = "memcurate"
 """The name of the Claude Code plugin in deploy/claude-code."""
 CONTEXT = ("context", "--format", "claude-code")
 CURSOR_CONTEXT = ("context", "--format", "cursor")
-RECALL = ("recall", "--hook")
 CAPTURE = ("capture", "--hook")
 MCP = ("mcp",)
 _MODULE = ("-m", "pipelines.cli")

@@ -18,7 +18,6 @@ from pipelines.agents.install_plan import (
     MCP,
     NIGHTLY,
     PLUGIN,
-    RECALL,
     TARGETS,
     Edit,
     InstallPlan,
@@ -62,8 +61,6 @@ CLAUDE_HOOKS: Sequence[Hook] = (
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 60}),
 )
-_RECALL_HOOKS: Sequence[Hook] = (("UserPromptSubmit", RECALL, "", {"timeout": 5}),)
-"""Off by default: installing without `--recall` removes it."""
 # Codex waits three seconds at most for a SessionEnd hook, and cuts a hook's context at 2,500 tokens by default.
 _CODEX_HOOKS: Sequence[Hook] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
@@ -113,7 +110,6 @@ class Agent:
         keys: where the list is in that file.
         entry: what an entry of the list needs besides command and arguments.
         hooks: the hooks it gets.
-        recall_hooks: those it gets if recall at each prompt is asked for.
         hooks_file: the file that lists them.
         head: what the file of hooks must hold besides.
         grouped: whether hooks are listed in groups.
@@ -126,7 +122,6 @@ class Agent:
     keys: tuple[str, ...] = ("mcpServers",)
     entry: Mapping[str, str] = field(default_factory=dict)
     hooks: Sequence[Hook] = ()
-    recall_hooks: Sequence[Hook] = ()
     hooks_file: SettingsPlace | None = None
     head: Mapping[str, Any] = field(default_factory=dict)
     grouped: bool = True
@@ -143,7 +138,6 @@ AGENTS: Mapping[str, Agent] = {
         SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
         entry=_STDIO,
         hooks=CLAUDE_HOOKS,
-        recall_hooks=_RECALL_HOOKS,
         hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
         notes=(_NEW_SESSIONS,),
         project_notes=("Claude Code asks once before it uses the MCP server of a project.",),
@@ -255,8 +249,7 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
     if agent.hooks_file:
         add = partial(add_hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
         files[agent.hooks_file.path(asked)] = [
-            partial(add, hooks=agent.hooks) if adding else partial(remove_hooks, hooks=agent.hooks, head=agent.head),
-            partial(add if adding and asked.recall else remove_hooks, hooks=agent.recall_hooks),
+            partial(add, hooks=agent.hooks) if adding else partial(remove_hooks, hooks=agent.hooks, head=agent.head)
         ]
     servers = _server(agent.keys, asked, agent.entry, adding=adding)
     files.setdefault(agent.servers.path(asked), []).append(servers)

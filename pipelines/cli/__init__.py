@@ -89,7 +89,6 @@ _PLUMBING = {
     "context": "Print what a new session starts with.",
     "mcp": "Serve the memory to an agent as tools (MCP).",
     "night": "Curate a memory on a remote: fetch, run, push.",
-    "recall": "Print the few beliefs that bear on a prompt.",
 }
 """What agents and schedulers call; help does not list it."""
 VERBS: Final = {**_FIRST, **_MORE, **_PLUMBING}
@@ -104,7 +103,7 @@ _GROUPS = {
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index",),
     "models_commands": ("models",),
-    "serve_commands": ("mcp", "schedule", "context", "recall", "view"),
+    "serve_commands": ("mcp", "schedule", "context", "view"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,10 +61,9 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.option("--time", default="", metavar="HH:MM", help="When nights begin (default: 02:00, or as installed).")
-@click.option("--recall", is_flag=True, help="For claude-code: also answer each prompt with what bears on it.")
 @_target_options
 @memory_option
-def curate_install(  # noqa: PLR0913  one for each flag
+def curate_install(
     *,
     target: str | None,
     folder: Path | None,
@@ -73,7 +71,6 @@ def curate_install(  # noqa: PLR0913  one for each flag
     only_print: bool,
     time: str,
     memory: Path | None,
-    recall: bool,
 ) -> None:
     """Connect TARGET to the memory: an agent or editor, or a scheduler that curates it every night.
 
@@ -87,10 +84,8 @@ def curate_install(  # noqa: PLR0913  one for each flag
     root = find_memory(named_memory(memory))
     if time and name not in NIGHTLY:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
-    if recall and name != "claude-code":
-        raise UsageFault(f"--recall is for claude-code, not for {name}.")
     zone = zone_of_nights(root) if name in NIGHTLY else ""
-    asked = replace(asked_for(root, folder, agents_md, time, zone), recall=recall)
+    asked = asked_for(root, folder, agents_md, time, zone)
     carry_out_or_show(name, asked, adding=True, only_print=only_print)
     if asked.folder and not only_print:
         note_project(root, name, asked.folder)

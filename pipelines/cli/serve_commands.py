@@ -1,7 +1,7 @@
 """The verbs that serve agents, other programs and the owner's browser.
 
 `curate mcp` serves the memory as tools (MCP), `schedule` runs the nights in the foreground, `context` prints what
-a new session starts with, `recall` what bears on one prompt, and `view` shows the memory as a page.
+a new session starts with, and `view` shows the memory as a page.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ import signal
 import sys
 import threading
 import webbrowser
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import TextCommand, memory_option, named_memory, now_option, project_option, with_root
+from pipelines.cli.options import memory_option, named_memory, now_option, project_option, with_root
 from pipelines.cli.output import say
 from pipelines.clock import moment
-from pipelines.errors import UsageFault
 from pipelines.queries.startup.fast import print_context
 from pipelines.queries.startup.kept import BUDGET, FORMATS, LEAST_BUDGET
 from pipelines.settings import load_settings
-from pipelines.store.user_layout import find_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pipelines.night.schedule import Daemon
 
@@ -118,27 +116,6 @@ def curate_context(budget: int, project: str, query: str, form: str, root: Path,
     in the answer instead of failing.
     """
     print_context(str(root), form, budget, project, query, moment(now, load_settings(root)) if now else None)
-
-
-@click.command(cls=TextCommand)
-@click.argument("prompt", nargs=-1)
-@click.option("--hook", is_flag=True, help="Answer the UserPromptSubmit hook whose JSON is on standard input.")
-@memory_option
-def curate_recall(*, prompt: tuple[str, ...], hook: bool, memory: Path | None) -> None:
-    """Print the live beliefs that bear on PROMPT, Rules first, in 300 tokens at most; nothing when none does.
-
-    It searches by words alone and shows only your own word and the agent's, never what is doubted, over or waiting
-    for you. `curate install claude-code --recall` has each prompt answered so.
-    """
-    from pipelines.queries.startup.recall import answer_hook, recall  # noqa: PLC0415  few verbs need it
-
-    if hook:
-        answer_hook({"hook": "yes", "memory": str(named_memory(memory) or "")})
-        return
-    root = find_memory(named_memory(memory))
-    if not (asked := " ".join(prompt).strip()):
-        raise UsageFault("There is no prompt.", "Write one after `curate recall`.")
-    say(*recall(str(root), asked, str(Path.cwd())))
 
 
 # ---------------------------------------- the page

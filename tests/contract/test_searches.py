@@ -156,10 +156,6 @@ def test_what_was_held_on_a_day_is_asked_by_that_day(told: Memory) -> None:
     assert PORT not in held(told)
 
 
-def test_recall_gives_the_beliefs_that_bear_on_a_prompt(told: Memory) -> None:
-    assert "8080" in told.curate("recall", "Which port should the gateway client use?")
-
-
 def test_search_says_so_when_nothing_has_any_of_the_words(told: Memory) -> None:
     assert asked(told, "search", "xylophone")["results"] == []
 

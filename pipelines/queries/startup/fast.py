@@ -108,7 +108,7 @@ def print_context(root: str, form: str, budget: int, project: str, query: str, w
         from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
         text = escape_terminal(text)
-    put_out(hook_answer("SessionStart", text, form) if form in HOOKS else text)
+    put_out(hook_answer(text, form) if form in HOOKS else text)
     if session and root:
         sweep_aside(root)
 
@@ -176,12 +176,10 @@ def hook_event() -> dict[str, str]:
     roots = found.get("workspace_roots")
     if not found.get("cwd") and isinstance(roots, list) and roots:
         found["cwd"] = roots[0]
-    return {
-        key: value for key, value in found.items() if isinstance(value, str) and (key == "prompt" or "\0" not in value)
-    }
+    return {key: value for key, value in found.items() if isinstance(value, str) and "\0" not in value}
 
 
-def hook_answer(event: str, text: str, form: str = "claude-code") -> str:
+def hook_answer(text: str, form: str) -> str:
     """Return what a hook prints to add a text to the session, cut to the length that the program accepts.
 
     Blanks count for no token, and can fill any budget.
@@ -192,7 +190,7 @@ def hook_answer(event: str, text: str, form: str = "claude-code") -> str:
     text = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
     if form == "cursor":
         return f'{{"additional_context": "{text}"}}'
-    return f'{{"hookSpecificOutput": {{"hookEventName": "{event}", "additionalContext": "{text}"}}}}'
+    return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{text}"}}}}'
 
 
 def log_quickly(text: str, project: str, memory: str) -> int | None:

@@ -374,24 +374,3 @@ def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[
 def run_and_say(arguments: list[str]) -> str:
     command = [sys.executable, "-m", "pipelines.cli", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False).stderr
-
-
-def test_recall_is_off_unless_asked_for_and_an_installation_without_it_takes_it_out(
-    memory: Memory, home: Path, uninstall: Callable[..., str]
-) -> None:
-    settings = write(home / ".claude/settings.json", json.dumps(THEIRS, indent=2, ensure_ascii=False) + "\n")
-    before = settings.read_bytes()
-    memory.curate("install", "claude-code")
-    without = settings.read_bytes()
-    assert commands(settings, "UserPromptSubmit") == []
-    memory.curate("install", "claude-code", "--recall")
-    (line,) = commands(settings, "UserPromptSubmit")
-    assert shlex.split(line)[1:] == ["recall", "--hook", "--memory", str(memory.root)]
-    memory.curate("install", "claude-code", "--recall")
-    assert commands(settings, "UserPromptSubmit") == [line]
-    memory.curate("install", "claude-code")
-    assert settings.read_bytes() == without
-    memory.curate("install", "claude-code", "--recall")
-    uninstall("claude-code")
-    assert settings.read_bytes() == before
-    memory.curate("install", "codex", "--recall", exits=2)
