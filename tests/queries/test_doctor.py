@@ -53,7 +53,7 @@ def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pyt
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\ncaps = 7\n')
     found, first = doctor(memory, exits=1)
     assert "not a known time zone" in found["settings"][1]
-    assert "caps = 7" in found["settings"][1]
+    assert "caps: it should be one table" in found["settings"][1]
     assert first
     assert first["check"] == "settings"
     monkeypatch.setenv("PATH", "/nowhere")
