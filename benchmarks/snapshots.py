@@ -141,7 +141,7 @@ def sample_week(life: Life) -> str:
         life.run("search", words)
         life.run("search", words, "--json")
     for kind in ("text", "json", "claude-code"):
-        life.run("context", "--format", kind, "--query", "deploy", "--now", "2026-03-18T09:00")
+        life.run("context", "--format", kind, "--now", "2026-03-18T09:00")
     for line in ("runs --json", "check --json", "items", "review"):
         life.run(*line.split())
     life.run("status", "--json", "--now", "2026-03-18T09:00")

@@ -155,13 +155,12 @@ class Memory:
             *searched(self.root, asked, limit, SearchRequest(filters=filters, flat=flat, overruled=overruled))
         )
 
-    def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
+    def context(self, *, budget: int = 4000, project: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.
 
         Args:
             budget: the most tokens, at least 300.
             project: whose state to show; without it, the one that `folder` belongs to.
-            query: also show what a search for this finds.
             folder: the session's working directory; without it, the process's.
 
         Raises:
@@ -172,7 +171,7 @@ class Memory:
 
         if budget < LEAST_BUDGET:
             raise UsageFault(f"The budget is {budget} tokens.", f"Give at least {LEAST_BUDGET}.")
-        asked = {"budget": budget, "project": project, "query": query, "folder": folder or str(Path.cwd())}
+        asked = {"budget": budget, "project": project, "folder": folder or str(Path.cwd())}
         return session_start(str(self.root), "text", asked)
 
     def log(self, text: str, *, project: str = "", now: datetime | None = None) -> Written:

@@ -152,9 +152,9 @@ class Tools:
 
         return escape_terminal("\n".join(why_lines(self._memory.why(item))))[:_MOST_ANSWER]
 
-    def memory_context(self, project: str = "", query: str = "", budget: int = 4000) -> str:
+    def memory_context(self, project: str = "", budget: int = 4000) -> str:
         """Return what a session should start with."""
-        return self._memory.context(budget=budget, project=project, query=query)
+        return self._memory.context(budget=budget, project=project)
 
     def memory_recap(self, when: str = "", project: str = "") -> str:
         """Return what happened, one line for each day."""
@@ -264,7 +264,6 @@ _SEARCHES = {
 }  # fmt: skip
 _CONTEXTS = {
     "project": _PROJECT,
-    "query": _text(0, _MOST_QUERY, "Also include what a search for this finds."),
     "budget": _whole(*_BUDGETS) | {"description": "Most tokens to return."},
 }
 TOOLS: Final = (

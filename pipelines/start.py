@@ -14,7 +14,7 @@ _ALLOCATIONS = 20_000
 """How many new objects there are between two looks for garbage. By default they are 700; starting a command makes some
 100,000, of which none is garbage, and a tenth of a search went into looking."""
 _OPTIONS = {
-    "context": ("memory", "budget", "format", "project", "query"),
+    "context": ("memory", "budget", "format", "project"),
     "log": ("memory", "project"),
     "mcp": ("memory",),
     "search": ("memory", "limit", "project", "json"),

@@ -102,10 +102,7 @@ def test_context_is_what_the_command_prints(lived: Memory, tmp_path: Path) -> No
     (tmp_path / "Blue Whale").mkdir()
     assert "It sings" in lived.context(project="Blue Whale")
     assert "It sings" in lived.context(folder=str(tmp_path / "Blue Whale"))
-    lived.log("the quokka arrived")
-    told = lived.context(query="quokka")
-    assert "Found for your question" in told
-    assert "Memory health:" in told
+    assert "Memory health:" in lived.context()
     with pytest.raises(UsageFault, match="budget"):
         lived.context(budget=10)
 

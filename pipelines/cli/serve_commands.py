@@ -104,18 +104,17 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
     help="How many tokens at most.",
 )
 @project_option("The project whose state to show (default: that of the working directory).")
-@click.option("--query", metavar="TEXT", default="", help="Also show the results of a search for TEXT.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @with_root
 @now_option
-def curate_context(budget: int, project: str, query: str, form: str, root: Path, now: str | None) -> None:
+def curate_context(budget: int, project: str, form: str, root: Path, now: str | None) -> None:
     """Print what a new session starts with.
 
     That is SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the
     memory's health, cut to the budget. With --format claude-code it answers as a SessionStart hook, and reports errors
     in the answer instead of failing.
     """
-    print_context(str(root), form, budget, project, query, moment(now, load_settings(root)) if now else None)
+    print_context(str(root), form, budget, project, moment(now, load_settings(root)) if now else None)
 
 
 # ---------------------------------------- the page

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.found import LITTLE, remember_found
+from pipelines.search.found import remember_found
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
 from pipelines.search.schema import reading
@@ -128,7 +128,6 @@ def _embedder(made_by: VectorModel | None) -> tuple[Embedder | None, str]:
     return embedder, ""
 
 
-_STARTUP_HITS = 8
 _FRESHENING = threading.Lock()
 """Threads of one process update the index in turn; a second would only wait for the lock."""
 
@@ -176,38 +175,3 @@ def answered(
         settings = load_settings(root)
         remember_found(root, hits, day_of(moment(None, settings), settings))
     return hits, notes, found
-
-
-def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
-    """Return what a search finds for the startup context, as (place, text) pairs, best first.
-
-    Where little was found, the first pair says so. Overruled lines and words from outside are left out. Only a session
-    that asks imports the index.
-
-    Args:
-        root: the memory.
-        query: the question.
-        oldest: logs of earlier days are left out.
-    """
-    from pipelines.queries.startup.own_log import without_quotations  # noqa: PLC0415  as above
-    from pipelines.search.build import freshen  # noqa: PLC0415  as above
-    from pipelines.store.item import Trust  # noqa: PLC0415  as above
-
-    spare_threads()
-    fresh = freshen(root)
-    hits, _, found = answered(root, query, _STARTUP_HITS, fresh, search_session(root, SearchRequest()))
-    fresh_hits = [
-        hit
-        for hit in hits
-        if not hit.overruled
-        and hit.trust in {Trust.OWNER, Trust.SELF}
-        and not (hit.kind == "log" and hit.date < oldest)
-    ]
-    said = [(hit, "\n".join(without_quotations(hit.text.split("\n")))) for hit in fresh_hits]
-    shown = [
-        (f"{hit.path}:{hit.start_line}", " ".join([text, *(f"Since then {one}." for one in hit.over_since)]))
-        for hit, text in said
-        if text.strip()
-    ]
-    weak = [LITTLE.split(": ", 1)] if found == "little" and shown else []
-    return [(place, text) for place, text in weak] + shown

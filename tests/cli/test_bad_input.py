@@ -190,7 +190,7 @@ def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "is not a folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", [("log",), ("add", "Fact"), ("search",), ("context", "--query")])
+@pytest.mark.parametrize("verb", [("log",), ("add", "Fact"), ("search",), ("context", "--project")])
 def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory, verb: tuple[str, ...]) -> None:
     before = memory.files()
     told = subprocess.run(

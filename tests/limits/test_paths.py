@@ -126,7 +126,7 @@ def test_names_of_documents_and_days(watched: Watched, part: int) -> None:
         watched.do("items", f"--document={name}")
         watched.do("why", "--", name)
         watched.do("review", "--choose=keep", "--", name)
-        watched.do("context", f"--project={name}", f"--query={name}")
+        watched.do("context", f"--project={name}")
     watched.do("run", "--now", "2026-12-31T02:00")
 
 

@@ -169,7 +169,7 @@ def test_the_startup_context_is_plain_where_a_person_looks_at_it(
     from pipelines.queries.startup import fast as quick
 
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    quick.print_context(str(hostile), "text", 4000, "gate", "")
+    quick.print_context(str(hostile), "text", 4000, "gate")
     told = capfdbinary.readouterr().out.decode()
     assert "Gate" in told
     assert not [c for c in steers(told) if c not in {repr(one) for one in JOINERS}]

@@ -151,7 +151,7 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
             assert "top secret" not in told
         huge = "x" * 10_000_000
         for tool, name in (
-            ("memory_search", "query"), ("memory_read", "name"), ("memory_log", "text"), ("memory_context", "query"),
+            ("memory_search", "query"), ("memory_read", "name"), ("memory_log", "text"), ("memory_context", "project"),
             ("memory_why", "item"), ("memory_close", "item"), ("memory_reopen", "item"),
         ):  # fmt: skip
             told = await said(client, tool, fails=True, **{name: huge})

@@ -66,20 +66,17 @@ if TYPE_CHECKING:
 
     Keep = Callable[[list[Snippet], int], tuple[list[Snippet], int]]
 
-LOG_DAYS = 30
-"""Days after which a log is history: no search finds a line of it for a session's start."""
-
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
     "open": 20, "MEMORY.md": 25, "project": 12, "work": 16, "quiet": 5, "USER.md": 5, "SOUL.md": 3, "pairs": 4,
-    "hits": 4, "today": 5, "yesterday": 1,
+    "today": 5, "yesterday": 1,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
-    "yesterday", "today", "hits", "pairs",
+    "yesterday", "today", "pairs",
 )  # fmt: skip
 _NAMELESS = {
-    "hits": "what was found", "open": "open todos, risks and questions", "work": "what is known of the work",
+    "open": "open todos, risks and questions", "work": "what is known of the work",
     "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
 _ROWS = frozenset({"Decision", "Fact", "Rule"})
@@ -109,7 +106,6 @@ class ContextRequest:
         budget: the most tokens of the answer.
         project: a project's name; empty to go by `folder`.
         folder: the session's working directory.
-        query: what to search for, or empty.
     """
 
     root: Path
@@ -118,7 +114,6 @@ class ContextRequest:
     budget: int = BUDGET
     project: str = ""
     folder: str = ""
-    query: str = ""
 
     @classmethod
     def at(cls, root: Path, when: datetime | None = None, **asked: Any) -> ContextRequest:  # noqa: ANN401  its fields
@@ -260,7 +255,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         found.append(_log_part(request, name, day, said, documents.get(episode_path(day))))
     found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
-    return [*found, _hits(request)] if request.query else found
+    return found
 
 
 def _always_shown(
@@ -287,16 +282,6 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return None, ""
     with file:
         return document_at(path, file.read().decode(errors="replace")), ""
-
-
-def _hits(request: ContextRequest) -> ContextPart:
-    from pipelines.queries.search_settings import startup_hits
-
-    try:
-        found = startup_hits(request.root, request.query, days_before(request.today, LOG_DAYS))
-    except Exception as error:  # noqa: BLE001  a session starts whatever is wrong with the index
-        return ContextPart("hits", fault=f"The search failed: {str(error).rstrip('.')}.")
-    return ContextPart("hits", "", [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in found])
 
 
 def days_before(day: str, count: int) -> str:

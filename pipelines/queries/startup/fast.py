@@ -51,7 +51,7 @@ def answer(options: dict[str, str]) -> int | None:
     root = find_root(options.get("memory", ""))
     if not root and form not in HOOKS:
         return None
-    print_context(root, form, int(budget), options.get("project", ""), options.get("query", ""))
+    print_context(root, form, int(budget), options.get("project", ""))
     return 0
 
 
@@ -84,7 +84,7 @@ def _here() -> str:
         return ""
 
 
-def print_context(root: str, form: str, budget: int, project: str, query: str, when: datetime | None = None) -> None:
+def print_context(root: str, form: str, budget: int, project: str, when: datetime | None = None) -> None:
     """Print the context. Whatever goes wrong is a line of it, for no session is to fail by its memory.
 
     Args:
@@ -92,7 +92,6 @@ def print_context(root: str, form: str, budget: int, project: str, query: str, w
         form: one of `FORMATS`.
         budget: the most tokens.
         project: a project's name, or empty to go by the working directory.
-        query: what to search for, or empty.
         when: the moment; None for the clock's.
     """
     session, text = "", "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
@@ -100,7 +99,7 @@ def print_context(root: str, form: str, budget: int, project: str, query: str, w
         event = hook_event() if form in HOOKS else {}
         folder, session = event.get("cwd", "") or _here(), event.get("session_id", "")
         if root:
-            asked = {"budget": budget, "project": project, "query": query, "folder": folder}
+            asked = {"budget": budget, "project": project, "folder": folder}
             text = session_start(root, form, asked, when)
     except Exception as fault:  # noqa: BLE001  see above
         text = f"Memory health: the startup context could not be put together: {fault}"
@@ -121,11 +120,11 @@ def session_start(root: str, form: str, asked: dict[str, Any], when: datetime | 
     Args:
         root: the memory.
         form: one of `FORMATS`.
-        asked: budget, project, query and folder, as in a `ContextRequest`.
+        asked: budget, project and folder, as in a `ContextRequest`.
         when: the moment; None for the clock's.
     """
     key = f"{form} {asked}"
-    if not asked["query"] and when is None and (kept := kept_page(root, key, time.time())):
+    if when is None and (kept := kept_page(root, key, time.time())):
         return kept
     from pathlib import Path
 
@@ -133,7 +132,7 @@ def session_start(root: str, form: str, asked: dict[str, Any], when: datetime | 
     from pipelines.queries.startup.page import made_page
 
     request = ContextRequest.at(Path(root), when, **asked)
-    return made_page(request, form, key, keeps=when is None and not request.query)
+    return made_page(request, form, key, keeps=when is None)
 
 
 def sweep_aside(root: str) -> None:

@@ -50,7 +50,6 @@ TITLES = {
     "work": "Procedures, decisions and facts of the pages, page by page",
     "yesterday": "Yesterday",
     "today": "Today so far",
-    "hits": "Found for your question",
     "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
 }
 

@@ -106,13 +106,6 @@ def test_a_session_starts_whatever_is_wrong(memory: Memory, tmp_path: Path) -> N
     assert "no memory was found" in hook_text(started("--format", "claude-code", cwd=tmp_path))
 
 
-def test_a_search_that_fails_is_a_line(memory: Memory, tmp_path: Path) -> None:
-    memory.write("curate.toml", "[search]\nmode = 7\n")
-    done = started("--memory", str(memory.root), "--query", "x", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "The search failed:" in done.stdout
-
-
 @pytest.mark.parametrize("arguments", [["--budget", "10"], ["--format", "xml"], ["--nonsense"], ["--budget"]])
 def test_mistakes_are_named(memory: Memory, tmp_path: Path, arguments: list[str]) -> None:
     done = started("--memory", str(memory.root), *arguments, cwd=tmp_path)

@@ -52,12 +52,12 @@ class _Noon(datetime):
 
 
 def asked(memory: Memory, **more: object) -> str:
-    what = {"budget": 4000, "project": "", "query": "", "folder": "/"}
+    what = {"budget": 4000, "project": "", "folder": "/"}
     return session_start(str(memory.root), "text", what | more)
 
 
 def is_kept(memory: Memory, now: float) -> bool:
-    key = "text {'budget': 4000, 'project': '', 'query': '', 'folder': '/'}"
+    key = "text {'budget': 4000, 'project': '', 'folder': '/'}"
     return bool(kept.kept_page(str(memory.root), key, now))
 
 
@@ -79,8 +79,6 @@ def test_another_question_has_another_page(memory: Memory, now: float) -> None:
     memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: It floats.\n")
     assert "It floats." in asked(memory, project="alpha")
     assert not is_kept(memory, now)
-    asked(memory, query="floats")
-    assert not is_kept(memory, now), "what a search finds is not kept"
     assert kept.was_asked(memory.root, now - 9 * 86400)
     assert not kept.was_asked(memory.root, now)
 
