@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.search.found import remember_found
 from pipelines.search.query import SearchRequest, answer
-from pipelines.search.rank import Mode, Ranking
+from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.search.build import Freshness
-    from pipelines.search.embedders.embedder import Embedder
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
     from pipelines.search.vectors import VectorModel
@@ -48,58 +46,44 @@ def ranking_of(root: Path) -> Ranking:
     return Ranking(**load_settings(root).search.model_dump())
 
 
-class SearchSession:
-    """Turns queries into what the index is asked.
-
-    Args:
-        asked: the ranking and filters for every query.
-        embedder: the embedder for the questions, or None to search by words.
-        made_by: the model that made the vectors in the index.
-        notes: sentences to print, once each.
-    """
-
-    def __init__(
-        self, asked: SearchRequest, embedder: Embedder | None, made_by: VectorModel | None, notes: list[str]
-    ) -> None:
-        self.asked, self.embedder, self.made_by, self.notes = asked, embedder, made_by, notes
-
-    def ask(self, query: str) -> SearchRequest:
-        """Return how to answer a query; if the embedder fails, by words."""
-        if self.embedder is None:
-            return self.asked
-        from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
-
-        vector, note = vector_of(self.embedder, query)
-        if vector is not None and self.made_by and len(vector) != self.made_by.dimension:
-            # Some embedders know their dimension only from an answer over the network.
-            note = _other(self.made_by, f"{self.embedder.name} ({len(vector)} numbers)")
-            vector = None
-        if note and note not in self.notes:
-            self.notes.append(note)
-        return self.asked._replace(vector=vector, embedder=self.embedder.name)
-
-
-def search_session(root: Path, asked: SearchRequest, mode: Mode | None = None) -> SearchSession:
-    """Return a session for the index of a memory; it ignores vectors of another embedder, with a note.
+def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequest, tuple[str, ...]]:
+    """Return how to answer a query, and sentences on why it is by words alone; vectors of another embedder are ignored.
 
     Args:
         root: the memory.
+        query: the query.
         asked: the filters, without ranking and vector, which come from the settings and the index.
-        mode: the search mode, if not the one in curate.toml.
 
     Raises:
         BadSettings: curate.toml has faults.
     """
-    ranking = ranking_of(root)
-    ranking = ranking._replace(mode=mode or ranking.mode)
-    asked = asked._replace(ranking=ranking)
-    if ranking.mode == "keyword":
-        return SearchSession(asked, None, None, [])
-    from pipelines.search.vectors import used_model  # noqa: PLC0415  words alone need none
+    asked = asked._replace(ranking=ranking_of(root))
+    if asked.ranking.mode == "keyword":
+        return asked, ()
+    from pipelines.search.embed import chosen_embedder, vector_of  # noqa: PLC0415  words alone need none
+    from pipelines.search.vectors import used_model  # noqa: PLC0415  as above
 
     made_by = used_model(root)
-    embedder, note = _embedder(made_by)
-    return SearchSession(asked, embedder, made_by, [note] if note else [])
+    try:
+        embedder, why = chosen_embedder()
+    except (CurateError, sqlite3.Error) as fault:
+        return asked, (str(fault),)
+    if embedder is None:
+        why = why if made_by else ""  # without vectors before, nothing is missed
+    elif made_by is None:
+        why = _NONE_YET
+    elif made_by.name != embedder.name:
+        why = _other(made_by, embedder.name)
+    else:
+        vector, why = vector_of(embedder, query)
+        if vector is None or (numbers := len(vector)) == made_by.dimension:
+            asked = asked._replace(vector=vector, embedder=embedder.name)
+        else:  # some embedders know their dimension only from an answer over the network
+            why = _other(made_by, f"{embedder.name} ({numbers} numbers)")
+    return asked, (why,) if why else ()
+
+
+_NONE_YET = "This answer uses words only. `curate index`, or the next run, makes the vectors for search by meaning."
 
 
 def _other(model: VectorModel, embedder: str) -> str:
@@ -109,25 +93,6 @@ def _other(model: VectorModel, embedder: str) -> str:
     )
 
 
-def _embedder(made_by: VectorModel | None) -> tuple[Embedder | None, str]:
-    from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
-
-    try:
-        embedder, why = chosen_embedder()
-    except (CurateError, sqlite3.Error) as fault:
-        return None, str(fault)
-    if embedder is None:
-        return None, why if made_by else ""  # without vectors before, nothing is missed
-    if made_by is None:
-        return (
-            None,
-            "This answer uses words only. `curate index`, or the next run, makes the vectors for search by meaning.",
-        )
-    if made_by.name != embedder.name:
-        return None, _other(made_by, embedder.name)
-    return embedder, ""
-
-
 _FRESHENING = threading.Lock()
 """Threads of one process update the index in turn; a second would only wait for the lock."""
 
@@ -135,35 +100,21 @@ _FRESHENING = threading.Lock()
 def searched(
     root: Path, query: str, limit: int, asked: SearchRequest
 ) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
-    """Search; rebuild a damaged index once. `asked` is as for `search_session`.
+    """Bring the index up to date and search it; rebuild a damaged one once. `asked` is as for `request_of`.
 
     Returns:
         The hits, best first, sentences on the limits of the answer, and whether one is close to the question.
     """
-    from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
+    from pipelines.search.build import freshen, rebuilt  # noqa: PLC0415  a question that is refused needs no index
 
     with _FRESHENING:
         fresh = freshen(root)
-    hits, notes, found = answered(root, query, limit, fresh, search_session(root, asked))
-    return tuple(hits), (*fresh.notes, *notes), found
-
-
-def answered(
-    root: Path, query: str, limit: int, fresh: Freshness, who: SearchSession
-) -> tuple[list[Hit], list[str], Found]:
-    """Answer a query from an index that is up to date; rebuild a damaged one once.
-
-    Returns:
-        The hits, best first, new sentences on the limits of the answer, and whether one is close to the question.
-    """
-    asked = who.ask(query)
-    notes, who.notes = who.notes, []
+    asked, why = request_of(root, query, asked)
+    notes = (*fresh.notes, *why)
     try:
         with reading(root) as connection:
             hits, found = answer(root, connection, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
-        from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
-
         with _FRESHENING:
             notes += rebuilt(root, error).notes
         with reading(root) as connection:
@@ -174,4 +125,4 @@ def answered(
 
         settings = load_settings(root)
         remember_found(root, hits, day_of(moment(None, settings), settings))
-    return hits, notes, found
+    return tuple(hits), notes, found
