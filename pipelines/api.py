@@ -116,14 +116,13 @@ class Memory:
         before: str = "",
         trusts: Sequence[str] = (),
         sources: Sequence[str] = (),
-        meta: Sequence[str] = (),
         flat: bool = False,
         overruled: bool = False,
     ) -> Answer:
         """Return what best answers a question; the index is brought up to date first.
 
         Args:
-            query: plain words, a name, an id, `#tag`, `project:NAME` or `type:TYPE`.
+            query: plain words, a name, an id, `#tag`, `project:NAME`, `type:TYPE` or `KEY=VALUE`.
             limit: how many hits at most, up to 1000.
             types: only items of these types, as `Decision`.
             project: only what belongs to the project of this title.
@@ -131,24 +130,22 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, episode, document.
-            meta: only what says all of this, or whose document's front matter does, as `topic=kafka`.
             flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
             overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
-            UsageFault: a day cannot be read, the limit is out of range, or `meta` lacks a key or a value.
+            UsageFault: a day cannot be read, or the limit is out of range.
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
         from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
-        from pipelines.search.filters import Filters, meta_of  # noqa: PLC0415  as above
+        from pipelines.search.filters import Filters  # noqa: PLC0415  as above
         from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(
-            *(tuple(types), project.strip(), self._day(since), self._day(before), tuple(trusts), tuple(sources)),
-            meta=meta_of(meta),
+            tuple(types), project.strip(), self._day(since), self._day(before), tuple(trusts), tuple(sources)
         )
         asked = query.encode(errors="replace").decode()
         return Answer(

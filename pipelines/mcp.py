@@ -42,8 +42,9 @@ _SEARCH = """\
 Search the long-term memory: decisions, facts, rules, todos, risks and daily logs of all earlier sessions. Use it before
 answering any question about past work, people, dates, preferences or agreements, and before deciding something that may
 already be decided. Each result starts with path:line, the date, and its source (owner, self = an agent, external,
-untrusted); cite path:line and the date. Search in plain words, or by name, id, #tag or project:NAME. The answer says so
-if nothing was found, or no result is close to the question: if none answers it, say that you do not know."""
+untrusted); cite path:line and the date. Search in plain words, or by name, id, #tag, project:NAME or KEY=VALUE. The
+answer says so if nothing was found, or no result is close to the question: if none answers it, say that you do not
+know."""
 
 _READ = """\
 Read lines from one file of the memory: a document or a log, named as search results and evidence cite it. Use it after
@@ -118,7 +119,6 @@ class Tools:
         project: str = "",
         since: str = "",
         before: str = "",
-        meta: str = "",
         source: str | None = None,
     ) -> str:
         """Return what a search finds: each hit with its place, date and trust."""
@@ -126,9 +126,8 @@ class Tools:
 
         spare_threads()
         types = (type,) if type else ()
-        said = [one for one in meta.split(";") if one.strip()]
         found = self._memory.search(
-            query, limit=limit, types=types, project=project, since=since, before=before, meta=said,
+            query, limit=limit, types=types, project=project, since=since, before=before,
             sources=(source,) if source else (),
         )  # fmt: skip
         return _answer_text(found)
@@ -220,9 +219,6 @@ def _one_of(words: str) -> Json:
 
 _PROJECT = _text(0, _MOST_NAME, "A project's title, or empty.")
 _DAY = _text(0, 40, "A day: YYYY-MM-DD, yesterday, last week; empty for no limit.")
-_META = _text(
-    0, _MOST_NAME, "Metadata of the item or its document, such as topic=kafka; separate several with semicolons."
-)
 _LINE = _whole(1, 1_000_000_000)
 _NAMED = _text(1, _MOST_NAME, "Its id or the first characters of it, or words that only it contains.")
 _REASON = _text(0, _MOST_NAME, "Why, in a few words, for the log.")
@@ -260,7 +256,7 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
 
 _SEARCHES = {
     "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
-    "before": _DAY, "meta": _META, "source": _SOURCE,
+    "before": _DAY, "source": _SOURCE,
 }  # fmt: skip
 _CONTEXTS = {
     "project": _PROJECT,

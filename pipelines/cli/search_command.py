@@ -9,7 +9,7 @@ import click
 from pipelines.cli.options import TextCommand, day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
-from pipelines.search.filters import SOURCES, Filters, meta_of
+from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
 
@@ -38,9 +38,6 @@ _TYPES, _TRUSTS, _SOURCES = (
 @day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
-@click.option(
-    "--meta", multiple=True, metavar="KEY=VALUE", help="Only what has this set, or in its document's front matter."
-)
 @click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
@@ -67,7 +64,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     from pipelines.queries.search_settings import searched, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
-    narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     spare_threads()
     asked, how = " ".join(query), SearchRequest(filters=filters, flat=flat, overruled=overruled)

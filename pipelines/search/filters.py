@@ -12,7 +12,6 @@ from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
 
 
 NOT_NEVER = f"units.hidden < {NEVER}"
@@ -84,19 +83,6 @@ class Filters(NamedTuple):
 def source_of(path: str) -> str:
     """Return the source, one of `SOURCES`, of a path."""
     return "log" if is_log(path) else _BY_FOLDER.get(path.partition("/")[0], "document")
-
-
-def meta_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Return filters on metadata, given as `topic = kafka`, in the form that `Filters` needs.
-
-    Raises:
-        UsageFault: a filter has no valid key, or no value.
-    """
-    pairs = [key_value(one) for one in given]
-    for one, (_, value) in zip(given, pairs, strict=True):
-        if not value:
-            raise UsageFault(f"{one!r} has no value.", _LIKE)
-    return tuple("=".join(pair) for pair in pairs)
 
 
 def key_value(given: str) -> tuple[str, str]:

@@ -45,7 +45,6 @@ def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_reword
     for words in (
         ["topic=TÜREN"],
         ["topic=türen", "brass"],
-        ["brass", "--meta", "Topic = Türen"],
         ['room.floor="2 <!-- -->"'],
     ):
         assert found(told, *words) == ["Decision: Use polished brass."]

@@ -280,7 +280,7 @@ def test_a_bad_argument_is_named_in_one_sentence_and_an_unknown_one_is_refused()
         ({"query": "x", "type": "Idea"}, "The argument type must be one of Decision, Fact, Rule, Todo, Risk."),
         (
             {"query": "x", "top": 3},
-            "There is no argument 'top'; there are query, limit, type, project, since, before, meta, source.",
+            "There is no argument 'top'; there are query, limit, type, project, since, before, source.",
         ),
     ):
         assert argument_faults(arguments, schema) == [fault]
