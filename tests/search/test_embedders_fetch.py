@@ -258,7 +258,7 @@ def test_a_model_of_the_hub_is_fetched_recorded_and_searched_with(
     named: Hub, tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = fetched(capsys, E5)
-    assert f"{E5} came from the model hub; every file has its recorded sha256. It is ready to run (int8)." in said
+    assert f"{E5} came from the model hub; every file has its recorded sha256. It is ready to run." in said
     settings = said.partition(f"put this into {tmp_path}/config.toml: ")[2]
     folder = cached(tmp_path)
     assert settings == f'[embedder] provider = "local" folder = "{folder}"'

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.provider_settings import Precision
-
 
 BUILDER = 2  # increment it when the graph changes, so that old graphs are not reused
 WEIGHTS = "model.safetensors"
@@ -80,7 +78,7 @@ class BuiltModel(NamedTuple):
     """A local model that is ready to run.
 
     Args:
-        name: model, state of its files and precision, as the index records them.
+        name: model, state of its files and how it computes, as the index records them.
         graph: the ONNX file.
         shape: the model it was built from.
     """
@@ -90,13 +88,12 @@ class BuiltModel(NamedTuple):
     shape: ModelFolder
 
 
-def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
+def built_model(folder: Path, models: Path, pinned: PinnedModel | None = None) -> BuiltModel:
     """Return the model in a folder, and build its graph into the cache unless it is there.
 
     Args:
         folder: a sentence-transformers folder.
         models: the folder of all models; graphs go to its subfolder `built`.
-        precision: how the graph computes.
         pinned: the expected files, or None for a folder named by the user.
 
     Raises:
@@ -107,28 +104,28 @@ def built_model(folder: Path, models: Path, precision: Precision, pinned: Pinned
     # The size and time of each source reveal a change without reading 90 MB.
     states = [((folder / name).stat().st_size, (folder / name).stat().st_mtime_ns) for name in _SOURCES]
     place, state = (_tag(one) for one in (os.fsencode(folder.absolute()), repr(states).encode()))
-    graph = models / "built" / f"{place}-{precision}-{state}-{BUILDER}.onnx"
+    graph = models / "built" / f"{place}-{state}-{BUILDER}.onnx"
     if not graph.is_file():
-        _build(graph, shape, precision, pinned)
+        _build(graph, shape, pinned)
     # A user's model carries the state of its files: two folders with the same name can hold different models.
     label = pinned.name if pinned else f"{folder.absolute().name}#{state}"
-    return BuiltModel(f"{LOCAL}{label}@{precision}", graph, shape)
+    return BuiltModel(f"{LOCAL}{label}@int8", graph, shape)
 
 
 def _tag(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:8]
 
 
-def _build(graph: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> None:
+def _build(graph: Path, shape: ModelFolder, pinned: PinnedModel | None) -> None:
     from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  only a build pays for numpy
 
     if pinned and (name := changed_file(pinned, shape.path)):
         raise UnusableModel(shape.path, f"{name} does not match its pinned SHA-256", _AGAIN)
-    data = build_graph(shape, read_tensors(shape.path / WEIGHTS), precision)
+    data = build_graph(shape, read_tensors(shape.path / WEIGHTS))
     with writing(graph.parent):
         graph.parent.mkdir(parents=True, exist_ok=True)
         replace_synced(graph, data)
-        for old in {*graph.parent.glob(f"{graph.name[:8]}-{precision}-*")} - {graph}:
+        for old in {*graph.parent.glob(f"{graph.name[:8]}-*")} - {graph}:
             old.unlink(missing_ok=True)
 
 

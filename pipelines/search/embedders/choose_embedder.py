@@ -70,10 +70,10 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
         from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
 
         others = recorded_model(models, folder.name) if folder.parent == models else None
-        model = built_model(folder, models, settings.precision, others if settings.folder else MINILM)
+        model = built_model(folder, models, others if settings.folder else MINILM)
     except UnusableModel as fault:
         return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
     reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
-    return LocalEmbedder(model, settings.threads), f"{folder.name} on this machine ({settings.precision}), {reason}."
+    return LocalEmbedder(model, settings.threads), f"{folder.name} on this machine, {reason}."

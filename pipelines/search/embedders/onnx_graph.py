@@ -1,9 +1,9 @@
 """Build the ONNX graph of a BERT encoder with mean pooling from its tensors: token ids in, unit vectors out.
 
-With `int8`, products with weights are computed in integers: one scale per column for weights, one scale per token for
-activations. The usual dynamic quantisation has one scale per batch, so the vector of a text depends on its neighbours
-in the batch (down to a cosine of 0.97). Here it depends on the text alone. Weights keep seven bits, because processors
-without the newer instructions saturate at eight and would give different vectors.
+Products with weights are computed in integers: one scale per column for weights, one scale per token for activations.
+The usual dynamic quantisation has one scale per batch, so the vector of a text depends on its neighbours in the batch
+(down to a cosine of 0.97). Here it depends on the text alone. Weights keep seven bits, because processors without the
+newer instructions saturate at eight and would give different vectors.
 
 The bytes are written here, without the `onnx` package: it would add 33 MB to every installation for one short encoding.
 The field and type numbers are those of ONNX's `onnx.proto`.
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pipelines.provider_settings import Precision
     from pipelines.search.embedders.built_graph import ModelFolder
 
     Tensors = Mapping[str, NDArray[np.float32]]
@@ -37,7 +36,7 @@ _ROW_TOP = 127
 _SMALLEST = 1e-12  # keeps a row of zeros from dividing by zero
 
 
-def build_graph(shape: ModelFolder, tensors: Tensors, precision: Precision) -> bytes:
+def build_graph(shape: ModelFolder, tensors: Tensors) -> bytes:
     """Return the graph's bytes.
 
     Its inputs are `ids`, the token ids, int64 (batch, tokens), and `mask`, float32 of the same shape: one for a token,
@@ -46,12 +45,11 @@ def build_graph(shape: ModelFolder, tensors: Tensors, precision: Precision) -> b
     Args:
         shape: what the folder says about the model.
         tensors: its weights by name.
-        precision: `fp32` computes as the model was trained; `int8` is about half again as fast.
 
     Raises:
         UnusableModel: a tensor is missing.
     """
-    graph = _Int8Graph(shape, tensors) if precision == "int8" else _Graph(shape, tensors)
+    graph = _Graph(shape, tensors)
     graph.encoder()
     both = ("batch", "tokens")
     whole = b"".join(
@@ -201,16 +199,6 @@ class _Graph:
         weights = np.concatenate([self.tensor(name + ".weight").T for name in names], axis=1)
         shifts = np.concatenate([self.tensor(name + ".bias") for name in names])
         return self.node("Add", self.product(hidden, weights), shifts)
-
-    def words(self, table: NDArray[np.float32]) -> str:
-        return self.node("Gather", table, "ids")
-
-    def product(self, hidden: str, weights: NDArray[np.float32]) -> str:
-        return self.node("MatMul", hidden, weights)
-
-
-class _Int8Graph(_Graph):
-    """The same, with an eight-bit word table and weights, and integer products with weights."""
 
     def words(self, table: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(table).max(axis=1, keepdims=True) / _ROW_TOP, np.float32(_SMALLEST))
