@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, with_root
-from pipelines.cli.output import count, say, say_json_line, skipped_lines, warn
+from pipelines.cli.output import count, say, say_json, skipped_lines, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
 
@@ -41,7 +41,7 @@ def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
             vectors, notes = embed(root, math.inf, watch.advance)
     if as_json:
         done = report.to_json() | ({"vectors": vectors} if vectors else {})
-        say_json_line(done)
+        say_json(done)
     else:
         _tell_report(report)
         if vectors:

@@ -22,7 +22,7 @@ from pipelines.text import escape_terminal, escape_terminal_json, escape_termina
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 SHOWN: Final = 3
@@ -108,21 +108,8 @@ def wrapped(line: str, width: int, hang: str = "") -> list[str]:
 
 
 def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
-    """Print a value as JSON: indented on a terminal, on one line elsewhere."""
-    print(escape_terminal_json(value, 1 if on_terminal() else None))  # noqa: T201  as above
-
-
-def say_json_line(value: Any) -> None:  # noqa: ANN401  as above
-    """Print a value as one line of JSON in UTF-8, whatever the terminal's own encoding is."""
-    click.echo(escape_terminal_json(value).encode())
-
-
-def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None:  # noqa: ANN401  what has a `to_json`
-    """Print a result: as JSON, made by its own `to_json`, or for a person, as `tell` does it."""
-    if as_json:
-        say_json(result.to_json())
-    else:
-        tell(result)
+    """Print a value as JSON in UTF-8: indented on a terminal, on one line elsewhere."""
+    click.echo(escape_terminal_json(value, 1 if on_terminal() else None).encode())
 
 
 def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int | None = None) -> None:

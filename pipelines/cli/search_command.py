@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.options import TextCommand, day_option, json_option, project_option, with_root
-from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
+from pipelines.cli.output import day_shown, say_json, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import CLOSE, OPEN
@@ -70,6 +70,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     hits, notes, found = searched(root, asked, limit or (GIVEN if as_json else SHOWN), how)
     warn(*notes)
     if as_json:
-        say_json_line(hits_json(asked, hits, notes, found))
+        say_json(hits_json(asked, hits, notes, found))
     for line in () if as_json else hit_lines(asked, hits, found, day_shown):
         say_marked(line, OPEN, CLOSE)

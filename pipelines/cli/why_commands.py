@@ -19,7 +19,6 @@ from pipelines.cli.options import (
     with_root,
 )
 from pipelines.cli.output import (
-    answer,
     moment_shown,
     on_terminal,
     say,
@@ -38,7 +37,6 @@ from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -58,22 +56,20 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     git, beliefs, ident = Git(root), beliefs_of(root), _id(root, item)
     try:
         found = why(root, git, ident, beliefs)
-        answer(found, lambda one: _say_under_headings(why_lines(one, moment_shown)), as_json=as_json)
+        as_data, lines = found.to_json, why_lines(found, moment_shown)
     except ItemGone:
         past = history_of(root, git, ident, beliefs)
-        answer(past, lambda one: _say_under_headings(history_lines(one, moment_shown)), as_json=as_json)
+        as_data, lines = past.to_json, history_lines(past, moment_shown)
+    if as_json:
+        say_json(as_data())
+    for line in () if as_json else lines:  # what begins without a blank is a heading
+        (say if line.startswith(" ") else say_bold)(line)
 
 
 def _id(root: Path, words: tuple[str, ...]) -> str:
     """Return the id that a person typed, or its beginning, which may be of an item that is gone; else look words up."""
     name = " ".join(words)
     return name if looks_like_id(name) else item_named(read_documents(root), name)
-
-
-def _say_under_headings(lines: Iterable[str]) -> None:
-    """Print lines; what begins without a blank is a heading."""
-    for line in lines:
-        (say if line.startswith(" ") else say_bold)(line)
 
 
 @click.command(cls=TextCommand)
