@@ -160,39 +160,11 @@ def _steps(beliefs: Beliefs, relations: Relations) -> dict[str, list[tuple[str, 
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Outdated:
-    """Something that an item rests on and that no longer holds.
-
-    Args:
-        ground: the item that no longer holds.
-        successor: what replaced it, or None.
-    """
-
-    ground: Item
-    successor: Item | None = None
-
-    def __str__(self) -> str:
-        """Return it as a sentence about what rests on it, without the subject and the full stop."""
-        one, day = self.ground, f" on {self.ground.until}" if self.ground.until else ""
-        if one.status is Status.NEVER_HELD:
-            return f"rests on {one.id}, which never held: {one.text}"
-        if self.successor:
-            return f"rests on {one.id}, superseded{day} by {self.successor.id}: {self.successor.text}"
-        return f"rests on {one.id}, {one.status}{day}: {one.text}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        one = self.ground
-        fields = {"id": one.id, "type": one.type, "text": one.text, "status": one.status, "until": one.until or None}
-        return fields | {"superseded_by": one.superseded_by or None, "why": str(self)}
-
-
 _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
 
 
-def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[Outdated, ...]:
-    """Return what an item rests on that no longer holds, if the item itself is believed.
+def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[str, ...]:
+    """Return what an item rests on that no longer holds, if it is believed: sentences without subject and full stop.
 
     A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
     limit of 1,000 that took its place.
@@ -200,9 +172,17 @@ def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[Outdated, ...]:
     known = beliefs.by_id
     if ident not in known or not known[ident].item.active:
         return ()
-    below = [known[one].item for _, one in beliefs.grounds.get(ident, ()) if one in known]
-    over = (one for one in dict.fromkeys(below) if one.status in _OVER)
-    return tuple(Outdated(one, known[one.superseded_by].item if one.superseded_by in known else None) for one in over)
+    below = dict.fromkeys(one for _, one in beliefs.grounds.get(ident, ()) if one in known)
+    return tuple(_told_over(item, known) for one in below if (item := known[one].item).status in _OVER)
+
+
+def _told_over(item: Item, known: Mapping[str, Holding]) -> str:
+    day = f" on {item.until}" if item.until else ""
+    if item.status is Status.NEVER_HELD:
+        return f"rests on {item.id}, which never held: {item.text}"
+    if new := known.get(item.superseded_by):
+        return f"rests on {item.id}, superseded{day} by {new.item.id}: {new.item.text}"
+    return f"rests on {item.id}, {item.status}{day}: {item.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +199,12 @@ class Step:
     id: str
     relation: str
     holding: Holding | None
-    outdated: tuple[Outdated, ...] = ()
+    outdated: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, with what the item says."""
         fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        return fields | {"relation": self.relation, "outdated_grounds": [one.to_json() for one in self.outdated]}
+        return fields | {"relation": self.relation, "outdated_grounds": self.outdated}
 
 
 def reached(ident: str, beliefs: Beliefs, relations: Relations) -> list[Step]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.queries.item_graph import Outdated, Step, item_json
+from pipelines.queries.item_graph import Step, item_json
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import written_words
 from pipelines.store.secrets.redact import without_secrets
@@ -57,6 +57,6 @@ def step_lines(steps: Iterable[Step]) -> Iterator[str]:
         yield from outdated_lines(step.outdated, "    ")
 
 
-def outdated_lines(found: Iterable[Outdated], indent: str = "  ") -> Iterator[str]:
+def outdated_lines(found: Iterable[str], indent: str = "  ") -> Iterator[str]:
     """Yield warnings about items that it rests on and that no longer hold."""
-    return (f"{indent}! {safe(str(one))}" for one in found)
+    return (f"{indent}! {safe(one)}" for one in found)

@@ -14,7 +14,6 @@ from pipelines.queries.item_graph import (
     SUCCESSORS,
     Beliefs,
     Holding,
-    Outdated,
     Step,
     beliefs_of,
     outdated_grounds,
@@ -98,7 +97,7 @@ class Why:
     superseded: list[Step]
     successors: list[Step]
     dependents: list[Step]
-    outdated: tuple[Outdated, ...] = ()
+    outdated: tuple[str, ...] = ()
     part_of: tuple[str, ...] = ()
 
     @property
@@ -120,7 +119,7 @@ class Why:
             "prompt": self.prompt or None,
             "brought": self.brought.to_json() if self.brought else None,
             "grounds": [step.to_json() for step in self.grounds],
-            "outdated_grounds": [one.to_json() for one in self.outdated],
+            "outdated_grounds": self.outdated,
             "superseded": [step.to_json() for step in self.superseded],
             "successors": [step.to_json() for step in self.successors],
             "impact": [step.to_json() for step in self.dependents],

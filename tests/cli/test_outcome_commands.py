@@ -237,7 +237,7 @@ def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
     assert line in memory.curate("why", "k1c02")
     assert "k7f3a9c2b10" in memory.curate("why", new)
     [ground] = json.loads(memory.curate("why", "k7f3", "--json"))["outdated_grounds"]
-    assert (ground["id"], ground["status"], ground["superseded_by"]) == ("k1c02d9e441", "superseded", new)
+    assert ground == line
     [step] = json.loads(memory.curate("why", "k1c02", "--json"))["impact"]
     assert step["outdated_grounds"] == [ground]
     memory.curate("reopen", "k1c02")
