@@ -19,7 +19,7 @@ from pipelines.store.template import named_item
 from pipelines.store.trees import document_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pipelines.queries.item_graph import Beliefs, Holding
@@ -151,26 +151,26 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
     days = read_days(root)
     places: dict[str, Item] = {}
     was: Place = ("", None)
-    for (commit, when, run, author, subject, is_person), removed, added, by_hand in _commits_of(git, ident):
+    for (commit, when, run, author, subject, is_person), removed, added in _commits_of(git, ident):
         for path in removed:
             places.pop(path, None)
         places |= added
         now: Place = min(places.items(), key=lambda place: place[0], default=("", None))
-        if changed := list(_changes(was, now, by_hand)):
+        if changed := list(_changes(was, now)):
             day = days.of(datetime.fromisoformat(when))
             yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
         was = now
     now = (holding.path, holding.item) if holding else ("", None)
     if now != was:
-        yield Version(now[0], now[1], list(_changes(was, now, ())))
+        yield Version(now[0], now[1], list(_changes(was, now)))
 
 
-def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item], list[Item]]]:
+def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item]]]:
     """Return what each commit did to an item's line, oldest first; commits that only mention the id are left out.
 
     Returns:
         The commit (id, time, run, author, subject, and whether it is a person's), the paths from which it removed the
-        line, path → item where it added one, and the items without an id among the removed lines.
+        line, and path → item where it added one.
     """
     if git.head() is None:
         return []
@@ -180,28 +180,25 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []
         added: dict[str, Item] = {}
-        by_hand: list[Item] = []
         for _, before, after in versions:
             was, now = (side.held.get(ident, ("", None))[1] for side in (before, after))
             if was != now:
                 removed += [after.path] if was else []
                 added |= {after.path: now} if now else {}
-                by_hand += [placed.item for placed in before.items if not placed.item.id]
         if removed or added:
             is_person = not run or reader == _OWNER or bool(undoes)
-            found.append(((commit, when, run, author, subject, is_person), removed, added, by_hand))
+            found.append(((commit, when, run, author, subject, is_person), removed, added))
     return found[::-1]
 
 
-def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:
-    """Yield what changed, in a few words each; `by_hand` are the removed items without an id."""
+def _changes(was: Place, now: Place) -> Iterator[str]:
+    """Yield what changed, in a few words each."""
     before, after = was[1], now[1]
-    if before is None and after is not None:
-        numbered = any((one.type, one.text) == (after.type, after.text) for one in by_hand)
-        yield "numbered: a person had written it" if numbered else "filed"
-    elif before is not None and after is None:
-        yield "removed"
-    elif before is not None and after is not None:
+    if after is None:
+        yield from ["removed"] if before else []
+    elif before is None:
+        yield "filed"
+    else:
         if was[0] != now[0]:
             yield f"moved from {was[0]}"
         yield from differences(before, after)
