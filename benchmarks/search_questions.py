@@ -23,8 +23,8 @@ from pydantic.dataclasses import dataclass
 
 from pipelines.cli.output import count, say, say_json, say_table, warn
 from pipelines.errors import BadFile, CurateError
+from pipelines.search import embed
 from pipelines.search.build import freshen
-from pipelines.search.embed import chosen_embedder, vector_of
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.store.files import read_text
@@ -175,8 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         questions, root = read_questions(given.file), find_memory(given.memory)
         fresh = freshen(root)
-        embedder, _ = chosen_embedder()
-        vectors = [vector_of(embedder, one.query)[0] if embedder else None for one in questions]
+        embedder, _ = embed.chosen_embedder()
+        vectors = [embed.vector_of(embedder, one.query)[0] if embedder else None for one in questions]
         name = embedder.name if embedder else ""
         asked = [SearchRequest(flat=True, vector=vector, embedder=name) for vector in vectors]
         warn(*fresh.notes)

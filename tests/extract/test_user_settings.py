@@ -162,7 +162,7 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
     environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "ANTHROPIC_API_KEY": KEY}
     assert load_user_settings(environ, "anthropic").verify == (), "the command line names the only one that is asked"
     [fault] = faults(config, text, ANTHROPIC_API_KEY=KEY)
-    assert fault.startswith('verify.providers[0] = "gemini": its key is missing')
+    assert fault.startswith("verify.providers[0]: its key is missing")
 
 
 @pytest.mark.parametrize(
