@@ -302,17 +302,3 @@ def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterab
         kept = min(stands or found, key=lambda path: (len(path), path))
         repeated |= {unit for path, group in found.items() if path != kept for unit in group}
     return repeated
-
-
-_TWICE = "SELECT 1 FROM units WHERE item > '' GROUP BY item HAVING count(*) > 1 LIMIT 1"
-
-
-def copied_pages(root: Path, connection: sqlite3.Connection) -> frozenset[str]:
-    """Return the pages that are copies of others as a whole; they are looked for only if an item stands twice."""
-    if connection.execute(_TWICE).fetchone() is None:
-        return frozenset()
-    from pipelines.store.snapshot import COPIED, FileWarning, read_documents  # noqa: PLC0415  as above
-
-    warnings: list[FileWarning] = []
-    read_documents(root, warnings)
-    return frozenset(one.path for one in warnings if one.kind == COPIED)

@@ -12,7 +12,6 @@ from pipelines.search.candidates import (
     IndexQuestion,
     bearing_rules,
     candidates,
-    copied_pages,
     fitting_units,
     repeated_in_copies,
     repeated_in_logs,
@@ -134,7 +133,7 @@ def answer(
         IndexUnusable: the index cannot be read.
     """
     asked = asked or SearchRequest()
-    question, query = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
+    question, query = _question(root, connection, query, stale, asked)
     ranking = question.ranking
     # What may be found: by words, by meaning, and by id, since the full text is tokenised and stemmed.
     count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
