@@ -185,10 +185,6 @@ class MemoryReader:
             raise UsageFault(f"There is no document {ident}.", "")
         return self.documents[path]
 
-    def page_of(self, path: str) -> Document | None:
-        """Return the document that stands at a path on disk, or None."""
-        return self.documents.get(path)
-
 
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
@@ -272,7 +268,7 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in said]
     return {"title": found.path, "rows": told, "first": first, "last": last, "q": asked.get("q", ""),
             "next": told[-1][0] + 1 if told else 0, "total": found.total_lines,
-            "page": reading.page_of(found.path)}  # fmt: skip
+            "page": reading.documents.get(found.path)}  # fmt: skip
 
 
 # ---------------------------------------- the parts of a document

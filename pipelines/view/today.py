@@ -196,7 +196,7 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
         bare = [words.casefold().rstrip(".") for words in (quote, item.text, f"{item.type}: {item.text}")]
         rows.append({
             "sign": sign, "what": what, "item": item, "was": _old(one, replaced.get(ident)), "found": found,
-            "page": reading.page_of(path), "day": day_of_log(last.path) if last else "",
+            "page": reading.documents.get(path), "day": day_of_log(last.path) if last else "",
             "quote": "" if bare[0] in bare[1:] else quote, "same": now and one.after and now.item == one.after.item,
         })  # fmt: skip
     return {"run": run, "cost": run.reported("model", "usd"), "rows": rows, "rest": rest, "signs": SIGNS,
