@@ -41,7 +41,7 @@ from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.trees import bare_words, words_on_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Mapping
+    from collections.abc import Callable, Collection, Container, Iterable, Mapping
     from pathlib import Path
 
     from pipelines.store.document import Placed
@@ -100,7 +100,8 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, _ = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
-    documents = _marked_again({**documents, **wrapped}, baseline)
+    documents = {**documents, **wrapped}
+    documents = marked_again(documents, changed.values(), _gone(documents, baseline))
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
@@ -221,14 +222,15 @@ def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tu
     return {ident: where for ident, where in items_by_id(changed).items() if ident not in stands}
 
 
-def _marked_again(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, Document]:
-    """Return the documents with the ids of items whose lines lost their marks and kept their words."""
-    after, gone = dict(documents), _gone(documents, baseline)
-    was = ((page, one) for page in baseline[0].values() for one in page.items if one.item.id in gone)
-    bare = {bare_words(page, one): one.item for page, one in was} if gone else {}
+def marked_again(
+    documents: Mapping[str, Document], there: Iterable[Document], idents: Container[str]
+) -> dict[str, Document]:
+    """Return the documents with the marks of these items of others where a line without one has an item's words."""
+    found = ((page.lines[one.line], one.item) for page in there for one in page.items if one.item.id in idents)
+    bare, after = {bare_words(line): item for line, item in found}, dict(documents)
     for path, page in documents.items() if bare else ():
-        new = ((one.line, bare_words(page, one)) for one in page.items if not one.item.id)
-        after[path] = with_marks(page, {line: bare.pop(key) for line, key in new if key in bare})
+        new = ((at, bare_words(line)) for at, line in page.body if at not in page.generated and not ids_in(line))
+        after[path] = with_marks(page, {at: bare.pop(key) for at, key in new if key in bare})
     return after
 
 

@@ -75,10 +75,10 @@ def words_on_page(document: Document, placed: Placed) -> str:
     return without_mark(document.lines[placed.line].rstrip())
 
 
-def bare_words(document: Document, placed: Placed) -> str:
-    """Return the words of an item's line, folded: without its mark, a block id of a person's own, and a due day."""
-    words = words_on_page(document, placed)
-    return line_key("", stated_due(words.removesuffix(own_block_id(words)))[0])
+def bare_words(line: str) -> str:
+    """Return the words of a list item, folded: without depth, mark, due day, and block id of a person."""
+    words = without_mark(line.strip(" \t>\r\n"))
+    return line_key("", stated_due(words.removesuffix(own_block_id(words)))[0]) if words[:1] in {"-", "*", "+"} else ""
 
 
 def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document]]:

@@ -107,6 +107,19 @@ def test_edits_of_different_lines_are_both_kept(pair: tuple[Memory, Memory]) -> 
     check_alike(one, other)
 
 
+def test_a_line_typed_here_and_read_there_is_one_item(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.write(ALPHA, f"{one.read(ALPHA)}\n- Fact: {KETTLE}\n")
+    meet(one, other)
+    night(other, THIRD)
+    other.curate("sync", *EVENING)
+    log(one, THIRD, f"Fact: {FANS}")
+    one.curate("sync", "--now", "2026-03-14T08:00")
+    meet(other, one)
+    assert KETTLE in held(one)
+    check_alike(one, other)
+
+
 def test_edits_of_one_line_are_both_shown(pair: tuple[Memory, Memory]) -> None:
     one, other = pair
     reword(one, "8080", "9090")
