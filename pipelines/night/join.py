@@ -9,7 +9,7 @@ from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
-from pipelines.night.reconcile import marked_again, reconcile
+from pipelines.night.reconcile import gone_since, marked_again, reconcile
 from pipelines.night.secret_lines import without_secret_lines
 from pipelines.store.atomic_replace import merge_changes
 from pipelines.store.change_set import Change, check_documents, items_by_id
@@ -178,8 +178,10 @@ def with_edits_recorded(git: Git, base: str, there: str, sides: tuple[Files, Fil
         return theirs
     was, documents, other = map(read_documents_in, sides)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
-    marked = marked_again(documents, other.values(), items_by_id(other).keys() - items_by_id(was).keys())
-    found = reconcile(marked, baseline_at(git, last, documents, unread), today)
+    baseline = baseline_at(git, last, documents, unread)
+    lost = gone_since(documents, baseline).keys() | items_by_id(other).keys() - items_by_id(was).keys()
+    marked = marked_again(documents, (*baseline[0].values(), *other.values()), lost)
+    found = reconcile(marked, baseline, today)
     new = [one for path, one in found.documents.items() if one is not documents.get(path)]
     changed = {one.path: one.text.encode() for one in new} | ledger_after(theirs, new)
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.stones)

@@ -101,7 +101,7 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     changed, _ = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
     documents = {**documents, **wrapped}
-    documents = marked_again(documents, changed.values(), _gone(documents, baseline))
+    documents = marked_again(documents, changed.values(), gone_since(documents, baseline))
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
@@ -200,7 +200,7 @@ def reconcile(
                 new[placed.line] = item
         if new:
             found.documents[path] = with_marks(document, new)
-    gone = _gone(documents, baseline)
+    gone = gone_since(documents, baseline)
     asked = _too_many(_unsettled(gone, changed, documents), changed)
     found.asked = sorted(asked)
     found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
@@ -215,7 +215,7 @@ def reconcile(
     return found
 
 
-def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
+def gone_since(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
     """Return the items of the last run whose ids stand nowhere any more, not even in code."""
     changed, same = baseline
     stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}

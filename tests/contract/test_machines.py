@@ -120,6 +120,16 @@ def test_a_line_typed_here_and_read_there_is_one_item(pair: tuple[Memory, Memory
     check_alike(one, other)
 
 
+def test_a_mark_that_went_here_is_that_of_its_item(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    before = items(one)
+    reline(one, PORT, lambda line: line.partition(" ^")[0] + "\n")
+    other.curate("log", f"Fact: {KETTLE}", *EVENING)
+    meet(one, other)
+    assert items(other) == before
+    check_alike(one, other)
+
+
 def test_edits_of_one_line_are_both_shown(pair: tuple[Memory, Memory]) -> None:
     one, other = pair
     reword(one, "8080", "9090")
