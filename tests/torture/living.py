@@ -58,7 +58,7 @@ class Owner:
             self.deleted.add(item.text)
             lines[number] = lines[number].replace(item.text, self.words[-1])
         elif kind == "strike":
-            lines[number] = re.sub(r"^- (\[.\] )?(.*?) <!--", r"- \1~~\2~~ <!--", lines[number])
+            lines[number] = re.sub(r"^- (\[.\] )?(.*) \^", r"- \1~~\2~~ ^", lines[number])
         else:
             target = self.root / self.chance.choice(documents)
             if target != path:

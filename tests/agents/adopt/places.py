@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from pipelines.cli import run_cli
-from tests.agents.adopt.samples import fingerprint, lay
+from tests.agents.adopt.samples import PNG, fingerprint, lay
 from tests.conftest import Memory
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ TURNS = (
 
 
 def vault(root: Path) -> Path:
-    """Return a vault with a person's own PARA folders, and all that a memory has under other names."""
+    """Return a vault with a person's own PARA folders, pictures, and all that a memory has under other names."""
     return lay(
         root,
         {
@@ -35,6 +35,11 @@ def vault(root: Path) -> Path:
                 "- a plain line\n"
             ),
             "Ideas/Map.md": "# Map\n\n- Fact: A purple lighthouse stands there.\n",
+            "Notes/2026-02-05 Meeting with Odile.md": (
+                '---\ncreated: 2026-02-05\npeople:\n  - "[[Odile]]"\n---\n![[mill.png]]\n\n- Fact: No day. ^k1234567\n'
+            ),
+            "Attachments/mill.png": PNG,
+            "Templates/Bases/Meetings.base": "views:\n  - type: table\n",
             "MEMORY.md": "# Memory\n\n- Fact: The choir has 40 voices.\n",
             "Logs/2026-02-05.md": "a log of something else\n",
         },
