@@ -9,10 +9,10 @@ from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
-from pipelines.night.reconcile import gone_since, marked_again, reconcile
+from pipelines.night.reconcile import marked_again, reconcile
 from pipelines.night.secret_lines import without_secret_lines
 from pipelines.store.atomic_replace import merge_changes
-from pipelines.store.change_set import Change, check_documents, items_by_id
+from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
@@ -66,8 +66,8 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
     today = _later_day(git, head, theirs, settings)
-    incoming = with_edits_recorded(git, base, theirs, (was, other, here), today)
-    ours = with_edits_recorded(git, base, head, (was, here, other), today)  # unread if `sync` committed them
+    incoming = with_edits_recorded(git, base, theirs, other, here, today)
+    ours = with_edits_recorded(git, base, head, here, other, today)  # no run has read them if `sync` committed them
     merged = merge_trees(was, ours, incoming)
     documents = prune(merged.pages, settings, frozenset(), vetoed=_vetoes(was, ours, incoming)).documents
     same = {path: one for path, one in documents.items() if ours.get(path) == one.text.encode()}
@@ -161,7 +161,7 @@ def _vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
 # nobody, and lose what a person wrote to the next cap.
 
 
-def with_edits_recorded(git: Git, base: str, there: str, sides: tuple[Files, Files, Files], today: str) -> Files:
+def with_edits_recorded(git: Git, base: str, there: str, theirs: Files, other: Files, today: str) -> Files:
     """Return the files of a machine's commit as its next night would leave them, people's edits understood.
 
     A line that is an item by now on the other machine is that item.
@@ -170,17 +170,17 @@ def with_edits_recorded(git: Git, base: str, there: str, sides: tuple[Files, Fil
         git: the memory's git.
         base: the common ancestor.
         there: the machine's commit.
-        sides: the files of the ancestor, of that commit, and of the other machine's.
+        theirs: its files.
+        other: those of the other machine.
         today: the memory's day.
     """
-    theirs, last = sides[1], git.last_run(until=there) or base
+    last = git.last_run(until=there) or base
     if last == there:
         return theirs
-    was, documents, other = map(read_documents_in, sides)
+    documents = read_documents_in(theirs)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
     baseline = baseline_at(git, last, documents, unread)
-    lost = gone_since(documents, baseline).keys() | items_by_id(other).keys() - items_by_id(was).keys()
-    marked = marked_again(documents, (*baseline[0].values(), *other.values()), lost)
+    marked = marked_again(documents, (*baseline[0].values(), *read_documents_in(other).values()))
     found = reconcile(marked, baseline, today)
     new = [one for path, one in found.documents.items() if one is not documents.get(path)]
     changed = {one.path: one.text.encode() for one in new} | ledger_after(theirs, new)

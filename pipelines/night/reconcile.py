@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, Document, block_of, edited, with_marks
+from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
@@ -100,8 +100,7 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, _ = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
-    documents = {**documents, **wrapped}
-    documents = marked_again(documents, changed.values(), gone_since(documents, baseline))
+    documents = marked_again({**documents, **wrapped}, changed.values())
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
@@ -200,7 +199,7 @@ def reconcile(
                 new[placed.line] = item
         if new:
             found.documents[path] = with_marks(document, new)
-    gone = gone_since(documents, baseline)
+    gone = _gone(documents, baseline)
     asked = _too_many(_unsettled(gone, changed, documents), changed)
     found.asked = sorted(asked)
     found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
@@ -215,19 +214,18 @@ def reconcile(
     return found
 
 
-def gone_since(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
+def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
     """Return the items of the last run whose ids stand nowhere any more, not even in code."""
     changed, same = baseline
     stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
     return {ident: where for ident, where in items_by_id(changed).items() if ident not in stands}
 
 
-def marked_again(
-    documents: Mapping[str, Document], there: Iterable[Document], idents: Container[str]
-) -> dict[str, Document]:
-    """Return the documents with the marks of these items of others where a line without one has an item's words."""
-    found = ((page.lines[one.line], one.item) for page in there for one in page.items if one.item.id in idents)
-    bare, after = {bare_words(line): item for line, item in found}, dict(documents)
+def marked_again(documents: Mapping[str, Document], there: Iterable[Document]) -> dict[str, Document]:
+    """Return the documents with the marks of items that stand only there, where a line without one has their words."""
+    after, stands = dict(documents), {ident for page in documents.values() for ident in ids_in(page.text)}
+    lost = ((page.lines[one.line], one.item) for page, one in numbered(there) if one.item.id not in stands)
+    bare = {bare_words(line): item for line, item in lost}
     for path, page in documents.items() if bare else ():
         new = ((at, bare_words(line)) for at, line in page.body if at not in page.generated and not ids_in(line))
         after[path] = with_marks(page, {at: bare.pop(key) for at, key in new if key in bare})
@@ -253,7 +251,7 @@ def _brackets_on(document: Document, placed: Placed) -> list[str]:
 
 def _brackets_in(documents: Mapping[str, Document]) -> dict[str, list[str]]:
     """Return id → what the item's line says of whose word it is and how sure, where it says that at all."""
-    placed = ((one, place) for one in documents.values() for place in one.items if place.item.id)
+    placed = numbered(documents.values())
     return {place.item.id: said for one, place in placed if (said := _brackets_on(one, place))}
 
 

@@ -58,7 +58,7 @@ def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_delete
     memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
     files = {path: data for path, data in memory.files().items() if path != "curate.toml"}
     head = memory.git("rev-parse", "HEAD").strip()
-    found = with_edits_recorded(Git(memory.root), base, head, (files, files, files), "2026-03-12")
+    found = with_edits_recorded(Git(memory.root), base, head, files, files, "2026-03-12")
     assert found == files
 
 
