@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -60,11 +61,16 @@ def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
             found |= {"required": list(found["properties"]), "additionalProperties": False}
         return found
 
-    whole = reply.model_json_schema()
+    whole = _whole(reply)
     schema: dict[str, Any] = closed(whole)
     if parts := whole.get("$defs"):
         schema["$defs"] = {name: closed(part) for name, part in parts.items()}
     return schema
+
+
+@cache
+def _whole(reply: type[BaseModel]) -> dict[str, Any]:
+    return reply.model_json_schema()  # which takes longer than all else of a call but the answer
 
 
 _KEPT = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref"})
