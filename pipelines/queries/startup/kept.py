@@ -102,7 +102,7 @@ def keep_clock(root: Path, settings: Settings, when: datetime) -> None:
     from datetime import timedelta
 
     now, before = when.timestamp(), stamp(f"{root}/curate.toml")
-    offsets = [one.utcoffset() or timedelta() for one in (when, (when + timedelta(days=1)))]
+    offsets = [one.utcoffset() or timedelta() for one in (when, when.fromtimestamp(now + _DAY, when.tzinfo))]
     until = now + _DAY if offsets[0] == offsets[1] else now // _CHANGES_AT * _CHANGES_AT + _CHANGES_AT
     hour, minute = settings.day_end.split(":")
     east, day_end = int(offsets[0].total_seconds()), 60 * (60 * int(hour) + int(minute))

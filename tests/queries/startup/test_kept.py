@@ -7,6 +7,7 @@ import re
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -104,7 +105,10 @@ def test_only_the_owner_reads_a_page_and_forgetting_deletes_it(memory: Memory) -
 def test_the_day_is_that_of_the_settings_through_both_changes_of_the_clock(tmp_path: Path, zone: str) -> None:
     (tmp_path / "curate.toml").write_text(f'timezone = "{zone}"\nday_end = "04:30"\n')
     settings = load_settings(tmp_path)
-    for hour in range(0, 24 * 390, 7):
+    zone_at = [datetime.fromtimestamp(BEGIN + 3600 * hour, ZoneInfo(zone)).utcoffset() for hour in range(24 * 390)]
+    changes = [hour for hour in range(1, len(zone_at)) if zone_at[hour - 1] != zone_at[hour]]
+    near = {hour for change in changes for hour in range(change - 26, change + 4)}
+    for hour in sorted(near | {*range(0, len(zone_at), 97)}):
         told = BEGIN + 3600 * hour + 1799
         when = moment(datetime.fromtimestamp(told, UTC).isoformat(), settings)
         kept.keep_clock(tmp_path, settings, when)
