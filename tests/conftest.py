@@ -7,8 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,25 +38,50 @@ _FOREIGN = (
 
 
 # A busy machine is no fault of a property: no test is timed.
-# `make test` draws the same examples each time, so that a change is what fails it; `make fuzz` looks for new ones.
-settings.register_profile("same", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-settings.register_profile("search", settings.get_profile("same"), derandomize=False, max_examples=1000)
+# `make test` draws the same few each time, so that a change is what fails it; `make fuzz` looks for many new ones.
+FEW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True, max_examples=40)
+settings.register_profile("same", FEW)
+settings.register_profile("search", FEW, derandomize=False, max_examples=1000)
 settings.load_profile("same")
 
 
+SERVED: Final = list[Any]()
+"""The servers that a test has begun. Each looks ten times a second whether it is to end."""
+SHARED: Final = "/dev/shm"  # noqa: S108  a name within it is pytest's to choose
+
+
 def pytest_configure() -> None:
-    """Live in UTC, and heed the signals that whoever started the tests had ignored (`nohup`, a background job)."""
+    """Live in UTC, write to memory, and heed the signals that whoever started the tests had ignored (`nohup`, say)."""
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
     os.environ["TZ"] = "UTC"  # the zone is looked up once a process, which a fixture of a module may do
+    if "TMPDIR" not in os.environ and _has_room(SHARED):
+        os.environ["TMPDIR"] = tempfile.tempdir = SHARED
+
+
+def _has_room(folder: str) -> bool:
+    """Whether a folder that is held in memory takes what the tests write, and runs the programs among it."""
+    found = os.statvfs(folder) if Path(folder).is_dir() else None
+    return bool(found and found.f_bavail * found.f_frsize > 4 << 30 and not found.f_flag & os.ST_NOEXEC)
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return where the next home is; pytest would look through all of them to number one more."""
+    return map(tmp_path_factory.mktemp("homes").joinpath, map(str, count()))
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take away what the machine's user has set, and the wait for the disk."""
-    _cut_off(monkeypatch, tmp_path_factory.mktemp("home"))
+def _alone(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take away what the machine's user has set, and the wait for the disk; end the pages that are served."""
+    home = next(_homes)
+    home.mkdir()
+    _cut_off(monkeypatch, home)
     monkeypatch.setattr(os, "fsync", os.fstat)  # nobody pulls the plug: waiting for the disk would be half of the time
+    yield
+    while SERVED:
+        SERVED.pop().should_exit = True
 
 
 def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:

@@ -9,10 +9,14 @@ from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+import uvicorn
+
 from pipelines.cli.serve_commands import run_verb
 from pipelines.view.app import serve
+from tests.conftest import SERVED
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping
 
     from tests.conftest import Memory
@@ -26,6 +30,15 @@ HOSTILE = (
 )  # fmt: skip
 """What people put into texts to make a page run it, or show what it is not."""
 FORM = "application/x-www-form-urlencoded"
+
+
+class _Server(uvicorn.Server):
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        SERVED.append(self)
+        super().run(sockets)
+
+
+uvicorn.Server = _Server  # type: ignore[misc]
 
 
 class Browser:
