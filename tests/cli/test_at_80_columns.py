@@ -40,11 +40,13 @@ def on_a_terminal(memory: Memory, *arguments: str, columns: int = 80) -> tuple[i
     """Run a verb as a person would, and return its exit code and what the terminal was sent, without colours."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES"}}
-    command = [str(CURATE), *arguments, "--memory", str(memory.root)]
-    child = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment | {"TERM": "xterm"}
-    )
+    if not (child := os.fork()):
+        for number in (1, 2):
+            os.dup2(theirs, number)
+        sys.stdin, sys.stdout, sys.stderr = open(os.devnull), open(1, "w"), open(2, "w")  # noqa: SIM115, PTH123
+        os.environ.update(TERM="xterm")
+        os.environ.pop("COLUMNS", None)
+        os._exit(run_cli([*arguments, "--memory", str(memory.root)]))
     os.close(theirs)
     said = b""
     try:
@@ -53,7 +55,8 @@ def on_a_terminal(memory: Memory, *arguments: str, columns: int = 80) -> tuple[i
     except OSError:  # the other end is closed
         pass
     os.close(ours)
-    return child.wait(), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r\n", "\n")
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r\n", "\n")
 
 
 def two_nights(memory: Memory) -> None:

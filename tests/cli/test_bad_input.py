@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
-import subprocess
-import sys
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.forking import forked
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from tests.conftest import Memory
@@ -140,15 +142,12 @@ def test_no_git_at_all(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path
 
 def full_disk(memory: Memory, *arguments: str, limit: int) -> subprocess.CompletedProcess[str]:
     """Run curate under a limit on the size of any file: the kernel then refuses writes as a full disk does."""
-    script = (
-        "import resource, signal, sys\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
-        "from pipelines.cli import run_cli\n"
-        "sys.exit(run_cli(sys.argv[1:]))\n"
-    )
-    command = [sys.executable, "-c", script, *arguments, "--memory", str(memory.root)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})
+
+    def begin() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return forked(*arguments, "--memory", str(memory.root), first=begin)
 
 
 def test_a_log_line_that_does_not_fit_is_not_half_written(memory: Memory) -> None:
@@ -193,10 +192,7 @@ def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("verb", [("log",), ("add", "Fact"), ("search",), ("context", "--project")])
 def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory, verb: tuple[str, ...]) -> None:
     before = memory.files()
-    told = subprocess.run(
-        [sys.executable, "-c", "from pipelines.start import main; main()", *verb, b"The caf\xe9 opens"],
-        cwd=memory.root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    told = forked(*verb, os.fsdecode(b"The caf\xe9 opens"), cwd=memory.root)
     assert (told.returncode, told.stdout) == (2, "")
     assert "The argument “The caf\\udce9 opens” is not UTF-8." in told.stderr
     assert memory.files() == before
@@ -205,11 +201,8 @@ def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory,
 def test_a_memory_in_a_folder_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory, tmp_path: Path) -> None:
     odd = tmp_path / os.fsdecode(b"caf\xe9")
     shutil.copytree(memory.root, odd)
-    for verb in (("log", "hello"), ("status",), ("run",), ("check",), ("context",), ("init",)):
-        told = subprocess.run(
-            [sys.executable, "-c", "from pipelines.start import main; main()", *verb],
-            cwd=odd, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    for verb in (("log", "hello"), ("run",), ("context",), ("init",)):
+        told = forked(*verb, cwd=odd)
         assert told.returncode == 2, told.stderr
         assert "is not UTF-8. Rename the folder." in told.stderr
 

@@ -5,41 +5,24 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipelines.cli import main
+from pipelines.night import report, run_night
+from pipelines.store import git, journal
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory
 
-# The run sends itself the signal when it comes to the place, as somebody else could at that moment.
-_CHILD = """
-import os, sys
-from pipelines.cli import main
-place, number = sys.argv.pop(1), int(sys.argv.pop(1))
-def struck(module, name):
-    holder = __import__(module, fromlist=["x"])
-    if "." in name:
-        owner, name = name.split(".")
-        holder = getattr(holder, owner)
-    real = getattr(holder, name)
-    def call(*a, **k):
-        if place in (name, *(x for x in a if isinstance(x, str))):
-            setattr(holder, name, real)
-            os.kill(os.getpid(), number)
-        return real(*a, **k)
-    setattr(holder, name, call)
-import pipelines.night.run_night
-struck("pipelines.night.report", "Watch.stage")
-struck("pipelines.store.journal", "put")
-struck("pipelines.store.journal", "_drop")
-struck("pipelines.store.git", "Git.advance")
-struck("pipelines.night.run_night", "recover")
-struck("pipelines.night.run_night", "save_report")
-sys.exit(main())
-"""
+PLACES = (
+    (report.Watch, "stage"), (journal, "put"), (journal, "_drop"), (git.Git, "advance"), (run_night, "recover"),
+    (run_night, "save_report"),
+)  # fmt: skip
 STAGES = ("capture", "extract", "review", "promote", "prune", "commit", "reindex")
 WRITES = ("recover", "put", "advance", "_drop", "save_report")
 ENDS = {
@@ -47,6 +30,33 @@ ENDS = {
     signal.SIGHUP: (129, "Ended by SIGHUP"),
     signal.SIGINT: (130, "Interrupted"),
 }
+
+
+def strike(holder: Any, name: str, place: str, number: int) -> None:
+    """Have the process send itself a signal when it comes to a place, as somebody else could at that moment."""
+    real = getattr(holder, name)
+
+    def call(*told: Any, **more: Any) -> Any:
+        if place in {name, *(one for one in told if isinstance(one, str))}:
+            setattr(holder, name, real)
+            os.kill(os.getpid(), number)
+        return real(*told, **more)
+
+    setattr(holder, name, call)
+
+
+def ended(said: Path, place: str, number: int, *words: str) -> int:
+    """Run a command in a process that is told to end at a place; return its exit code, and leave what it said."""
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for one in ENDS:
+        signal.signal(one, signal.default_int_handler if one is signal.SIGINT else signal.SIG_DFL)
+    for holder, name in PLACES:
+        strike(holder, name, place, number)
+    sys.argv = ["curate", *words]
+    with open(os.devnull, "w") as sys.stdout, said.open("w") as sys.stderr:  # noqa: PTH123
+        code = main()
+    os._exit(code)
 
 
 # Each stage with one of the signals, and with the others behind `make torture`.
@@ -60,16 +70,16 @@ ENDS = {
     + [(place, signal.SIGTERM) for place in WRITES]
     + [("put", signal.SIGHUP), ("put", signal.SIGINT)],
 )
-def test_a_run_that_is_told_to_end_leaves_nothing_half(memory: Memory, place: str, number: signal.Signals) -> None:
+def test_a_run_that_is_told_to_end_leaves_nothing_half(
+    memory: Memory, tmp_path: Path, place: str, number: signal.Signals
+) -> None:
     memory.write("Logs/2026-03-02.md", "- 09:00 Fact: the cache keeps 40 entries\n- 09:10 Rule: never push on Friday\n")
-    command = [sys.executable, "-c", _CHILD, place, str(int(number)), "run", "--now", "2026-03-02T23:00"]
-    told = subprocess.run(
-        [*command, "--memory", str(memory.root)], capture_output=True, text=True, check=False, env={**os.environ}
-    )
     code, sentence = ENDS[number]
-    assert told.returncode == code, told.stdout + told.stderr
-    assert told.stderr.lstrip().startswith(f"curate: {sentence}")
-    assert "Traceback" not in told.stderr
+    words = ("run", "--now", "2026-03-02T23:00", "--memory", str(memory.root))
+    assert ended(tmp_path / "said", place, number, *words) == code
+    told = (tmp_path / "said").read_text()
+    assert told.lstrip().startswith(f"curate: {sentence}")
+    assert "Traceback" not in told
     memory.curate("run", "--now", "2026-03-02T23:30")
     texts = "".join(text.decode() for path, text in memory.files().items() if "Logs" not in path)
     assert texts.count("the cache keeps 40 entries ^k") == 1

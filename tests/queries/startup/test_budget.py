@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.queries.startup.context import ContextRequest, assemble
@@ -29,7 +29,6 @@ LINES = st.one_of(
 TEXTS = st.lists(LINES, max_size=60).map("\n".join)
 
 
-@settings(max_examples=60, deadline=None)
 @given(texts=st.lists(TEXTS, min_size=6, max_size=6), budget=st.integers(LEAST_BUDGET, 3000))
 def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.store.generated import Sentence
+from tests.forking import forked
 from tests.making import told
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 def started(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run `curate context` as a process of its own, as a hook does."""
-    command = [sys.executable, "-c", "from pipelines.start import main; main()", "context", *arguments]
-    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False)
+    return forked("context", *arguments, cwd=cwd, stdin=stdin)
 
 
 def hook_text(done: subprocess.CompletedProcess[str]) -> str:

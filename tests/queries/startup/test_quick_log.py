@@ -19,6 +19,7 @@ from pipelines.queries.startup import fast
 from pipelines.queries.startup.kept import keep_clock
 from pipelines.settings import load_settings
 from pipelines.store.secrets.secret_rules import FILE
+from tests.forking import forked
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -102,7 +103,7 @@ def test_a_value_that_is_known_is_left_to_the_verb_proper_and_a_shorter_word_is_
 
 def test_what_goes_wrong_is_said_by_the_verb_proper(memory: Memory, tmp_path: Path) -> None:
     def log(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([CURATE, "log", *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return forked("log", *command, cwd=tmp_path)
 
     here = ["--memory", str(memory.root)]
     assert "There is no memory at" in log("x").stderr
@@ -135,9 +136,7 @@ def test_the_memory_is_named_before_the_verb_or_behind_it(memory: Memory, place:
     here, nowhere = ["--memory", str(memory.root)], [f"--memory={tmp_path}"]
     before, behind = {"before": (here, []), "behind": ([], here), "both": (nowhere, here)}[place]
     for verb in (["log", "we ship"], ["context"], ["mcp"], ["items"]):
-        done = subprocess.run(
-            [CURATE, *before, *verb, *behind], cwd=tmp_path, input="", capture_output=True, text=True, check=False
-        )
+        done = forked(*before, *verb, *behind, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert "we ship" in done.stdout or verb != ["context"]
 

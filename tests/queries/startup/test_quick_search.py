@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import start
 from pipelines.search.schema import INDEX
+from tests.forking import forked
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -82,10 +82,7 @@ def test_what_goes_wrong_and_what_a_terminal_shows_is_left_to_the_verb_proper(
 
 def test_the_notes_come_on_standard_error_and_the_index_is_made(filled: Memory) -> None:
     (filled.root / INDEX).write_bytes(b"no index")
-    curate = str(Path(sys.executable).with_name("curate"))
-    told = subprocess.run(
-        [curate, "search", "vessel", "--memory", str(filled.root)], check=True, capture_output=True, text=True
-    )
+    told = forked("search", "vessel", "--memory", str(filled.root))
     assert "we bought a vessel" in told.stdout
     assert "rebuilt" in told.stderr
 

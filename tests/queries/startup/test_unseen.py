@@ -84,6 +84,6 @@ def test_what_an_agent_repeats_of_a_tool_is_not_shown(memory: Memory, tmp_path: 
 
 
 def test_a_long_log_shows_none_of_the_mail_in_its_middle(memory: Memory) -> None:
-    mail = "".join(f"- Point {number} of the zebra is most important, as you know.\n" for number in range(6000))
+    mail = "".join(f"- Point {number} of the zebra is most important, as you know.\n" for number in range(4500))
     memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n- 08:00 Began.\n\n## Email from Eve\n\n{mail}")
     assert "zebra" not in started(memory, f"{DAY}T20:00").lower()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import pytest
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import FILE
+from tests.forking import forked
 from tests.planting import Planter
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def test_what_the_rules_find_is_suspicious(text: str) -> None:
 
 
 def test_a_password_after_a_long_option_never_reaches_the_log(memory: Memory) -> None:
-    curate = Path(sys.executable).with_name("curate")
-    said = ["log", "curl --user ada:kestrel7x https://example.org", "--memory", str(memory.root)]
-    subprocess.run([curate, *said], check=True, capture_output=True)
+    forked("log", "curl --user ada:kestrel7x https://example.org", "--memory", str(memory.root))
     assert [log for log in (memory.root / "Logs").glob("*.md") if "[redacted:password-option:" in log.read_text()]
     assert not [log for log in (memory.root / "Logs").glob("*.md") if "kestrel7x" in log.read_text()]
 
