@@ -140,7 +140,7 @@ def test_the_night_before_the_end_of_the_day_belongs_to_the_day_before(memory: M
     assert "- 04:30 utc" in memory.read("Logs/2026-03-19.md")
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(50, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.torture)])
 def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None:
     curate = Path(sys.executable).with_name("curate")
     base = [str(curate), "log", "--memory", str(memory.root), "--now", "2026-03-18T09:05"]

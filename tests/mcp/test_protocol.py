@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # its stubs are a package of their own
 from mcp import StdioServerParameters
@@ -243,7 +243,6 @@ def is_answer(told: Any) -> bool:
     return isinstance(told["result"], dict)
 
 
-@settings(max_examples=50)
 @given(lines=st.lists(LINES, max_size=4))
 def test_nothing_that_is_sent_ends_it_and_each_answer_is_one(lasting: Server, lines: list[bytes]) -> None:
     last = f"last {next(NUMBERS)}"
@@ -254,7 +253,6 @@ def test_nothing_that_is_sent_ends_it_and_each_answer_is_one(lasting: Server, li
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=[tool["name"] for tool in TOOLS])
-@settings(max_examples=60)
 @given(data=st.data())
 def test_arguments_are_refused_exactly_where_the_schema_refuses_them(tool: dict[str, Any], data: st.DataObject) -> None:
     schema = tool["inputSchema"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.night.briefing import briefing_sections, with_briefing
@@ -39,7 +39,6 @@ def all_ids(of: dict[str, Document] | object) -> list[str]:
     return sorted(placed.item.id for document in of.values() for placed in document.items)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.sampled_from(Confidence)), max_size=40))
 def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[ItemType, int, Confidence]]) -> None:
     before = documents(*(item(n, kind, words, confidence=c) for n, (kind, words, c) in enumerate(rows)))
@@ -50,7 +49,6 @@ def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[Item
     assert all(one.size <= CAPS.document for one in pruned.documents.values() if one.kind is not Kind.ARCHIVE)
 
 
-@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.booleans()), min_size=9, max_size=60),
     st.integers(1024, 1300),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.night.file_items import new_document
@@ -154,7 +154,6 @@ def marks(documents: Documents) -> dict[str, tuple[str, str, tuple[str, ...]]]:
 START = of(document(ALPHA, item(0), item(1)), document(BETA, item(2), item(3)), document(GENERAL, item(4)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(edits, runs)
 def test_undoing_a_run_restores_the_bytes_and_undoing_that_brings_it_all_back(
     first: list[tuple[str, int, int]], run: list[tuple[str, int, int]]
@@ -170,7 +169,6 @@ def test_undoing_a_run_restores_the_bytes_and_undoing_that_brings_it_all_back(
     assert again.documents == filled, "only a document that the run left empty does not come back"
 
 
-@settings(max_examples=300, deadline=None)
 @given(runs, edits)
 def test_what_a_person_changed_since_stays_and_all_else_is_as_before(
     run: list[tuple[str, int, int]], since: list[tuple[str, int, int]]

@@ -169,8 +169,8 @@ def fail_at(memory: Memory, provider: str, name: str, calls: Sequence[int]) -> N
 
 # One for each way in which an answer is none: refused for good or for now, broken off, half of one, of another shape.
 TELLING = {
-    "anthropic": ("401", "429 for long", "529", "cut", "a proxy's page", "refused", "truncated", "another shape"),
-    "gemini": ("400", "429", "reset", "empty", "blocked", "safety", "prose"),
+    "anthropic": ("401", "529", "cut", "truncated", "another shape"),
+    "gemini": ("429", "blocked", "prose"),
 }
 
 

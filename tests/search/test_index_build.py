@@ -39,7 +39,7 @@ def found(root: Path, query: str) -> list[str]:
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, 20)]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     edits=st.lists(
         st.tuples(st.integers(0, 12), st.integers(0, 3), st.lists(st.sampled_from(["pear", "plum", "", "# Later"]))),

@@ -83,7 +83,7 @@ def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> Non
     assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=60) | st.text(alphabet='"*()^:+-#k7f3 ', max_size=30))
 def test_any_text_is_answered(root: Path, query: str) -> None:
     assert len(search(root, query, 3)) <= 3

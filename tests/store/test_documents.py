@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.document import (
@@ -41,7 +41,6 @@ def only_owned_lines_differ(lines: list[str], end: str, *, ended: bool) -> None:
     assert all(line.startswith(("- Decision: use one ^k1", "- Rule: never two ^k2", "## ")) for line in added)
 
 
-@settings(max_examples=200)
 @given(**PAGES)
 def test_a_document_differs_only_in_lines_that_the_pipeline_owns(lines: list[str], end: str, ended: bool) -> None:  # noqa: FBT001
     only_owned_lines_differ(lines, end, ended=ended)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.document import Block, Document, edited
@@ -89,7 +89,6 @@ def items(draw: st.DrawFn) -> Item:
     )
 
 
-@settings(max_examples=50)
 @given(items())
 def test_what_is_rendered_reads_back_as_itself(item: Item) -> None:
     assert parse_item(render_item(item), row_of(item)) == item

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.change_set import item_places
@@ -100,10 +100,8 @@ def _prose(pages: Pages) -> Counter[str]:
 
 
 given_two = given(steps, steps, steps)
-many = settings(max_examples=100, deadline=None)
 
 
-@many
 @given_two
 def test_both_sides_come_to_the_same(first: Steps, one: Steps, other: Steps) -> None:
     base = changed(START, first, "a")
@@ -111,7 +109,6 @@ def test_both_sides_come_to_the_same(first: Steps, one: Steps, other: Steps) -> 
     assert merge_pages(base, ours, theirs)[0] == merge_pages(base, theirs, ours)[0]
 
 
-@many
 @given_two
 def test_what_nobody_deleted_stands_once(first: Steps, one: Steps, other: Steps) -> None:
     base = changed(START, first, "a")
@@ -131,7 +128,6 @@ def test_what_nobody_deleted_stands_once(first: Steps, one: Steps, other: Steps)
                 assert _prose(merged)[line] >= min(kept, 1), f"{line!r} is gone"
 
 
-@many
 @given_two
 def test_what_only_one_side_changed_is_as_it_left_it(first: Steps, one: Steps, other: Steps) -> None:
     base = changed(START, first, "a")
@@ -156,7 +152,6 @@ def _lines(pages: Pages) -> dict[str, list[str]]:
     return {path: sorted(line for line in one.lines if line.strip()) for path, one in pages.items()}
 
 
-@many
 @given_two
 def test_merging_again_changes_nothing(first: Steps, one: Steps, other: Steps) -> None:
     base = changed(START, first, "a")
@@ -167,7 +162,6 @@ def test_merging_again_changes_nothing(first: Steps, one: Steps, other: Steps) -
         assert _lines(again) == _lines(merged)
 
 
-@many
 @given(st.lists(st.tuples(st.integers(0, 1), st.one_of(st.none(), steps)), max_size=10))
 def test_machines_that_meet_converge(story: list[tuple[int, Steps | None]]) -> None:
     hub, seen, here = START, [START, START], [START, START]

@@ -294,7 +294,7 @@ def read_by(wire: Wire, remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_provider_that_may_answer_later_is_told_from_one_that_needs_a_person(
     remote: Remote, monkeypatch: pytest.MonkeyPatch, status: int, code: int
 ) -> None:
-    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("pipelines.extract.llm.fallback.FIRST_PAUSE", 0.0)
     with openai_wire() as wire:
         read_by(wire, remote, monkeypatch)
         wire.by_request = lambda _: openai_error(status)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
@@ -102,7 +102,6 @@ def test_escapes_of_json_hide_nothing() -> None:
     assert b"kestrel-77" not in url
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.one_of(
