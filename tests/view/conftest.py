@@ -6,7 +6,6 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +24,8 @@ def chromium() -> Iterator[Chromium]:
     """Return a Chromium without a window. Every host that ends in `.example` leads to this machine."""
     if not PROGRAM:
         pytest.skip("there is no Chromium: `apt-get install chromium`")
+    from playwright.sync_api import sync_playwright  # which takes a second to load
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PROGRAM, args=[*QUIET])
         yield browser

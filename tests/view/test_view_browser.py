@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
 from tests.view.browsing import HOSTILE, Browser
 
@@ -215,6 +214,8 @@ def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
 
 
 def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
+    from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
     ident = items(told)["Use brass for the hinge."]["id"]
     paths = ("", "inbox", "document/Projects/kestrel", "edit/Projects/kestrel", f"item/{ident}",
              "items?q=hinge", "items", "nights", "agents", "file/Logs/2026-03-17.md?at=3")  # fmt: skip
