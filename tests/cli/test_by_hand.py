@@ -19,22 +19,6 @@ def ledger_of(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path: data for path, data in files.items() if path.startswith("State/items/")}
 
 
-def test_pin_and_unpin_are_commits_of_their_own(memory: Memory) -> None:
-    ident = str(first_night(memory)[FACT]["id"])
-    before = memory.files()
-    assert memory.curate("pin", ident[:6]) == f"{ident} in {ALPHA} is pinned.\n"
-    assert memory.row(FACT)["pinned"] == "yes"
-    assert memory.git("log", "-1", "--format=%s") == f"Pin {ident}\n"
-    head = memory.git("rev-parse", "HEAD")
-    assert "is pinned" in memory.curate("pin", ident)
-    assert memory.git("rev-parse", "HEAD") == head
-    assert memory.curate("unpin", ident.upper()) == f"{ident} in {ALPHA} is not pinned.\n"
-    assert "is not pinned" in memory.curate("unpin", ident)
-    assert {**memory.files(), **ledger_of(before)} == before
-    memory.curate("undo")
-    assert memory.row(FACT)["pinned"] == "yes"
-
-
 def test_what_is_closed_or_waits_cannot_be_pinned(memory: Memory) -> None:
     ask_contradict(memory, str(first_night(memory)[FACT]["id"]))
     night(memory, 13)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import run_cli
-
 if TYPE_CHECKING:
     from tests.conftest import Memory, Once
 
@@ -75,48 +73,6 @@ def test_a_page_that_was_moved_or_whose_original_is_gone_is_no_copy(kiln: Memory
     night(kiln, 23)
     assert {one["id"]: one["trust"] for one in items(kiln)} == before
     assert {one["document"] for one in items(kiln)} == {"Projects/kiln 2.md"}
-
-
-def test_a_line_that_stands_twice_is_one_item_and_in_other_words_a_new_one(kiln: Memory) -> None:
-    before = {one["id"]: one for one in items(kiln)}
-    forged = line(kiln, "shelf 2").replace("4 pots", "44 pots").replace("trust=self", "trust=owner")
-    prose = "".join(f"Words of mine, number {n}.\n\n" for n in range(9))
-    kiln.write("Areas/a.md", f"# A\n\n{line(kiln, 'shelf 1')}{forged}- Fact: mine alone\n\n{prose}")
-    assert {one["id"]: one for one in items(kiln) if one["id"]} == before
-    told = night(kiln, 22)
-    assert f"Areas/a.md repeats items of {KILN} (line 3), which count once. Delete these lines." in told["warnings"]
-    after = {one["text"]: one for one in items(kiln)}
-    assert len(items(kiln)) == len(after) == 7
-    assert {one["id"]: one for one in after.values() if one["id"] in before} == before
-    assert (after["shelf 2 holds 44 pots"]["trust"], after["shelf 2 holds 44 pots"]["evidence"]) == ("self", [])
-    assert after["mine alone"]["trust"] == "owner"
-    page, head = kiln.read("Areas/a.md"), kiln.git("rev-parse", "HEAD")
-    night(kiln, 23)
-    assert (kiln.read("Areas/a.md"), kiln.git("rev-parse", "HEAD")) == (page, head)
-    kiln.write(KILN, kiln.read(KILN).replace(line(kiln, "shelf 1"), line(kiln, "shelf 1").replace("3 pots", "33 pots")))
-    night(kiln, 24)
-    texts = [one["text"] for one in items(kiln)]
-    assert "shelf 1 holds 33 pots" in texts
-    assert "shelf 1 holds 3 pots" not in texts, "it is a copy of what the item said"
-    kiln.write(KILN, kiln.read(KILN).replace(line(kiln, "shelf 3"), line(kiln, "shelf 3") * 2))
-    night(kiln, 25)
-    assert [one["text"] for one in items(kiln)].count("shelf 3 holds 5 pots") == 1
-
-
-def test_items_of_another_memory_wait_whatever_they_claim(kiln: Memory, memory: Memory, tmp_path: Any) -> None:
-    other = memory.aside(tmp_path / "other")
-    assert run_cli(["init", str(other.root)]) == 0
-    pasted = kiln.read(KILN)
-    other.write("Projects/kiln.md", pasted)
-    told = night(other, 22)
-    assert "Items came from elsewhere (5). Keep or drop them in Review.md." in told["warnings"]
-    assert {(one["status"], one["trust"]) for one in items(other)} == {("waiting", "external")}
-    assert "shelf" not in other.curate("context")
-    assert len(json.loads(other.curate("review", "--json"))) == 1, "one question a page"
-    assert "nothing is broken" in other.curate("check")
-    other.write("Review.md", other.read("Review.md").replace("- [ ] keep", "- [x] keep"))
-    night(other, 23)
-    assert {(one["status"], one["trust"], one["document"]) for one in items(other)} == {("live", "owner", KILN)}
 
 
 def test_an_item_that_git_knows_may_come_back(kiln: Memory) -> None:

@@ -50,45 +50,6 @@ def now(memory: Memory, text: str) -> dict[str, Any]:
     return items(memory)[text]
 
 
-@pytest.mark.parametrize(
-    ("verb", "text", "status", "said"),
-    [
-        (["done"], ANDERS, "done", "is done"),
-        (["close"], ANDERS, "done", "is done"),
-        (["close", "--as", "dropped"], ANDERS, "dropped", "is dropped"),
-        (["close"], DISK, "resolved", "is resolved"),
-        (["close", "--as", "occurred"], DISK, "occurred", "came true"),
-        (["close", "--as", "dropped"], DISK, "resolved", "is resolved"),
-        (["close"], POSTGRES, "ended", "no longer holds"),
-        (["close", "--as", "answered"], PORT, "answered", "is answered"),
-        (["close", "--as", "never-true"], PORT, "never-held", "never held"),
-        (["close", "--as", "never-true"], ANDERS, "never-held", "never held"),
-    ],
-)
-def test_each_verb_ends_an_item_in_one_commit_and_undo_and_reopen_take_it_back(
-    memory: Memory, ids: Mapping[str, str], verb: list[str], text: str, status: str, said: str
-) -> None:
-    before = memory.files()
-    told = memory.curate(*verb, ids[text][:7].upper(), *NOON)
-    assert told.startswith(f"{ids[text]} in {ALPHA} {said}: ")
-    assert told.count("\n") == 1
-    assert (now(memory, text)["status"], now(memory, text)["until"]) == (status, "2026-03-12")
-    assert memory.git("log", "-1", "--format=%s") == f"{verb[0].capitalize()} {ids[text]}\n"
-    assert memory.git("status", "--porcelain") == ""
-    head = memory.git("rev-parse", "HEAD")
-    assert f"{said} already" in memory.curate(*verb, ids[text], *NOON)
-    assert memory.git("rev-parse", "HEAD") == head
-    assert "again: " in memory.curate("reopen", ids[text], *NOON)
-    assert now(memory, text)["status"] in {"live", "open"}
-    assert now(memory, text)["until"] is None
-    assert "nothing is broken" in memory.curate("check")
-    memory.curate("undo")
-    assert now(memory, text)["status"] == status
-    memory.curate("reopen", ids[text], *NOON)
-    line = next(one for one in memory.read(ALPHA).splitlines() if text in one)
-    assert line in before[ALPHA].decode()
-
-
 def test_former_names_of_verbs_still_work(memory: Memory, ids: Mapping[str, str]) -> None:
     for verb, text, status in (("drop", ANDERS, "dropped"), ("resolve", DISK, "resolved"), ("end", PORT, "ended")):
         memory.curate(verb, ids[text])
@@ -130,27 +91,6 @@ def test_words_that_mean_one_open_item_do_it_and_others_only_offer(memory: Memor
     # What is done is open no more, so the same word means the other one.
     assert ids[ANDERS] in memory.curate("done", "call")
     assert "There is no open risk" in (memory.curate("resolve", "disk") and memory.curate("resolve", "disk", exits=2))
-
-
-def test_a_correction_takes_the_place_as_the_owners_word(memory: Memory, ids: Mapping[str, str]) -> None:
-    memory.curate("pin", ids[PORT])
-    told = memory.curate("correct", ids[PORT], "The port of the gateway is 9090", *NOON)
-    new = now(memory, "The port of the gateway is 9090")
-    assert told.splitlines()[1] == f"  Replaced by {new['id']} in {ALPHA}: Fact: {new['text']}"
-    assert (new["trust"], new["since"], new["links"]) == ("owner", "2026-03-12", {"supersedes": [ids[PORT]]})
-    assert (now(memory, PORT)["status"], now(memory, PORT)["superseded_by"]) == ("superseded", new["id"])
-    assert memory.row("is 9090")["pinned"] == "yes"
-    assert PORT in memory.curate("items", "--as-of", "2026-03-11")
-    told = memory.curate("correct", "postgres", "We use MySQL 8 for orders", "--never-true", *NOON)
-    assert "never held" in told
-    assert now(memory, "We use MySQL 8 for orders")["since"] == "2026-03-10"
-    was = memory.curate("items", "--as-of", "2026-03-11")
-    assert "MySQL" in was
-    assert "Postgres" not in was
-    assert "is superseded since 2026-03-12" in memory.curate("correct", ids[PORT], "x", exits=2)
-    assert "says that already" in memory.curate("correct", "mysql", "We use MySQL 8 for orders.", exits=2)
-    assert "no new sentence" in memory.curate("correct", "mysql", " ", exits=2)
-    assert "nothing is broken" in memory.curate("check")
 
 
 def test_a_correction_that_another_item_says_already_makes_no_second_one(

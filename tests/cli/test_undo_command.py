@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pipelines.store.layout import TOMBSTONES
-from pipelines.store.state import read_tombstones
-
 if TYPE_CHECKING:
     from tests.conftest import Memory
 
@@ -49,21 +46,6 @@ def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memor
     assert memory.read("Review.md") == asked
 
 
-def test_undoing_an_undo_brings_back_what_it_took_and_drops_its_tombstones(memory: Memory) -> None:
-    _, first, second = two_nights(memory)
-    run = memory.curate("runs").split()[0]
-    memory.curate("undo", "--now", "2026-03-12T09:00")
-    undo = memory.curate("runs", "--limit", "1").split()[0]
-    told = memory.curate("undo", run, exits=1)
-    assert f"undone already. `curate undo {undo}` brings it back." in told
-    told = memory.curate("undo", undo, "--now", "2026-03-12T09:01")
-    assert "1 item brought back, 2 items as before" in told
-    assert curated(memory.files()) == curated(second)
-    assert read_tombstones(memory.read(TOMBSTONES).encode()) == frozenset()
-    memory.curate("undo", "--now", "2026-03-12T09:02")
-    assert curated(memory.files()) == curated(first)
-
-
 def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> None:
     _, first, _ = two_nights(memory)
     commit = memory.git("rev-parse", "HEAD").strip()
@@ -72,44 +54,6 @@ def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> 
     assert "exclude each other" in memory.curate("undo", "2026", "--item", "k1", exits=2)
     memory.curate("undo", commit[:7], "--now", "2026-03-12T09:00")
     assert curated(memory.files()) == curated(first)
-
-
-def test_people_win_over_an_undo(memory: Memory) -> None:
-    two_nights(memory)
-    known = items(memory)
-    memory.write("Areas/general.md", memory.read("Areas/general.md").replace("8080", "9090"))
-    alpha = memory.read("Projects/alpha.md")
-    memory.write("Projects/alpha.md", alpha + "\nMy own words.\n\n- Risk: mine, since\n")
-    told = memory.curate("undo", "--now", "2026-03-12T09:00")
-    after = items(memory)
-    assert f"Note: {known['the port is 8080']['id']} was changed since, so it stays." in told
-    assert after["the port is 9090"]["trust"] == "owner"
-    assert after["mine, since"]["trust"] == "owner"
-    assert after["Use SQLite"]["confirmed"] is None
-    assert "My own words." in memory.read("Projects/alpha.md")
-    assert memory.git("log", "-2", "--format=%s").splitlines()[1] == "Edits by hand"
-    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert report["people"] == {"edited": 0, "numbered": 0, "retracted": 0, "restored": 0, "asked": 0}
-
-
-def test_one_item_is_taken_back_and_again(memory: Memory) -> None:
-    two_nights(memory)
-    before = items(memory)
-    sqlite = str(before["Use SQLite"]["id"])
-    assert before["Use SQLite"]["confirmed"] == "2026-03-11"
-    assert "1 item as before" in memory.curate("undo", "--item", sqlite[:6], "--now", "2026-03-12T09:00")
-    after = items(memory)
-    assert after["Use SQLite"]["confirmed"] is None
-    assert {text: after[text] for text in after if text != "Use SQLite"} == {
-        text: before[text] for text in before if text != "Use SQLite"
-    }
-    assert "1 item removed" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:01")
-    assert "Use SQLite" not in items(memory)
-    assert "1 item brought back" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:02")
-    assert items(memory)["Use SQLite"]["id"] == sqlite
-    assert read_tombstones(memory.read(TOMBSTONES).encode()) == frozenset()
-    assert "undoes" in memory.curate("runs", "--limit", "1")
-    assert "undone by" not in memory.curate("runs"), "a run of which one item was taken back still stands"
 
 
 def test_an_item_that_no_run_changed_cannot_be_undone(memory: Memory) -> None:

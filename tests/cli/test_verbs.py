@@ -155,24 +155,6 @@ def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None
     assert sorted(lines[2:]) == sorted(f"- 09:05 line {n} {'x' * 200}" for n in range(count))
 
 
-def test_add_files_an_item_of_the_owners(memory: Memory) -> None:
-    memory.write("Projects/alpha.md", "# Alpha\n")
-    told = memory.curate("add", "rule", "Never", "deploy on Fridays", "--document", "Alpha")
-    assert "in Projects/alpha.md" in told
-    [item] = json.loads(memory.curate("items", "--json"))
-    assert (item["type"], item["text"], item["trust"], item["status"]) == (
-        "Rule",
-        "Never deploy on Fridays",
-        "owner",
-        "live",
-    )
-    assert memory.git("status", "--porcelain") == ""
-    assert "already holds it" in memory.curate("add", "Rule", "never deploy on fridays")
-    assert "MEMORY.md" in memory.curate("add", "Rule", "Always lint")
-    memory.curate("add", "Rule", "x", "--document", "Nowhere", exits=2)
-    memory.curate("add", "Opinion", "x", exits=2)
-
-
 def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n- [ ] Todo: buy milk\n")
     report = json.loads(memory.curate("run", "--json", "--now", "2026-03-19T02:00"))

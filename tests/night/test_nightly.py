@@ -47,31 +47,6 @@ def test_an_item_without_its_quote_is_dropped_and_counted(memory: Memory) -> Non
     assert texts(memory) == {"real"}
 
 
-def test_what_the_owner_staged_is_staged_still(memory: Memory) -> None:
-    (memory.root / "other.txt").write_text("mine")
-    memory.git("add", "other.txt")
-    memory.write("Logs/2026-03-18.md", "- Decision: x y z\n")
-    night(memory)
-    assert memory.git("status", "--porcelain") == "A  other.txt\n"
-
-
-def test_what_is_written_during_a_run_is_merged_with_its_changes(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: first\n- Todo: second\n")
-
-    class Editing(RulesExtractor):
-        def extract(self, request: ExtractionRequest) -> Extraction:
-            memory.write("MEMORY.md", "# Memory\n\nMy own words, written during the run.\n")
-            memory.write("Areas/general.md", "# General\n\nMine.\n")
-            return super().extract(request)
-
-    report = night(memory, extractor=Editing())
-    assert "Areas/general.md changed during the run; both changes were merged." in report.warnings
-    assert "My own words, written during the run." in memory.read("MEMORY.md")
-    assert "Mine." in memory.read("Areas/general.md")
-    assert texts(memory) == {"first", "second"}
-    assert "Mine." not in memory.git("show", report.commit or "")
-
-
 def test_what_the_template_has_and_the_memory_lacks_is_added(memory: Memory) -> None:
     for path in ("USER.md", "MEMORY.md", "Review.md"):
         (memory.root / path).unlink()

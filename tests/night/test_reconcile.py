@@ -49,52 +49,6 @@ def story(memory: Memory) -> Story:
 ALPHA = "Projects/alpha.md"
 
 
-def test_an_edited_item_keeps_its_id_and_becomes_the_owners(story: Story) -> None:
-    before = story.items()["choice number 3"]
-    story.swap(ALPHA, "choice number 3", "choice number three, after all")
-    report = story.night()
-    after = story.items()["choice number three, after all"]
-    assert (after["id"], after["trust"], after["since"]) == (before["id"], "owner", before["since"])
-    assert after["evidence"] == before["evidence"]
-    assert report["people"] == {"edited": 1, "numbered": 0, "retracted": 0, "restored": 0, "asked": 0}
-    assert story.night()["commit"] is None
-
-
-def test_a_section_moved_to_another_file_moves_its_items(story: Story) -> None:
-    lines = [story.line(ALPHA, f"number {n}") for n in (1, 2)]
-    text = story.memory.read(ALPHA)
-    for line in lines:
-        text = text.replace(line, "")
-    story.memory.write(ALPHA, text)
-    story.memory.write("Areas/choices.md", "# Choices\n\n" + "".join(lines))
-    before = {text: item["id"] for text, item in story.items().items()}
-    report = story.night()
-    assert report["people"]["retracted"] == 0  # type: ignore[index]  # JSON
-    after = story.items()
-    assert {text: item["id"] for text, item in after.items()} == before
-    assert after["choice number 1"]["document"] == "Areas/choices.md"
-
-
-def test_so_many_gone_that_it_looks_like_a_bad_checkout_are_asked_about(story: Story) -> None:
-    before = story.items()
-    (story.memory.root / ALPHA).unlink()
-    report = story.night()
-    assert report["people"]["asked"] == 6  # type: ignore[index]  # JSON
-    assert report["people"]["retracted"] == 0  # type: ignore[index]  # JSON
-    queue = story.memory.read("Review.md")
-    assert "6 items are gone from Projects/alpha.md" in queue
-    assert story.items() == before, "the page counts until somebody answers"
-    assert story.memory.git("show", f"HEAD:{ALPHA}")
-    assert story.night()["commit"] is None
-    story.swap("Review.md", "- [ ] restore", "- [x] restore")
-    report = story.night()
-    assert report["people"]["restored"] == 6  # type: ignore[index]  # JSON
-    after = story.items()
-    assert after == before
-    assert (story.memory.root / ALPHA).exists()
-    assert "gone from" not in story.memory.read("Review.md")
-
-
 def test_retracting_what_was_asked_about_is_for_good(story: Story) -> None:
     text = story.memory.read(ALPHA)
     for number in range(1, 4):
@@ -109,23 +63,3 @@ def test_retracting_what_was_asked_about_is_for_good(story: Story) -> None:
     report = story.night()
     assert report["verdicts"] == {"ignore": 1}
     assert "choice number 1" not in story.items()
-
-
-@pytest.mark.parametrize("verb", [(), ("add", "fact", "The sky is blue")])
-def test_a_corrected_sentence_does_not_come_back_in_its_old_wording(story: Story, verb: tuple[str, ...]) -> None:
-    story.swap(ALPHA, "choice number 3", "choice number three, after all")
-    if verb:  # what a verb understands counts as well
-        story.memory.curate(*verb, "--now", "2026-03-11T12:00")
-    story.night()
-    story.memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Decision: Choice number 3.\n")
-    report = story.night()
-    assert report["items"] == {**report["items"], "added": 0, "confirmed": 0}  # type: ignore[dict-item]  # a table
-    story.memory.curate("run", "--again", "2026-03-10", "--now", "2026-03-20T02:00")
-    items = story.items()
-    assert "choice number 3" not in items
-    assert "Choice number 3." not in items
-    assert items["choice number three, after all"]["trust"] == "owner"
-    assert "nothing is broken" in story.memory.curate("check")
-    story.swap(ALPHA, "choice number three, after all", "choice number 3")
-    story.memory.curate("run", "--now", "2026-03-21T02:00")
-    assert story.items()["choice number 3"]["status"] == "live", "a person may say it again"

@@ -10,8 +10,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable
 from pipelines.queries.search_settings import searched
@@ -37,32 +35,6 @@ def counts(report: IndexReport) -> tuple[int, int, int, int, int]:
 
 def found(root: Path, query: str) -> list[str]:
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, 20)]
-
-
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    edits=st.lists(
-        st.tuples(st.integers(0, 12), st.integers(0, 3), st.lists(st.sampled_from(["pear", "plum", "", "# Later"]))),
-        max_size=4,
-    )
-)
-def test_what_was_put_in_bit_by_bit_stands_in_the_order_of_the_file(
-    root: Path, edits: list[tuple[int, int, list[str]]]
-) -> None:
-    long = "A sentence about apples goes on for long. " * 60  # cut into pieces that all stand in its one line
-    lines = ["# Day", "", "- pear", "- plum", long, "", "- fig"]
-    for at, gone, new in [(0, 0, []), *edits]:
-        lines[at : at + gone] = new
-        write(root, "Logs/2026-01-01.md", "\n".join(lines))
-        update_index(root)
-    with reading(root) as connection:
-        kept = connection.execute(_IN_ORDER).fetchall()
-    rebuild_index(root)
-    with reading(root) as connection:
-        assert kept == connection.execute(_IN_ORDER).fetchall()
-
-
-_IN_ORDER = "SELECT start_line, end_line, text, about, around FROM units ORDER BY start_line, id"
 
 
 def test_a_change_that_keeps_size_and_time_is_seen(root: Path) -> None:

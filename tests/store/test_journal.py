@@ -10,7 +10,7 @@ import pytest
 from pipelines.store import journal
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.edits import commit_edits, uncommitted
+from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Item, ItemType
 from pipelines.store.journal import apply_changes, recover
@@ -48,15 +48,6 @@ def real_changes(git: Git) -> list[Change]:
     return [*changes()[:2], Change("SOUL.md", soul, None)]
 
 
-def assert_applied(git: Git) -> None:
-    assert (git.root / BASE.path).read_text() == AFTER.text
-    assert (git.root / "Areas/new.md").read_text() == "# New\n"
-    assert not (git.root / "SOUL.md").exists()
-    assert not (git.root / ".curate" / "pending").exists()
-    assert uncommitted(git.root, git, git.head()) == []
-    assert git.run("log", "-1", "--format=%s").decode().strip() == "night"
-
-
 class Killed(BaseException):
     """Stands for the end of the process."""
 
@@ -72,38 +63,6 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, name: str, count: int) -> None:
         return real(*arguments, **more)
 
     monkeypatch.setattr(journal, name, step)
-
-
-@pytest.mark.parametrize(
-    ("step", "count"),
-    [("write_synced", n) for n in range(1, 6)] + [("_write_manifest", 1)],
-)
-def test_killed_before_the_manifest_nothing_was_begun(
-    git: Git, monkeypatch: pytest.MonkeyPatch, step: str, count: int
-) -> None:
-    planned = real_changes(git)
-    with monkeypatch.context() as patch:
-        kill_at(patch, step, count)
-        with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, *SIGNED)
-    assert recover(git.root, git) is None
-    assert (git.root / BASE.path).read_text() == BASE.text
-    apply_changes(git.root, git, planned, *SIGNED)
-    assert_applied(git)
-
-
-@pytest.mark.parametrize(("step", "count"), [("_complete", 1), ("put", 1), ("put", 2), ("put", 3), ("_drop", 1)])
-def test_killed_after_the_manifest_the_next_start_finishes(
-    git: Git, monkeypatch: pytest.MonkeyPatch, step: str, count: int
-) -> None:
-    planned = real_changes(git)
-    with monkeypatch.context() as patch:
-        kill_at(patch, step, count)
-        with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, *SIGNED)
-    assert recover(git.root, git) is not None
-    assert_applied(git)
-    assert recover(git.root, git) is None
 
 
 @pytest.mark.parametrize("replaced", [0, 1])

@@ -22,9 +22,6 @@ PAGE = "# Kestrel\n\n## Facts\n\n"
 ONE = (
     "- Fact: The cache keeps 40 entries. <!-- k0000000001 since=2025-01-02 trust=self confidence=high by=rules@1 -->\n"
 )
-TWIN = (
-    "- Fact: the cache keeps 40 entries <!-- k0000000002 since=2025-01-03 trust=self confidence=high by=rules@1 -->\n"
-)
 
 
 def joined(before: str, ours: str, theirs: str) -> Document:
@@ -37,12 +34,6 @@ def joined(before: str, ours: str, theirs: str) -> Document:
     here = merge_trees(*trees).pages["Projects/kestrel.md"]
     assert here == there
     return here
-
-
-def test_what_both_learnt_on_different_days_stands_once_and_both_ids_are_known() -> None:
-    items = {p.item.id: p.item for p in joined(PAGE, PAGE + ONE, PAGE + TWIN).items}
-    assert [ident for ident, item in items.items() if item.active] == ["k0000000001"]
-    assert items["k0000000002"].merged_into == "k0000000001"
 
 
 def test_an_item_that_was_taken_out_does_not_come_back_with_a_confirmation() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.store.lock import run_lock
-from tests.night.sync.machines import append_log, check_same, git, shared
+from tests.night.sync.machines import append_log, git, shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,44 +26,6 @@ TOKEN = "ghp_" + "q7Rz2mX9vK4tN8wB3cJ6hL1pD5sF0gY2aE4u"
 def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
     """Return the memory on an agent's host, the clone of a worker that curates it, and the remote."""
     return shared(memory, tmp_path, monkeypatch)
-
-
-def test_logs_here_and_a_night_there_are_joined(pair: tuple[Memory, Memory, Path]) -> None:
-    host, worker, remote = pair
-    append_log(host, "2025-01-02", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
-    host.curate("sync", "--now", "2025-01-02T12:00")
-    worker.curate("run", "--now", "2025-01-02T23:00")
-    append_log(host, "2025-01-03", "project: Kestrel\n\n- Fact: the queue has 3 readers\n")
-    assert host.curate("sync", "--now", "2025-01-03T12:00") == "Fetched and pushed: origin.\n"
-    worker.curate("run", "--now", "2025-01-03T23:00")
-    host.curate("sync", "--now", "2025-01-04T08:00")
-    check_same((host, worker), remote)
-    texts = sorted(item["text"] for item in json.loads(host.curate("items", "--json")))
-    assert texts == ["the cache keeps 40 entries", "the queue has 3 readers"]
-
-
-def test_the_owners_edits_count_though_a_night_came_between(pair: tuple[Memory, Memory, Path]) -> None:
-    host, worker, remote = pair
-    facts = ("the cache keeps 40 entries", "the queue has 3 readers", "the office moves to Bern")
-    append_log(host, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- Fact: {fact}\n" for fact in facts))
-    host.curate("sync", "--now", "2025-01-02T12:00")
-    worker.curate("run", "--now", "2025-01-02T23:00")
-    host.curate("sync", "--now", "2025-01-03T08:00")
-    append_log(worker, "2025-01-03", "project: Kestrel\n\n- Fact: Backups are kept for ninety days\n")
-    worker.curate("run", "--now", "2025-01-03T23:00")
-    lines = host.read("Projects/kestrel.md").replace("40 entries", "50 entries").splitlines(keepends=True)
-    host.write("Projects/kestrel.md", "".join(line for line in lines if "Bern" not in line))
-    host.curate("sync", "--now", "2025-01-04T08:00")
-    append_log(worker, "2025-01-04", "project: Kestrel\n\n- Fact: the office moves to Bern\n")
-    for machine in (worker, host):
-        machine.curate("run", "--now", "2025-01-04T23:00")
-    worker.curate("sync", "--now", "2025-01-05T08:00")
-    check_same((host, worker), remote)
-    items = {item["text"]: item for item in json.loads(host.curate("items", "--json"))}
-    assert set(items) == {"the cache keeps 50 entries", facts[1], "Backups are kept for ninety days"}
-    assert items["the cache keeps 50 entries"]["trust"] == "owner"
-    stones = map(json.loads, host.read("State/tombstones.jsonl").splitlines())
-    assert sorted(stone["reason"] for stone in stones) == ["corrected", "deleted"]
 
 
 def test_a_log_with_a_secret_is_pushed_without_it_and_a_page_with_one_stays(pair: tuple[Memory, Memory, Path]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.night.sync.machines import append_log, check_same, git, live, shared, state
+from tests.night.sync.machines import append_log, check_same, git, shared, state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     import pytest
 
     from tests.conftest import Memory
-
-
-def test_four_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
-    live((one, other), remote, 4, range(1, 3))
-    check_same((one, other), remote)
 
 
 def test_states_and_episodes_of_both_are_written_anew(
