@@ -35,6 +35,7 @@ AT = ("--now", "2026-03-11T09:00")
 OUTCOMES = [
     (("done", MARA), MARA, "done"), (("drop", MARA), MARA, "dropped"), (("resolve", DISK), DISK, "resolved"),
     (("end", FRIDAY), FRIDAY, "ended"), (("end", CACHE), CACHE, "ended"), (("retract", PORT), PORT, "never-held"),
+    (("close", "--as", "occurred", DISK), DISK, "occurred"), (("close", "--as", "answered", PORT), PORT, "answered"),
 ]  # fmt: skip
 
 
@@ -44,8 +45,10 @@ def test_a_verb_gives_an_item_its_outcome_in_one_commit(
 ) -> None:
     count = commits(told)
     told.curate(*words, *AT)
-    assert status(told, text) == over
-    assert commits(told) == count + 1
+    one = items(told)[text]
+    assert (one["status"], one["until"]) == (over, "2026-03-11")
+    told.curate(*words[:-1], one["id"], *AT)
+    assert commits(told) == count + 1, "what is over already is not ended again"
     assert text not in start(told).partition("=== Yesterday")[0]
 
 

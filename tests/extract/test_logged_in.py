@@ -169,7 +169,7 @@ def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> No
     lay(programs, "claude", claude_says(), seconds=60)
     begun = time.monotonic()
     assert failure("claude-code", 1).kind is Kind.TIMED_OUT
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 50
 
 
 def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: Path) -> None:

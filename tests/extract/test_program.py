@@ -66,7 +66,7 @@ def test_whatever_goes_wrong_is_a_plain_failure(program: str, kind: Kind, why: s
 def test_a_program_that_does_not_end_is_ended(program: str) -> None:
     begun = time.monotonic()
     assert failure(program, 0.3).kind is Kind.TIMED_OUT
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 50
 
 
 def test_what_it_started_is_ended_with_it(tmp_path: Path) -> None:
@@ -75,17 +75,17 @@ def test_what_it_started_is_ended_with_it(tmp_path: Path) -> None:
     program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     assert failure(program, 2).kind is Kind.TIMED_OUT
     if note.exists():  # a slow machine may not have come so far
-        pid, end = int(note.read_text()), time.monotonic() + 5
+        pid, end = int(note.read_text()), time.monotonic() + 60
         while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
             time.sleep(0.01)
         assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
 
 
 def test_what_it_leaves_behind_holds_nobody_up() -> None:
-    program = "import os, sys, time\nif os.fork() == 0: time.sleep(3); os._exit(0)\nprint('{}'); sys.stdout.flush()"
+    program = "import os, sys, time\nif os.fork() == 0: time.sleep(30); os._exit(0)\nprint('{}'); sys.stdout.flush()"
     begun = time.monotonic()
     assert run(program).text.strip() == "{}"
-    assert time.monotonic() - begun < 2.5
+    assert time.monotonic() - begun < 25
 
 
 def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:

@@ -115,7 +115,7 @@ def test_a_monitor_that_hangs_holds_nothing_up(
     monitor.hangs = True
     began = time.monotonic()
     told = pinging(f"{monitor.url}/{UUID}")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
     assert told["warnings"] == [
         "The ping at the start of the run failed (no answer).",
         "The ping at the end of the run failed (no answer).",

@@ -59,7 +59,7 @@ class Browser:
             daemon=True,
         )
         self.thread.start()
-        assert ready.wait(20)
+        assert ready.wait(60)
         self.host, self.code = re.findall(r"http://(.+)/enter#(.+)", self.address)[0]
         self.cookie = ""
 
@@ -67,7 +67,7 @@ class Browser:
         self, method: str, path: str, headers: Mapping[str, str], body: str = ""
     ) -> tuple[int, str, dict[str, str]]:
         """Send a request just so, and return its status, its text and its headers."""
-        connection = HTTPConnection(self.host, timeout=20)
+        connection = HTTPConnection(self.host, timeout=60)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in {"Host": self.host, "Content-Length": str(len(body)), **headers}.items():
             if value:

@@ -62,6 +62,7 @@ def test_a_hostile_site_reads_and_changes_nothing(chromium: Chromium, memory: Me
     port, before = served.host.partition(":")[2], (memory.git("rev-parse", "HEAD"), memory.files())
     count = 0
     with chromium.new_context() as context:
+        context.set_default_timeout(120_000)
         own = context.new_page()
         own.goto(served.address)
         own.wait_for_url(f"http://{served.host}/")
@@ -75,7 +76,7 @@ def test_a_hostile_site_reads_and_changes_nothing(chromium: Chromium, memory: Me
             with site(page) as attacker:
                 hostile = context.new_page()
                 hostile.goto(f"http://127.0.0.1:{attacker}/")
-                hostile.wait_for_function("document.title.startsWith('{')", timeout=120_000)
+                hostile.wait_for_function("document.title.startsWith('{')")
                 told = json.loads(hostile.title())
                 hostile.close()
             assert not [one for one in told["found"] if one.startswith(("a socket", "loaded")) or "cellar" in one]

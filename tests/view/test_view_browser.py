@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import SERVED
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ def told(memory: Memory) -> Memory:
 
 
 @contextmanager
-def opened(chromium: Chromium, memory: Memory, idle: float = 600, **how: Any) -> Iterator[Page]:
+def opened(chromium: Chromium, memory: Memory, **how: Any) -> Iterator[Page]:
     """Open the page as `curate view` does; what the browser complains of fails the test."""
-    served = Browser(memory, idle=idle)
+    served = Browser(memory)
     with chromium.new_context(**how) as context:
+        context.set_default_timeout(120_000)
         page = context.new_page()
         complaints: list[str] = []
         page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
@@ -159,7 +161,8 @@ def test_a_page_that_comes_late_takes_nobody_back(chromium: Chromium, told: Memo
 
 
 def test_a_page_that_has_ended_says_so_and_sends_nothing(chromium: Chromium, told: Memory) -> None:
-    with opened(chromium, told, idle=3.0) as page:
+    with opened(chromium, told) as page:
+        SERVED[-1].should_exit = True  # as when nobody has looked at it for long
         page.get_by_text("This page has ended. Run curate view again.").wait_for()
         assert page.locator("button:enabled").count() == 0
         sent: list[str] = []

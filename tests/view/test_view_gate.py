@@ -370,7 +370,7 @@ def test_it_ends_well_when_it_is_told_to(memory: Memory, how: signal.Signals) ->
         line = served.stdout.readline()
         served.send_signal(how)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            served.wait(timeout=20)
+            served.wait(timeout=60)
         served.kill()  # so that one that stays fails the test, and does not hold it up
         rest, said = served.communicate()
     assert re.match(r"The page is at http://127\.0\.0\.1:\d+/enter, code \S{22}\n", line)
