@@ -61,10 +61,12 @@ def test_what_was_taken_back_is_not_proposed_again(twice: Memory) -> None:
 
 
 def test_an_undo_can_be_undone(twice: Memory) -> None:
-    before = items(twice)
+    before, run = items(twice), asked(twice, "runs")[0]["run"]
     twice.curate("undo", *AT)
+    assert "was undone already" in twice.curate("undo", run, exits=1)
     twice.curate("undo", asked(twice, "runs")[0]["run"], "--now", "2026-03-13T10:00")
     assert items(twice) == before
+    assert "undone" not in twice.read("State/tombstones.jsonl"), "what is back is vetoed no more"
 
 
 def test_one_item_of_a_run_is_taken_back(twice: Memory) -> None:

@@ -87,8 +87,9 @@ def test_move_pin_and_unpin(told: Memory) -> None:
     told.curate("move", FRIDAY, "Areas/work.md", *AT)
     assert page_of(told, FRIDAY) == "Areas/work.md"
     told.curate("pin", FRIDAY, *AT)
+    assert told.row(FRIDAY)["pinned"]
     told.curate("unpin", FRIDAY, *AT)
-    assert status(told, FRIDAY) == "live"
+    assert "pinned" not in told.row(FRIDAY)
 
 
 def test_edit_sets_data_of_an_item_that_search_filters_by(told: Memory) -> None:
