@@ -172,10 +172,9 @@ def _named(provider: str) -> str:
 Named = Annotated[str, AfterValidator(_named)]
 
 
-def _alone(providers: list[str]) -> list[str]:
-    if providers[1:] and "rules" in providers:
-        raise ValueError("rules stand alone: a day that no model can read waits")
-    return providers
+def _models(providers: list[str]) -> list[str]:
+    """Return the models, or the rules: beside models they do nothing, since a day that none can read waits."""
+    return [one for one in providers if one != "rules"] or providers[:1]
 
 
 def _judging(provider: str) -> str:
@@ -219,7 +218,7 @@ class TrustTable(_Table):
 class UserFile(_Table):
     """The contents of the file."""
 
-    providers: Annotated[list[Named], Field(min_length=1), AfterValidator(_alone)] | None = None
+    providers: Annotated[list[Named], Field(min_length=1), AfterValidator(_models)] | None = None
     verify: VerifyTable = VerifyTable()
     anthropic: _Provider = _Provider()
     gemini: _Provider = _Provider()
