@@ -19,7 +19,7 @@ from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.wording import folded
-from pipelines.text import ARROW
+from pipelines.text import ARROW, stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -431,9 +431,10 @@ def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Tru
 def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fresh: str) -> Ruling:
     """Return the ruling that replaces an item by a partly changed one, or adds that beside what the log put there."""
     old, has_other = belief.item, belief.stands_in is not None
+    text, day = stated_due(operation.text) if old.type is ItemType.TODO else (operation.text, "")
     successor = Candidate(
-        old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
-        page_section=old.page_section, name=old.person, due=due_after(old, operation.text, operation.day),
+        old.type, text.rstrip(), operation.places, Confidence.HIGH, operation.reason, operation.by,
+        page_section=old.page_section, name=old.person, due=day or due_after(old, operation.text, operation.day),
         trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(old.id,))

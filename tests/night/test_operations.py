@@ -87,10 +87,11 @@ def test_an_update_keeps_what_survives(memory: Memory) -> None:
     assert (new.status, new.since, new.links) == (Status.LIVE, "2026-03-12", (("supersedes", (old.id,)),))
 
 
-def test_an_update_may_move_the_day_that_a_todo_is_due(memory: Memory) -> None:
+@pytest.mark.parametrize("said", ["Call Anders (due 2026-03-20)", "Call Anders (due 2026-03-20)."])
+def test_an_update_may_move_the_day_that_a_todo_is_due(memory: Memory, said: str) -> None:
     hold(memory, f"[ ] Todo: Call Anders (due 2026-03-14) <!-- k4444444444 {SELF}")
     log(memory, "Anders is away until Friday of next week.")
-    curate(memory, says("update", "k4444444444", text="Call Anders (due 2026-03-20)"))
+    curate(memory, says("update", "k4444444444", text=said))
     [moved] = [one for one in items(memory).values() if one.status is Status.OPEN]
     assert (moved.due, moved.links) == ("2026-03-20", (("supersedes", ("k4444444444",)),))
 
