@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 from itertools import chain, pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -238,6 +238,8 @@ _ID = re.compile(
 
 _ADDRESS = re.compile(rb"(?:bc|tb|ltc|addr|addr_test|stake|npub|cosmos|osmo)1[02-9ac-hj-np-z]{26,110}")
 """A public address or key of a currency or of Nostr."""
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_KEY_58 = re.compile(rf"[{_BASE58}]{{43,44}}".encode())
 
 
 def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
@@ -436,7 +438,7 @@ def entropy(value: bytes) -> float:
 
 def _unnamed(value: bytes) -> bool:
     """Whether a value looks random without anything around it that says so."""
-    if _HEX.fullmatch(value) or _BASE32.fullmatch(value) or _ID.fullmatch(value):
+    if _HEX.fullmatch(value) or _BASE32.fullmatch(value) or _ID.fullmatch(value) or _is_public_key(value):
         return False
     if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
         return False
@@ -451,6 +453,16 @@ def _unnamed(value: bytes) -> bool:
         and changes >= least * len(kinds)
         and (b"." not in value or len(value) >= _DOTTED)
     )
+
+
+def _is_public_key(value: bytes) -> bool:
+    """Whether a value is 32 bytes in Base58, as the addresses of Solana are; its secret keys have 64 bytes.
+
+    Of random tokens of 43 or 44 letters and digits, one of thirty is taken for an address where nothing names it.
+    """
+    if not _KEY_58.fullmatch(value):
+        return False
+    return reduce(lambda number, char: 58 * number + _BASE58.index(chr(char)), value, 0) < 2**256
 
 
 def _is_sequence(value: bytes) -> bool:

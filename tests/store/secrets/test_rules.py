@@ -284,7 +284,15 @@ def test_a_password_is_found_among_arguments_and_in_lists(text: str) -> None:
 )
 def test_an_address_is_public_whatever_it_is_called(address: str) -> None:
     assert find_secrets(f"The wallet {address} pays, API_TOKEN={address}".encode()) == []
+
     assert find_secrets(f"API_TOKEN=x{address[1:]}".encode())
+
+
+def test_thirty_two_bytes_in_base58_are_an_address_unless_something_names_a_secret() -> None:
+    address = "7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU"
+    assert find_secrets(f"The mint {address} is ours.".encode()) == []
+    assert find_secrets(f"The gate opens with {address}9.".encode())
+    assert find_secrets(f"secret_key = {address}".encode())
 
 
 def test_a_private_key_in_the_form_of_an_address_is_secret() -> None:
