@@ -152,8 +152,8 @@ def next_steps(items: Iterable[Item]) -> list[Item]:
 
 
 def has_passed(item: Item, today: str) -> bool:
-    """Whether an item tells of an appointment whose day is over."""
-    return "" < item.on < today
+    """Whether an item tells of an appointment whose day is over, and nobody has told how it went."""
+    return item.active and "" < item.on < today
 
 
 def with_due(item: Item) -> str:

@@ -112,7 +112,7 @@ def test_decisions_do_not_crowd_what_is_open_out_of_the_brief(memory: Memory) ->
         for n in range(60)
     ]
     memory.write("Areas/quay.md", "\n".join(["# Quay", "", *many, ""]))
-    memory.write("Areas/home.md", f"# Home\n\n- [ ] Todo: Paint the fence. <!-- kaaaaaaa1 since={DAY} -->\n")
+    memory.write("Projects/alpha.md", f"# Alpha\n\n- [ ] Todo: Paint the fence. <!-- kaaaaaaa1 since={DAY} -->\n")
     memory.curate("run", "--provider", "rules", "--now", f"{DAY}T12:00")
     log(memory, ITEMS[0])
     shown: list[str] = []
@@ -126,6 +126,31 @@ def test_decisions_do_not_crowd_what_is_open_out_of_the_brief(memory: Memory) ->
     curate(memory, model)
     assert "Paint the fence." in shown
     assert any("Berth" in one for one in shown)
+
+
+def test_a_page_shows_how_each_thing_ended_and_what_its_state_rests_on(memory: Memory) -> None:
+    ended = ("[x] Todo: Paint the gate. <!-- kaaaaaaa1", "[ ] Todo: Show Ines the yard. <!-- kaaaaaaa2")
+    todos = "".join(f"- {one} since=2026-03-02 on=2026-03-10 -->\n" for one in ended)
+    many = (f"- Rule: {'Paint it with care. ' * 4}{n} <!-- kbbbbbb{n} since=2026-03-11 -->\n" for n in range(100, 150))
+    green = "- Fact: The paint is green. <!-- kaaaaaaa3 since=2026-01-02 -->\n"
+    memory.write("Projects/alpha.md", f"# Alpha\n\n{green}{todos}")
+    shown: list[Asked] = []
+
+    def seen(asked: Asked) -> Asked:
+        shown.extend(page for page in asked["pages"] if page["title"] == "Alpha")
+        cited = [one["id"] for one in shown[-1]["items"] if one["text"] == "The paint is green."]
+        return {"now": [], "states": [{"id": shown[-1]["id"], "sentences": [{"text": "All is green.", "ids": cited}]}]}
+
+    model = writes("")
+    model.writes = seen
+    log(memory, "Fact: The shed is dry.")
+    curate(memory, model)
+    assert {row["text"]: row["status"] for row in shown[0]["items"]}["Paint the gate."] == "done"
+    assert {row["text"]: row["status"] for row in shown[0]["items"]}["Show Ines the yard."] == "passed"
+    memory.write("Projects/alpha.md", memory.read("Projects/alpha.md") + "".join(many))
+    log(memory, "Fact: The shed is wet.", day="2026-03-20")
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert "The paint is green." in [row["text"] for row in shown[-1]["items"]]
 
 
 def test_a_sentence_that_rests_on_a_day_brings_the_lines_nearest_to_it_and_not_the_day(memory: Memory) -> None:
