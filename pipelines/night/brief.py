@@ -296,13 +296,13 @@ def _written(page: Document | None) -> set[str]:
 
 
 def _page_row(document: Document, before: Document | None, name: str, today: str) -> Row:
-    """Return a page as a row: what the run changed, what its State rests on, then the rest, the weightiest first."""
+    """Return a page as a row: what its State rests on, what the run changed, then the rest, the weightiest first."""
     old, rows, room = _written(before), [], PAGE_TOKENS * _BYTES_A_TOKEN
     stood = _before(document, STATE_TITLE)
     cited = {ident for one in stood for ident in one["ids"]}
     items = sorted(
         citable_items(document),
-        key=lambda one: (render_item(one) in old, one.id not in cited, one.active is False, -priority(one, today)),
+        key=lambda one: (one.id not in cited, render_item(one) in old, one.active is False, -priority(one, today)),
     )
     for item in items:
         row = {**_item_row(item, today), "section": item.page_section}
