@@ -112,7 +112,7 @@ def test_decisions_do_not_crowd_what_is_open_out_of_the_brief(memory: Memory) ->
         for n in range(60)
     ]
     memory.write("Areas/quay.md", "\n".join(["# Quay", "", *many, ""]))
-    memory.write("Projects/alpha.md", f"# Alpha\n\n- [ ] Todo: Paint the fence. <!-- kaaaaaaa1 since={DAY} -->\n")
+    memory.write("Areas/home.md", f"# Home\n\n- [ ] Todo: Paint the fence. <!-- kaaaaaaa1 since={DAY} -->\n")
     memory.curate("run", "--provider", "rules", "--now", f"{DAY}T12:00")
     log(memory, ITEMS[0])
     shown: list[str] = []
