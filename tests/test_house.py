@@ -139,7 +139,7 @@ def test_items_have_one_reader() -> None:
             found.setdefault(call, set()).add(file.relative_to(HOUSE).as_posix())
     assert found["parse_item"] == {"store/document.py", "search/chunks.py"}
     assert found["read_item_line"] == {"store/item.py"}
-    assert found["Document"] == {"store/document.py", "store/trees.py"}
+    assert found["Document"] == {"store/document.py"}
 
 
 BUDGETS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, wraps
+from functools import cached_property, wraps
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -114,9 +114,10 @@ class Document:
             BadFile: it refuses edits.
         """
         rows = {**self.rows, **{item.id: row_of(item) for item in items if item.id}, **generated}
-        if self.refuses and (text, rows) != (self.text, self.rows):
+        is_same = (text, rows) == (self.text, self.rows)
+        if self.refuses and not is_same:
             raise BadFile(self.path, self.refuses, "Nothing was changed.")
-        if self.is_still:
+        if self.is_still or is_same:
             return self
         found = document_at(self.path, text, rows)
         if self.copied or self.reworded:
@@ -278,23 +279,15 @@ def _paragraph(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
     return " ".join(map(str.strip, lines[first:after])), after
 
 
-_VERSIONS = 4
-
-
 def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -> Document:
-    """Return the document at a path. The last versions of each are kept, parsed: most texts are asked for again.
+    """Return the document at a path.
 
     Args:
         path: relative to the memory.
         text: the whole file.
         ledger: rows by id, of whatever items.
     """
-    rows = rows_for(path, text, ledger) if ledger else {}
-    key, kept = (text, *rows.values()), _versions(path)
-    found = kept[key] = kept.pop(key) if key in kept else Document(path, text, rows)
-    for old in list(kept)[:-_VERSIONS]:
-        kept.pop(old, None)
-    return found
+    return Document(path, text, rows_for(path, text, ledger) if ledger else {})
 
 
 def rows_for(path: str, text: str, ledger: Mapping[str, str]) -> dict[str, str]:
@@ -316,11 +309,6 @@ def lines_for_runs(path: str, text: str) -> Iterator[tuple[str, str]]:
 
 _WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})
 _HAS_STATE = re.compile(rf"^#+ {STATE_TITLE}", re.MULTILINE | re.IGNORECASE)
-
-
-@lru_cache(maxsize=1024)
-def _versions(_path: str) -> dict[tuple[str, ...], Document]:
-    return {}
 
 
 _T = TypeVar("_T")

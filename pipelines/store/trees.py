@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
-from pipelines.store.document import Document, document_at, rows_for
+from pipelines.store.document import Document, document_at
 from pipelines.store.item import ids_in, without_mark
 from pipelines.store.item_line import line_key, own_block_id, rows_in
 from pipelines.store.layout import BRIEFING, FOLDERS, ITEMS, LEDGER, REVIEW, USER, kind_of
@@ -46,8 +46,7 @@ def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) ->
 
     Without its ledger, its items are what the lines say.
     """
-    text = (data or b"").decode(errors="replace")
-    return Document(path, text, rows_for(path, text, ledger) if ledger else {})
+    return document_at(path, (data or b"").decode(errors="replace"), ledger)
 
 
 def committed(git: Git, commit: str | None, path: str) -> Document:

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from pipelines.store.document import (
     Block,
     Document,
-    document_at,
     edited,
-    kept_with_document,
     with_front_matter,
 )
 from pipelines.store.item import Item, ItemType, Status
@@ -100,20 +98,3 @@ def test_front_matter_keeps_what_it_does_not_set() -> None:
     after = with_front_matter(document, {"updated": "2026-02-02", "trust": "self"})
     assert document.title == "Old: one"
     assert after.text == text.replace("2026-01-01\n", "2026-02-02\ntrust: self\n")
-
-
-def test_the_last_versions_of_a_page_are_parsed_once() -> None:
-    asked: list[str] = []
-
-    @kept_with_document
-    def size(document: Document) -> int:
-        asked.append(document.text)
-        return document.size
-
-    pages = [document_at("Areas/kept.md", "# A\n" * count) for count in range(5)]
-    assert [size(page) for page in pages] == [size(page) for page in pages] == [0, 4, 8, 12, 16]
-    assert len(asked) == 5
-    assert document_at("Areas/kept.md", "# A\n" * 4) is pages[4]
-    assert pages[1].with_text("# A\n" * 4) is pages[4]
-    assert document_at("Areas/kept.md", "") is not pages[0]
-    assert document_at("Areas/other.md", "# A\n").path == "Areas/other.md"
