@@ -29,7 +29,7 @@ from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
 from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.reader import head_of, keep, open_transcript, recording, taken_back
-from pipelines.store.work_trees import keys_of, remote_in, repository_of
+from pipelines.store.work_trees import remote_in, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -240,14 +240,10 @@ class Capture:
             if not folder:  # a home folder is not a project
                 main, remote, folder = "", "", turn.project
             known = {key: one.project for one in self._known.values() for key in one.repository}
-            keys, name = list[str](), ""
-            for key in keys_of(main, remote):
-                keys.append(key)
-                if name := known.get(key, ""):
-                    break
+            name = known.get(remote, "") if remote else ""
             is_one = folder and (self.root / f"Projects/{slug(folder)}.md").exists()
             own = folder if is_one else remote.rpartition("/")[2] or folder
-            self._projects[place] = _as_project(name or own), tuple(keys)
+            self._projects[place] = _as_project(name or own), (remote,) if remote else ()
         return (self.project, ()) if self.project else self._projects[place]
 
 

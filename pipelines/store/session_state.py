@@ -46,7 +46,7 @@ class KeptSession:
         digest: the hash of those lines, which distinguishes a rewritten transcript from one that has grown.
         first: the hash of its first turn, which identifies a session that continues it; may be empty.
         project: its project.
-        repository: what identifies the project's repository: its remote, its first commit; empty if there is none.
+        repository: what identifies the project's repository: its remote; empty if there is none.
         gone: the lines that were captured before a person took them back.
     """
 

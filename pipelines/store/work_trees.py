@@ -1,22 +1,14 @@
 """Find the repository that a folder belongs to: work trees and clones of one repository are one project.
 
-A repository is identified by the remote it was cloned from and by its first commit. The remote is read from its files;
-git is asked for the commit, hardened, if it can answer quickly. The start of a session waits for this, so nothing heavy
-is imported.
+A repository is identified by the remote it was cloned from, which is read from its files. The start of a session waits
+for this, so no git is asked, and nothing heavy is imported.
 """
 
 from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
 _LONGEST = 1 << 16
-_MOST_PACKED = 16 << 20
-"""Pack index bytes of a repository whose history git can walk within a second."""
 
 
 def repository_of(folder: str) -> tuple[str, str] | None:
@@ -65,25 +57,3 @@ def remote_in(url: str) -> str:
     for mark in ":@\\":
         url = url.replace(mark, "/")
     return "/".join([part for part in url.strip().rstrip("/").removesuffix(".git").split("/") if part][-2:])
-
-
-def keys_of(main: str, remote: str) -> Iterator[str]:
-    """Yield what identifies a repository on every machine: its remote and its first commit.
-
-    Args:
-        main: its main work tree, or empty if it is not on this disk.
-        remote: owner and name, or empty.
-    """
-    from pathlib import Path
-
-    from pipelines.errors import GitFault
-    from pipelines.store.git_process import GitCommands
-
-    if remote:
-        yield remote
-    packs = Path(main).glob(".git/objects/pack/*.idx") if main else ()
-    if main and sum(pack.stat().st_size for pack in packs) < _MOST_PACKED:
-        try:
-            yield min(GitCommands(Path(main)).run("rev-list", "--max-parents=0", "HEAD").decode().split())
-        except (GitFault, OSError, ValueError):  # no commit yet, or another user's repository
-            return

@@ -44,9 +44,7 @@ def project_in(memory: Memory, folder: Path | str, tmp_path: Path) -> str:
 def test_work_trees_clones_and_subfolders_are_one_project(memory: Memory, harbor: Path, tmp_path: Path) -> None:
     git(harbor, "worktree", "add", "-q", str(tmp_path / "fix-123"))
     git(tmp_path, "clone", "-q", str(harbor), "trial")
-    git(tmp_path, "clone", "-q", str(harbor), "bare-of-remotes")
-    git(tmp_path / "bare-of-remotes", "remote", "remove", "origin")
-    folders = (harbor, harbor / "api", tmp_path / "fix-123", tmp_path / "trial/api", tmp_path / "bare-of-remotes")
+    folders = (harbor, harbor / "api", tmp_path / "fix-123", tmp_path / "trial/api")
     assert {project_in(memory, folder, tmp_path) for folder in folders} == {"harbor"}
 
 
