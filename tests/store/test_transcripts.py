@@ -156,14 +156,14 @@ def test_openclaw() -> None:
 
 
 def test_plain_records_in_any_zone_and_without_one() -> None:
-    times = ["2026-03-18T09:14:00", "2026-03-18T10:14:00+01:00", 1773825240, 1773825240000, 1773825240000000]
-    times += ["1773825240", None, "soon", 10**400, True, -5, float("nan"), float("inf"), "0001-01-01"]
+    times = ["2026-03-18T09:14:00", "2026-03-18T10:14:00+01:00", 1773825240, 1773825240000]
+    times += [None, "1773825240", "soon", 10**400, True, -5, float("nan"), float("inf"), "0001-01-01"]
     data = lines(*({"role": "user", "content": "hi", "timestamp": time} for time in times))
     zone = ZoneInfo("Europe/Zurich")
     found = [turn.time for turn in read(data, zone)[0]]
     assert found[0] == datetime(2026, 3, 18, 9, 14, tzinfo=zone)
-    assert found[1:6] == [MOMENT] * 5
-    assert found[6:] == [None] * 8
+    assert found[1:4] == [MOMENT] * 3
+    assert found[4:] == [None] * 9
 
 
 # ---------------------------------------------------------------- what is broken

@@ -281,7 +281,6 @@ _LONGEST = 1000
 
 
 _MILLISECONDS = 1e11
-_MICROSECONDS = 1e14
 # Times outside are errors: no agent ran before 2000.
 _YEARS = range(2000, 2200)
 
@@ -290,17 +289,14 @@ def _moment(value: object, zone: tzinfo) -> datetime | None:
     """Return the time of a record, or None if it is not plausible.
 
     Args:
-        value: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
+        value: an ISO 8601 text, or a number of seconds or milliseconds since the epoch.
         zone: the time zone of a text without one.
     """
     try:
         if isinstance(value, str):
-            try:
-                moment = datetime.fromisoformat(value.strip())
-            except ValueError:
-                moment = _since_epoch(float(value))
+            moment = datetime.fromisoformat(value.strip())
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            moment = _since_epoch(value)
+            moment = datetime.fromtimestamp(value / (1e3 if value > _MILLISECONDS else 1), UTC)
         else:
             return None
     except (ValueError, OverflowError, OSError):
@@ -308,11 +304,6 @@ def _moment(value: object, zone: tzinfo) -> datetime | None:
     if moment.year not in _YEARS:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)
-
-
-def _since_epoch(number: float) -> datetime:
-    divisor = 1e6 if number > _MICROSECONDS else 1e3 if number > _MILLISECONDS else 1
-    return datetime.fromtimestamp(number / divisor, UTC)
 
 
 _SPOKEN = ("text", "input_text", "output_text")
