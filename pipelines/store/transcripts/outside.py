@@ -27,7 +27,6 @@ RUN: Final = 8
 _FEWEST = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
 _TOGETHER = 3  # sentences in a row that may be so short
 _MOST = 1_000_000  # runs of outside text in one session; beyond that, everything the agent says counts as shared
-_MOST_KNOWN = 200_000  # runs of the session's own words; also calls, and files that it wrote
 _WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _LINE = re.compile(r"[\n|]")
 _SENTENCE = re.compile(r"[.!?:;]\s|[。！？]")
@@ -111,7 +110,7 @@ class Outside:
         for ident, name, given in _calls(record):
             brings = self._brings(name, given, here)
             self.seen = self.seen or brings is _From.OUTSIDE
-            if ident and len(self._calls) < _MOST_KNOWN:
+            if ident:
                 self._calls[ident] = brings
         for ident, content in _results(record):
             if brought := self._calls.pop(ident, _From.OUTSIDE):
@@ -132,7 +131,7 @@ class Outside:
 
     def own(self, text: str) -> None:
         """Add what the owner typed or the agent said: later outside text that repeats it is not its source."""
-        if self.hears and len(self._own) < _MOST_KNOWN:
+        if self.hears:
             self._own.update(run for run in _runs(text) if run not in self._brought)
 
     def echoes(self, sentence: str) -> bool:
@@ -166,7 +165,7 @@ class Outside:
         arguments = _arguments(given)
         paths = [value for key, value in arguments.items() if key in _PATHS and isinstance(value, str)]
         if tool in _OWN:
-            if tool in _WRITES and len(self._written) < _MOST_KNOWN:
+            if tool in _WRITES:
                 self._written.update(posixpath.normpath(posixpath.join(cwd, path)) for path in paths)
             return _From.SESSION
         if tool in _SHELLS:
