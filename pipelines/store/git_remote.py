@@ -43,8 +43,6 @@ _SETTINGS = (
     "protocol.file.allow=always", "core.fsync=all",
     "fetch.unpackLimit=1",  # one pack, whose folder is flushed before the branch names what was fetched
 )  # fmt: skip
-MOST_ANSWERED: Final = 1024 * 1024
-"""The limit of git's own output; the fetched objects go straight into the repository."""
 _ADDRESS = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 
 
@@ -249,8 +247,6 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-    if len(out) > MOST_ANSWERED:
-        raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.")
     if process.returncode:
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
         named = next(

@@ -1,4 +1,4 @@
-"""Bounds of what git answers: what is more is named with its bound, git ends, and nothing is held or half done."""
+"""What git answers: whatever it says beside it, and wherever it ends within it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.store import git_remote
 from pipelines.store.git import Git
-from pipelines.store.git_remote import Remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from tests.conftest import Memory
-
-NIGHT = ("run", "--now", "2026-03-19T02:00")
 
 
 @pytest.fixture
@@ -60,13 +54,3 @@ def test_a_git_that_ends_within_an_answer_has_given_none(
 ) -> None:
     with pytest.raises(GitFault, match=sentence):
         instead(script).object("HEAD")
-
-
-def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    far = memory.aside(tmp_path / "far")
-    memory.git("clone", "--quiet", "--bare", str(memory.root), str(far.root))
-    remote = Remote(Git(memory.root), str(far.root), "main", 60)
-    assert remote.fetch() == memory.git("rev-parse", "HEAD").strip()
-    monkeypatch.setattr(git_remote, "MOST_ANSWERED", 10)
-    with pytest.raises(GitFault, match="remote's answer is larger than 10 bytes"):
-        remote.fetch()
