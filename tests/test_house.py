@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 95_900, "night": 58_100, "search": 34_900, "extract": 34_400, "cli": 29_400, "queries": 22_300,
+    "store": 93_900, "night": 58_100, "search": 34_900, "extract": 34_400, "cli": 29_400, "queries": 22_300,
     "agents": 25_100, "view": 25_100, "review": 15_700, "loose": 13_300,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
-WHOLE = 354_000
+WHOLE = 351_900
 
 
 def test_no_room_outgrows_its_budget() -> None:
