@@ -54,7 +54,7 @@ def notes(folder: Path, says: str) -> Path:
 
 @pytest.mark.parametrize(
     "odd",
-    ["", 'memory = "../out"', 'memory = ".git"', 'memory = "a/b"', 'memory = "A."', "memory = 3",
+    ["", 'memory = "../out"', 'memory = ".git"', 'memory = "a/b"', "memory = 3",
      'memory = "Curated"\nnotes = "**"', 'memory = "Curated"\nlogs = [3]', 'memory = "Curated"\ncolour = "red"',
      f'memory = "Curated"\nnotes = {["x"] * 201}'],
 )  # fmt: skip
