@@ -89,7 +89,7 @@ _UNSPOKEN = frozenset("tool function toolResult tool_result bashExecution system
 _SUMS_UP = frozenset("compactionSummary branchSummary".split())
 _TOOL_BLOCKS = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
 # Kinds of records that have words, and no turn.
-_EVENTS = frozenset("system progress queue-operation event_msg custom custom_message".split())
+_EVENTS = frozenset("system progress queue-operation event_msg custom custom_message model_change".split())
 _SUMMARIES = frozenset("summary compacted compaction branch_summary".split())
 # How programs begin a user message that no user wrote, where no field says so.
 _CONTINUED = "This session is being continued from a previous conversation"
@@ -136,8 +136,8 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         return _said(record, time, zone, tool, _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARY
-    is_event = kind in _EVENTS or (kind and record.keys().isdisjoint(("message", "content")))
-    return [] if is_event else UNKNOWN
+    speaks = not {"message", "content"}.isdisjoint(record) or not _ROLES.isdisjoint(map(str, record.values()))
+    return [] if kind in _EVENTS or (kind and not speaks) else UNKNOWN
 
 
 def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn]:
