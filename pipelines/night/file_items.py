@@ -174,9 +174,6 @@ class Promoted:
             self.put(with_link(self.items[item.id], "supersedes", one.id))
             self.put(with_successor(one, item, candidate.day))
             self.superseded[one.id] = item.id
-        if later := self.item(ruling.overtaken_by):
-            self.put(with_link(later, "supersedes", item.id))
-            self.put(with_successor(self.items[item.id], later, later.since))
 
     def _confirm(self, ruling: Ruling, item: Item) -> None:
         if ruling.candidate:

@@ -131,19 +131,6 @@ class KnownItems:
         is_of_log = own and own.item.status is Status.SUPERSEDED and found and found.is_new and found.learnt == day
         return own if is_of_log else found
 
-    def overtaker(self, many: Iterable[Belief], day: str) -> Belief | None:
-        """Return the item that took the place of others by what was learnt after a day; None if any still holds."""
-        found = [self._overtaker(one, day) for one in many]
-        return found[0] if found and all(found) else None
-
-    def _overtaker(self, one: Belief | None, day: str) -> Belief | None:
-        """Return the first in an item's chain of successors, itself included, that was learnt after a day."""
-        seen: set[Belief] = set()
-        while one and one.learnt <= day and one not in seen:
-            seen.add(one)
-            one = self.find(one.item.superseded_by)
-        return None if one in seen else one
-
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all active items."""
         return [(one.document, one.item) for one in self._all if one.stands and one.item.active]

@@ -65,7 +65,6 @@ class Ruling:
         document: the candidate's document, or empty.
         trust: whose word it is.
         asks: why a person decides instead of the run, or empty. If set, the run only asks.
-        overtaken_by: the item that had taken the place of its new item when a late log told of it, or empty.
     """
 
     operation: Operation
@@ -73,7 +72,6 @@ class Ruling:
     document: str = ""
     trust: Trust = Trust.SELF
     asks: str = ""
-    overtaken_by: str = ""
 
     @property
     def kind(self) -> OperationKind:
@@ -292,14 +290,9 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
-    kind, known = operation.kind, context.known
     day = one.candidate.entry.day if one else operation.day
-    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, day)))
+    found = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
-    if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, day)):
-        word = _word(operation, one, context)  # history that is trusted more stays as it is
-        over = [belief for belief in targets if not belief.item.active and word.reaches(belief.item.trust)]
-        return [replace(_ruling(one, _ADD, *over), overtaken_by=later.item.id)]
     return _changes(operation, targets, one, context, fresh)
 
 
@@ -338,8 +331,6 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
     mine: Belief | None = None
     if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and targets)):
         mine = _believed(ruling, candidate, targets)
-        if later := known.get(ruling.overtaken_by):
-            mine.item, mine.stands_in = replace(mine.item, status=Status.SUPERSEDED, until=later.item.since), later
         known.add(mine)
     if ruling.asks:
         return
