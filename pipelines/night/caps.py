@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 _CAPPED = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
-_SLACK = 8
-"""A page that overflows gives up one such part of its cap at once, if it can, so as not to overflow every night."""
 _FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
 
@@ -205,15 +203,11 @@ def _overflow(  # noqa: PLR0913, PLR0917  the page, and all that its cap depends
     moved: list[Moved],
     vetoed: frozenset[str],
 ) -> None:
-    """Move items out of a page until it is under `cap` with its new State, and of those that leave early some more."""
+    """Move items out of a page until it is under `cap` with its new State."""
     while (document := documents[path]).size > cap and document.kind in _CAPPED:
         movable = [placed for placed in document.items if placed.item.id and placed.item.by and not placed.item.pinned]
-        order = {placed.item.id: _leaving_order(placed.item, newest) for placed in movable}
-        movable.sort(key=lambda placed: order[placed.item.id])
-        early = [placed for placed in movable if order[placed.item.id] < (2,)]
-        must, may = _first_until_under(cap, document, movable), _first_until_under(cap - cap // _SLACK, document, early)
-        out = max(must, may, key=len)  # both are the first of the movable ones
-        if not out:
+        movable.sort(key=lambda placed: _leaving_order(placed.item, newest))
+        if not (out := _first_until_under(cap, document, movable)):
             return
         left = edited(document, remove=[placed.item.id for placed in out])
         documents |= with_states({path: left}, vetoed)

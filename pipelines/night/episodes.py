@@ -308,7 +308,11 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
     ordered = [(title, groups[title]) for title in _ORDER if title in groups]
     whole = MOST_SENTENCES - len(kept) - 1
     rest = ordered[whole:]
-    last = [_sentence(*rest[0])] if len(rest) == 1 else [_sentence_of_rest(rest)] if rest else []
+    left = [item for _, some in rest for item in some]
+    more = Sentence(
+        f"And {len(left)} more items.", tuple(one.id for one in left), digest(left, with_status=False), by_code=True
+    )
+    last = [_sentence(*rest[0])] if len(rest) == 1 else [more] if rest else []
     return [*kept, *(_sentence(title, some) for title, some in ordered[:whole]), *last]
 
 
@@ -316,14 +320,6 @@ def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:MOST_NAMED]
     text = titled(title, joined(map(shortened, named), len(items) - len(named)))
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
-
-
-def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
-    items = [one for _, some in groups for one in some]
-    first, *others = (titled(title, shortened(some[0])) for title, some in groups)
-    texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
-    ids = tuple(one.id for one in items)
-    return Sentence(joined(texts, len(items) - len(groups)), ids, digest(items, with_status=False), by_code=True)
 
 
 def _nothing_to_tell(day: ClosedDay) -> Sentence:
