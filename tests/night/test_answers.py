@@ -46,8 +46,8 @@ def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory
     assert items(memory)[OLD_TEXT]["status"] == "live"
 
 
-def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_it() -> None:
-    text = "## Is it over? <!-- review archive 2026-03-18 -->\n\n- [x] archive: move it\n\n- Fact: mine\n"
+def test_an_item_that_was_put_under_a_question_of_another_is_not_lost_with_it() -> None:
+    text = "## Is it over? <!-- review ended 2026-03-18 -->\n\n- [x] close: it is over\n\n- Fact: mine\n"
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
     assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]
