@@ -175,7 +175,7 @@ def _items(root: Path) -> Counter[str]:
 
 def quiet(*words: str) -> str:
     """Run a command that must end well, and return what it said."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    said = io.BytesIO()  # JSON is printed as bytes
+    with contextlib.redirect_stdout(io.TextIOWrapper(said, write_through=True)):
         assert run_cli(words) == 0, said.getvalue()
-    return said.getvalue()
+        return said.getvalue().decode()

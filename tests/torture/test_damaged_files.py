@@ -101,10 +101,11 @@ def files(root: Path, kind: str) -> Iterator[Path]:
 
 
 def told(*words: str) -> tuple[int, str]:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    said = io.BytesIO()
+    out = io.TextIOWrapper(said, write_through=True)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         code = run_cli(words)
-    return code, said.getvalue()
+        return code, said.getvalue().decode()
 
 
 def tried(root: Path) -> Iterator[str]:
