@@ -105,10 +105,9 @@ def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first
     assert all(one.size <= CAPS.document for one in pruned.documents.values() if one.kind is not Kind.ARCHIVE)
 
 
-def test_open_todos_leave_only_as_far_as_the_cap_requires() -> None:
+def test_items_leave_only_as_far_as_the_cap_requires() -> None:
     todos = [item(n, ItemType.TODO, 20, status=Status.OPEN, since="2026-01-01") for n in range(1, 30)]
     newest = item(30, ItemType.TODO, 20, status=Status.OPEN, since="2026-03-01")
-    facts = [item(n, ItemType.FACT, 20, since="2026-01-01") for n in range(31, 60)]
 
     def left(*items: Item) -> int:
         return (
@@ -119,7 +118,6 @@ def test_open_todos_leave_only_as_far_as_the_cap_requires() -> None:
 
     line = documents(newest, path="Areas/a.md", text="# A\n")["Areas/a.md"].size
     assert CAPS.document - line < left(*todos, newest) <= CAPS.document
-    assert left(*facts, newest) <= CAPS.document * 7 // 8
 
 
 def test_nothing_is_moved_into_a_file_that_cannot_be_read() -> None:

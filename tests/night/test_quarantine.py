@@ -30,7 +30,7 @@ def session(memory: Memory, folder: Path, *said: tuple[str, object]) -> None:
 
 def test_what_waits_is_seen_by_a_person_alone(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", f"# 2026-03-18\n\n{ATTACK}")
-    assert "1 new item waits in Review.md" in memory.curate(*NIGHT)
+    assert "New questions wait in Review.md" in memory.curate(*NIGHT)
     queue = memory.read("Review.md")
     assert "its source is The vendor's page. It was found in the log (Logs/2026-03-18.md line 3:" in queue
     assert "- [ ] keep:" in queue
