@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import stat
 import sys
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.agents.adopt_copy import CopiedFile, CopyPlan, carry_out, check_places, plan_adoption
+from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
-from pipelines.cli.output import count, on_terminal, say, say_json, say_table
+from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.settings import Settings
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_MOST_ROWS = 40
 _ALONE = 3
 _NEXT = "Run `curate run` to read the days. A model costs money; `curate run --provider rules` reads them for free."
 
@@ -41,7 +39,6 @@ class Wanted:
         now: the value of `--now`.
         sure: whether to adopt without asking.
         only_print: whether to write nothing in any case.
-        as_json: whether to print JSON.
     """
 
     notes: Path
@@ -49,7 +46,6 @@ class Wanted:
     now: str | None
     sure: bool
     only_print: bool
-    as_json: bool
 
 
 def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
@@ -70,25 +66,15 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
     settings = Settings(timezone=system_zone())
     found = _with_files(read_source(source))
     plan = plan_adoption(found, NotesKind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
-    if not wanted.as_json:
-        say(f"{source} is {plan.kind.called}.")
-        table = list(_copy_rows(plan.pieces))
-        say_table(("from", "to", "files", ""), table[:_MOST_ROWS])
-        if len(table) > _MOST_ROWS:
-            say(f"and {len(table) - _MOST_ROWS:,} more rows; --json lists every file.")
-        _show_left_out(plan.left_out)
-        say(*plan.sentences)
-    going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
-    if going:
-        carry_out(plan, source, going, settings, moment(wanted.now, settings))
-    if wanted.as_json:
-        folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
-        rows = [{"from": [*map(shown, one.sources)], "to": one.target, "why": one.why} for one in plan.pieces]
-        _say_json(plan, source, going, files=rows, places=dict(sorted(folders.items())), notes=list(plan.sentences))
-    elif going:
+    say(f"{source} is {plan.kind.called}.")
+    say_table(("from", "to", "files", ""), list(_copy_rows(plan.pieces)))
+    _show_left_out(plan.left_out)
+    say(*plan.sentences)
+    if target and _is_agreed(wanted, f"Copy this to {target}?"):
+        carry_out(plan, source, target, settings, moment(wanted.now, settings))
         files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
         others = count(len(plan.pieces) - plan.days, "other")
-        say(f"Created a memory in {going} from {files}: {count(plan.days, 'day')} and {others}.", _NEXT)
+        say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.", _NEXT)
     else:
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")
@@ -108,20 +94,14 @@ def adopt_in_place(wanted: Wanted, home: str) -> None:
         source = _notes_folder(source / base.rstrip("/"))
         found = read_source(source)
     plan = plan_in_place(_with_files(found), kind, home)
-    if not wanted.as_json:
-        say(f"{source} is {plan.kind.called}. It would be read in place.")
-        say_table(("what", "files", "part"), _part_rows(plan))
-        _show_left_out(plan.left_out)
-        say(*plan.sentences)
+    say(f"{source} is {plan.kind.called}. It would be read in place.")
+    say_table(("what", "files", "part"), _part_rows(plan))
+    _show_left_out(plan.left_out)
+    say(*plan.sentences)
     memory = source / home
-    if going := _is_agreed(wanted, f"Make a memory in {memory}?"):
+    if _is_agreed(wanted, f"Make a memory in {memory}?"):
         settings = Settings(timezone=system_zone())
         move_in(plan, source, settings, moment(wanted.now, settings))
-    if wanted.as_json:
-        logs, notes = (list(map(shown, paths)) for paths in (plan.logs, plan.notes))
-        told = {"layout": plan.layout._asdict(), "logs": logs, "notes": notes, "told": list(plan.sentences)}
-        _say_json(plan, source, memory if going else None, **told)
-    elif going:
         say(f"Created a memory in {memory}.", _NEXT)
     else:
         say("Nothing was written. Add --yes to do it.")
@@ -162,7 +142,7 @@ def _with_files(found: Source) -> Source:
 
 def _is_agreed(wanted: Wanted, question: str) -> bool:
     """Whether the user agrees to write, on the command line or when asked."""
-    can_ask = not (wanted.only_print or wanted.as_json) and sys.stdin.isatty() and on_terminal()
+    can_ask = not wanted.only_print and sys.stdin.isatty() and on_terminal()
     return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
@@ -208,10 +188,4 @@ def _show_left_out(left: Iterable[LeftOut]) -> None:
     ]
     if rows:
         say("")
-        say_table(("left out", "because it", "files"), rows[:_MOST_ROWS])
-
-
-def _say_json(plan: CopyPlan | InPlace, source: Path, written: Path | None, **more: object) -> None:
-    left = [{"path": shown(path), "why": why} for path, why in plan.left_out]
-    place = shown(str(written)) if written else None
-    say_json({"kind": plan.kind.value, "source": shown(str(source)), "written": place, "left_out": left, **more})
+        say_table(("left out", "because it", "files"), rows)

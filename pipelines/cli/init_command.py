@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipelines.cli.options import json_option, now_option
+from pipelines.cli.options import now_option
 from pipelines.cli.output import say, say_verbatim
 from pipelines.cli.set_up import SetUp, set_up
 from pipelines.clock import moment, system_zone
@@ -46,7 +46,6 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
     metavar="FILE",
     help="Restore what `curate export` wrote.",
 )
-@json_option("Print what goes where as JSON.")
 @now_option
 def curate_init(  # noqa: PLR0913  click hands over each option by name
     *,
@@ -61,7 +60,6 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     yes: bool,
     only_print: bool,
     bundle: Path | None,
-    as_json: bool,
     now: str | None,
 ) -> None:
     """Create a memory in DIR (default: here), or add what an existing one lacks.
@@ -82,8 +80,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:
-        if kind or only_print or as_json or in_place:
-            sentence = "--as, --print, --json and --in-place need --adopt."
+        if kind or only_print or in_place:
+            sentence = "--as, --print and --in-place need --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         root = (directory or Path()).expanduser().absolute()
         _restore(bundle.expanduser(), root) if bundle else _make(root, now, said)
@@ -94,13 +92,13 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         raise UsageFault(f"With --in-place the memory is in NOTES, not {directory}.", "Leave out DIR.")
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
-    wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print, as_json=as_json)
+    wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print)
     if in_place:
         adopt_in_place(wanted, home)
     else:
         adopt_by_copy(wanted, directory)
     root = (adopt / home if in_place else directory or adopt).expanduser().absolute()
-    if not (only_print or as_json) and (root / SETTINGS).is_file():
+    if not only_print and (root / SETTINGS).is_file():
         set_up(root, said)
 
 

@@ -47,8 +47,7 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
 @pytest.mark.parametrize(("beside", "more"), [("", ""), ("-noon", "*"), ("-digest", "")])
 def test_days_in_folders_are_read_where_they_are(place: Place, beside: str, more: str) -> None:
     lay(place.root, {"J/2026/02/01.md": "- Fact: one\n", f"J/2026/02/02{beside}.md": "- Fact: two\n", "x.md": "x\n"})
-    layout = json.loads(place.adopt("--as", "obsidian", "--yes", "--json"))["layout"]
-    assert layout["logs"] == [f"J/????/??/??{more}.md"]
+    assert f"J/????/??/??{more}.md " in place.adopt("--as", "obsidian", "--yes")
     place.memory.curate("run", "--now", "2026-03-01T02:00")
     assert ("two" in place.memory.curate("items")) is (beside != "-digest")
 
