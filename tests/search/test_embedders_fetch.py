@@ -327,5 +327,4 @@ def test_a_model_that_cannot_run_or_broke_off_leaves_nothing(
 @pytest.mark.parametrize("name", ["e5", "../x/y", "a/b/c", "/a", "a/.."])
 def test_what_is_no_name_of_a_model_is_refused(name: str, named: Hub, capsys: pytest.CaptureFixture[str]) -> None:
     assert "is not the name of a model" in fetched(capsys, name, exits=2)
-    assert "Leave out --from" in fetched(capsys, E5, "--from", "index", exits=2)
     assert named.asked == []
