@@ -192,7 +192,6 @@ class VerifyTable(_Table):
 class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
     folder: str = ""
-    threads: Annotated[int, Field(ge=1, le=256)] = 0  # by default, one per processor
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

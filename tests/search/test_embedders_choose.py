@@ -69,9 +69,9 @@ def fetched(place: Path) -> None:
 
 def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     fetched(place)
-    embedder, why = choose(place, "threads = 3", VOYAGE_API_KEY="  ")
+    embedder, why = choose(place, VOYAGE_API_KEY="  ")
     assert isinstance(embedder, LocalEmbedder)
-    assert (embedder.name, embedder.threads) == ("local:tiny-bert@int8", 3)
+    assert embedder.name == "local:tiny-bert@int8"
     assert why == "tiny-bert on this machine, because VOYAGE_API_KEY is not set."
     assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
 
@@ -126,15 +126,13 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
     base_url = "localhost:11434"
     api_key_env = "{secret}"
     api_key = "{secret}"
-    threads = 0
     dimension = 3
     """
     said = faults(place, text)
-    assert len(said.splitlines()) == 6
+    assert len(said.splitlines()) == 5
     assert "embedder.provider: it should be 'voyage', 'local', 'openai' or 'none'" in said
     assert "embedder.base_url: it should be an address" in said
     assert "embedder.api_key: a key does not belong in this file" in said
-    assert "embedder.threads: it should be greater than or equal to 1" in said
     assert "embedder.dimension: there is no such key" in said
     assert secret not in said
 

@@ -76,4 +76,4 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
     reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
-    return LocalEmbedder(model, settings.threads), f"{folder.name} on this machine, {reason}."
+    return LocalEmbedder(model), f"{folder.name} on this machine, {reason}."

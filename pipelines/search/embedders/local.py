@@ -25,10 +25,9 @@ _QUIET = 3  # log errors only: onnxruntime warns about the machine
 class LocalEmbedder:
     """Embeds on this machine. The first call loads the libraries and the model, which are then kept."""
 
-    def __init__(self, model: BuiltModel, threads: int = 0) -> None:
-        """Load nothing yet. Zero threads means all processors."""
-        self.name, self.dimension = model.name, model.shape.width
-        self.model, self.threads = model, threads
+    def __init__(self, model: BuiltModel) -> None:
+        """Load nothing yet."""
+        self.name, self.dimension, self.model = model.name, model.shape.width, model
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the vectors of documents. Each depends on its text alone, not on the others in the batch.
@@ -93,7 +92,6 @@ class LocalEmbedder:
             import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only to embed
 
             options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = self.threads
             options.inter_op_num_threads = 1
             options.log_severity_level = _QUIET
             # The graph is built as it is to run, and rewriting it takes longer than a question. Threads that spin while
