@@ -132,7 +132,7 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
         return datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC) + timedelta(hours=8)
 
     def serving() -> None:
-        serve(memory, lambda words: run_verb(memory, words), clock, opened, may_change=True)
+        serve(memory, lambda words: run_verb(memory, words), clock, opened)
 
     threading.Thread(target=serving, daemon=True).start()
     ready.wait()

@@ -124,12 +124,11 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @click.command()
-@click.option("--read-only", is_flag=True, help="Do not allow changes.")
 @click.option("--no-browser", is_flag=True, help="Only print the address and the code.")
 @click.option("--port", type=int, default=0, help="Where to listen (default: a free port).")
 @with_root
 @now_option
-def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path, now: str | None) -> None:
+def curate_view(*, no_browser: bool, port: int, root: Path, now: str | None) -> None:
     """Open the memory in your browser: what the night changed, what waits, what agents read first, and search.
 
     Only the browser that this starts, or the first that gives the code, has access. Each change that you make there is
@@ -148,10 +147,7 @@ def curate_view(*, read_only: bool, no_browser: bool, port: int, root: Path, now
             where = address if sys.platform == "linux" else place  # where others cannot use the code that they see
             threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
 
-    serve(
-        root, lambda words: run_verb(root, words), lambda: moment(now, settings), opened,
-        may_change=not read_only, port=port,
-    )  # fmt: skip
+    serve(root, lambda words: run_verb(root, words), lambda: moment(now, settings), opened, port=port)
 
 
 def run_verb(root: Path, words: Sequence[str]) -> tuple[int, str]:

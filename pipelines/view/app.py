@@ -73,7 +73,6 @@ _FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "page.js": 
 _TELLS_EACH = 1.0
 _NEAR = 14
 """Days ahead that are counted instead of named."""
-_READS = "Nothing was done: this page is read-only."
 
 
 class App:
@@ -84,11 +83,10 @@ class App:
         act: runs a verb.
         token: what every form carries.
         clock: tells the moment, with a zone.
-        may_change: whether forms are shown and heeded.
     """
 
-    def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime], *, may_change: bool) -> None:
-        self._reading, self._act, self._token, self._may = pages.MemoryReader(root, clock), act, token, may_change
+    def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime]) -> None:
+        self._reading, self._act, self._token = pages.MemoryReader(root, clock), act, token
         self._said, self._undo = "", ""
         self.has_ended: Callable[[], bool] = bool
 
@@ -139,8 +137,8 @@ class App:
         self._reading.look()
         held = items_by_id(self._reading.documents).get(given["id"])
         given["was"] = was or (held[1].text if held else "")
-        if not self._may or verb not in {*VERBS, LEAVE_OUT, CHANGE}:
-            self._said = _READS
+        if verb not in {*VERBS, LEAVE_OUT, CHANGE}:
+            self._said = "Nothing was done: no form asks for that."
         elif was and held and held[1].text != was:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
             self._said = f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}"
@@ -166,14 +164,11 @@ class App:
         """Save a document that was edited, where nothing speaks against it; else show the text again, with why."""
         reading, ident, given = self._reading, request.path_params["ident"], request.scope["form"]
         base, text = given.get("base", ""), given.get("text", "")
-        if not self._may:
-            self._said = _READS
-        else:
-            what = reading.root, reading.settings, reading.now, document_path(ident), base, text
-            saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
-            if saved.faults:
-                self._said = ""
-                return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, asked, saved))
+        what = reading.root, reading.settings, reading.now, document_path(ident), base, text
+        saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
+        if saved.faults:
+            self._said = ""
+            return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, asked, saved))
         return RedirectResponse(f"/document/{ident}", 303)
 
     def _save(self, edit: Callable[[], Saved]) -> Saved | None:
@@ -219,7 +214,7 @@ class App:
         with suppress(CurateError):  # the page itself says what is wrong
             frame = self._reading.frame()
         around = {
-            "title": title, "said": said, "undo": undo, "token": self._token, "may_change": self._may, "frame": frame,
+            "title": title, "said": said, "undo": undo, "token": self._token, "frame": frame,
             "here": request.url.path, "back": f"{at.path}?{at.query}".rstrip("?"), "asked": {"q": ""},
             "memory": self._reading.root.name, "today": frame["today"], "state": state,
             "pages": self._reading.documents if frame else {}, **given,
@@ -312,7 +307,6 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
     clock: Callable[[], datetime],
     opened: Callable[[str], None],
     *,
-    may_change: bool,
     port: int = 0,
     idle: float = IDLE_SECONDS,
     patience: float = TimedConnection.seconds,
@@ -324,7 +318,6 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         act: runs a verb; returns its exit code and what it printed.
         clock: tells the moment, with a zone.
         opened: called once the server listens, with the address to open; the code is what follows its `#`.
-        may_change: whether the page shows and accepts forms.
         port: where to listen; 0 for any free one.
         idle: how many seconds without a request end it.
         patience: how many seconds a request may take to arrive.
@@ -345,7 +338,7 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         def seen() -> None:
             last[0] = time.monotonic()
 
-        page = App(root, act, key.form, clock, may_change=may_change)
+        page = App(root, act, key.form, clock)
         config = uvicorn.Config(
             Gate(page.starlette, key, seen), log_config=None, access_log=False, server_header=False,
             date_header=False, ws="none", lifespan="off", proxy_headers=False,  # or a header says who asks

@@ -44,7 +44,7 @@ uvicorn.Server = _Server  # type: ignore[misc]
 class Browser:
     """A page that is served from a memory, and the browser that was started on it."""
 
-    def __init__(self, memory: Memory, *, may_change: bool = True, **how: float) -> None:
+    def __init__(self, memory: Memory, **how: float) -> None:
         ready = threading.Event()
 
         def opened(address: str) -> None:
@@ -55,7 +55,7 @@ class Browser:
             return run_verb(memory.root, words)
 
         self.thread = threading.Thread(
-            target=lambda: serve(memory.root, act, lambda: MORNING, opened, may_change=may_change, **how),  # type: ignore[arg-type]
+            target=lambda: serve(memory.root, act, lambda: MORNING, opened, **how),  # type: ignore[arg-type]
             daemon=True,
         )
         self.thread.start()
