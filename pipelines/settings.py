@@ -8,13 +8,17 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.store.layout import LINKED, SETTINGS
+from pipelines.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def _zone(name: str) -> str:
@@ -57,11 +61,11 @@ def _person(text: str) -> str:
     return text
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
-class SizeCaps(_Strict):
+class SizeCaps(_Table):
     """How large documents may grow, in bytes."""
 
     briefing: Annotated[int, Field(ge=1024, le=1_000_000)] = 8192
@@ -69,7 +73,7 @@ class SizeCaps(_Strict):
     document: Annotated[int, Field(ge=4096, le=10_000_000)] = 65_536
 
 
-class CommitSettings(_Strict):
+class CommitSettings(_Table):
     """The author of a run's commits."""
 
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
@@ -78,7 +82,7 @@ class CommitSettings(_Strict):
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class Search(_Strict):
+class Search(_Table):
     """How hits are ranked; see `pipelines.search.rank.Ranking`."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
@@ -89,14 +93,14 @@ class Search(_Strict):
     access: Share = 0.0
 
 
-class Schedule(_Strict):
+class Schedule(_Table):
     """When `curate schedule` runs its nights, and how long it waits for one when it is stopped."""
 
     night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
     stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30
 
 
-class Settings(_Strict):
+class Settings(_Table):
     """The contents of curate.toml; every key has a default."""
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
@@ -105,20 +109,17 @@ class Settings(_Strict):
     commit: CommitSettings = CommitSettings()
     search: Search = Search()
     schedule: Schedule = Schedule()
-    _restricted: tuple[str, ...] = PrivateAttr(default=())
+    _ignored: tuple[str, ...] = PrivateAttr(default=())
 
-    def model_post_init(self, restricted: tuple[str, ...] | None, /) -> None:
-        """Keep the names of the restricted keys, passed as the validation context."""
-        self._restricted = restricted or ()
+    def model_post_init(self, ignored: tuple[str, ...] | None, /) -> None:
+        """Keep the names of the ignored keys, passed as the validation context."""
+        self._ignored = ignored or ()
 
     @property
     def ignored_note(self) -> list[str]:
         """The sentence, in a list of one, that names ignored keys, without their values."""
-        if not self._restricted:
-            return []
-        keys = ", ".join(f"`{key}`" for key in self._restricted)
-        ignored, them = ("It is", "it") if len(self._restricted) == 1 else ("They are", "them")
-        return [f"{SETTINGS} sets {keys}, which only your own settings can set. {ignored} ignored; take {them} out."]
+        keys = ", ".join(f"`{fold(key)}`" for key in self._ignored)
+        return [f"{SETTINGS} sets {keys}, which a memory cannot set; that is ignored."] if keys else []
 
     @property
     def author(self) -> tuple[str, str]:
@@ -127,33 +128,22 @@ class Settings(_Strict):
         return name.strip(), mail.rstrip(">")
 
 
-def _without_users_keys(raw: dict[str, Any], known: type[BaseModel]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return a table without what only the user's settings may have, and the names of the keys that were taken out.
+def _unknown(raw: dict[str, Any], known: type[BaseModel], above: str = "") -> Iterator[str]:
+    """Yield the names of the keys of a table that a memory cannot set.
 
     A memory may be somebody else's repository. It cannot run a command, name an address, a model, a remote or a key, or
-    raise trust; what it says of that is ignored and reported.
+    raise trust; what it says of that is ignored and reported, as are keys of older and newer versions.
     """
-    own, restricted = dict[str, Any](), list[str]()
     for key, value in raw.items():
-        table = known.model_fields[key].annotation if key in known.model_fields else None
-        if isinstance(value, dict) and isinstance(table, type) and issubclass(table, BaseModel):
-            own[key], further = _without_users_keys(value, table)
-            restricted += (f"{key}.{one}" for one in further)
-        elif table is None and key in _users_keys():
-            restricted.append(key)
-        else:
-            own[key] = value
-    return own, tuple(restricted)
-
-
-def _users_keys() -> set[str]:
-    from pipelines.user_settings import UserFile, keys_in  # noqa: PLC0415  few memories have an unknown key
-
-    return set(keys_in(UserFile))
+        table = known.model_fields[key].default if key in known.model_fields else None
+        if key not in known.model_fields:
+            yield f"{above}{key}"
+        elif isinstance(value, dict) and isinstance(table, BaseModel):
+            yield from _unknown(value, type(table), f"{key}.")
 
 
 def load_settings(root: Path) -> Settings:
-    """Return the settings of the memory at `root`. Keys that only the user's settings may have are ignored.
+    """Return the settings of the memory at `root`. Keys that a memory cannot set are ignored.
 
     Raises:
         BadFile: the file is a symbolic link.
@@ -162,8 +152,8 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, restricted = _without_users_keys(read_toml(path), Settings)
+    raw = read_toml(path)
     try:
-        return Settings.model_validate(raw, context=restricted)
+        return Settings.model_validate(raw, context=tuple(_unknown(raw, Settings)))
     except ValidationError as error:
         raise BadSettings(path, faults_of(error)) from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -30,7 +30,7 @@ from pipelines.provider_settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from pipelines.provider_settings import Prices
 
@@ -232,15 +232,6 @@ class UserFile(_Table):
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
     trust: TrustTable = TrustTable()
-
-
-def keys_in(table: type[BaseModel]) -> Iterator[str]:
-    """Yield the name of every key of a table, and of the tables in it."""
-    for name, key in table.model_fields.items():
-        yield key.alias or name
-        for inner in (key.annotation, *get_args(key.annotation)):
-            if isinstance(inner, type) and issubclass(inner, BaseModel):
-                yield from keys_in(inner)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def settings(root: Path) -> Answer:
     """
     found = load_settings(root)
     if ignored := found.ignored_note:
-        return _look(ignored[0], "If you want it, put it into your own settings; docs/models.md shows where.")
+        return _look(ignored[0], "Take it out, or put it into your own settings; docs/models.md shows where.")
     says = f"curate.toml is valid; days end at {found.day_end}, {found.timezone}."
     if found.timezone != (here := system_zone()):
         return _look(f"{says} This machine is in {here}.", "Check that `timezone` is yours.")

@@ -1,15 +1,14 @@
-"""A memory's own curate.toml cannot say what belongs to the user's settings: it is named, and counts for nothing."""
+"""What a memory's own curate.toml cannot set, such as what is the user's, is named and counts for nothing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 from pydantic import BaseModel
 
-from pipelines.errors import BadSettings
 from pipelines.settings import Settings, load_settings
-from pipelines.user_settings import UserFile, keys_in, load_user_settings
+from pipelines.user_settings import UserFile, load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +18,15 @@ if TYPE_CHECKING:
 
 _TABLES = ("", *(name for name, field in Settings.model_fields.items() if isinstance(field.default, BaseModel)))
 _VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")
+
+
+def keys_in(table: type[BaseModel]) -> Iterator[str]:
+    """Yield the name of every key of a table, and of the tables in it."""
+    for name, key in table.model_fields.items():
+        yield key.alias or name
+        for inner in (key.annotation, *get_args(key.annotation)):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from keys_in(inner)
 
 
 def _keys() -> Iterator[tuple[str, str]]:
@@ -50,17 +58,18 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
         assert value not in settings.ignored_note[0]
 
 
-def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text('colour = "red"\nproviders = ["rules"]\n')
-    with pytest.raises(BadSettings, match=r"a fault:\n  colour: there is no such key"):
-        load_settings(tmp_path)
+def test_keys_of_other_versions_stop_nothing(tmp_path: Path) -> None:
+    (tmp_path / "curate.toml").write_text('"a\\nb" = 1\n[review]\nidle_days = 60\n[schedule]\nindex_minutes = 5\n')
+    assert load_settings(tmp_path).ignored_note == [
+        "curate.toml sets `a b`, `review`, `schedule.index_minutes`, which a memory cannot set; that is ignored."
+    ]
 
 
 def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[search]\nmode = "keyword"\nmodel = "x"\n')
     settings = load_settings(tmp_path)
     assert (settings.timezone, settings.search.mode) == ("Europe/Zurich", "keyword")
-    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which only your own settings can set.")
+    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which a memory cannot set;")
 
 
 def test_the_file_is_read_once(tmp_path: Path) -> None:
@@ -81,7 +90,9 @@ def test_the_night_goes_on_and_run_status_and_doctor_name_the_keys(memory: Memor
     memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n- 09:14 Decision: use SQLite for the index\n")
     for verb in ("run", "status", "doctor"):
         told = " ".join(memory.curate(verb, "--now", "2026-03-20T02:00").split())
-        assert "curate.toml sets `providers`, `rules_from`, `ping`, `push`, `openai`, which only your own" in told, verb
+        assert (
+            "curate.toml sets `providers`, `rules_from`, `ping`, `push`, `openai`, which a memory cannot set" in told
+        ), verb
         assert str(canary) not in told
     assert "use SQLite for the index" in memory.read("Areas/general.md")
     assert not canary.exists()

@@ -257,5 +257,5 @@ def test_a_program_that_fails_leaves_the_log_pending(memory: Memory) -> None:
 def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:
     memory.write("curate.toml", memory.read("curate.toml") + '\nproviders = ["exec:touch ran"]\n')
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
-    assert "`commit.providers`, which only your own settings can" in memory.curate("run", "--now", "2026-03-19T02:00")
+    assert "`commit.providers`, which a memory cannot" in memory.curate("run", "--now", "2026-03-19T02:00")
     assert json.loads(memory.curate("runs", "--json"))[0]["model"]["extractor"].startswith("rules@")

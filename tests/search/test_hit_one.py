@@ -224,7 +224,6 @@ def test_what_was_found_is_kept_in_little_room(memory: Memory) -> None:
         ("mmr", -1, "greater than or equal to 0"),
         ("half_life_days", -3, "greater than or equal to 0"),
         ("access", "much", "a valid number"),
-        ("half_life", 30, "no such key"),
     ],
 )
 def test_a_bad_setting_is_named_with_what_would_be_right(memory: Memory, key: str, value: object, said: str) -> None:

@@ -112,7 +112,7 @@ def test_the_usual_addresses_are_used(memory: Memory, address: str) -> None:
 
 def test_curate_toml_cannot_set_a_remote(memory: Memory) -> None:
     memory.write("curate.toml", memory.read("curate.toml") + '\n[push]\nremote = "evil"\n')
-    assert "sets `push`, which only your own settings can" in memory.curate("run")
+    assert "sets `push`, which a memory cannot" in memory.curate("run")
     assert memory.git("remote").split() == []
 
 
