@@ -72,7 +72,7 @@ def lived(once: Once) -> Memory:
     return once(two_nights)
 
 
-def test_each_verb_fits(lived: Memory) -> None:
+def test_verbs_fit(lived: Memory) -> None:
     ident = lived.curate("items").split()[0]
     more = {
         "why": [ident], "history": [ident], "search": ["gateway", "harbour"],
