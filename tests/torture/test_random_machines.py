@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from pipelines.cli import run_cli
-from tests.contract.story import DAY, LINES, MARA, NEXT, THIRD, asked, log, night, reword, shares
+from tests.contract.story import DAY, LINES, MARA, NEXT, THIRD, asked, log, night, reword, shares, waiting
 from tests.contract.test_kills import MORE, killed
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Machines:
         self.now += timedelta(hours=self.chance.randint(1, 6))
         one = self.chance.choice(self.all)
         acts = {self.log: 8, self.edit: 12, self.run: 8, self.sync: 10, self.verb: 8, self.undo: 2, self.clone: 1}
+        acts |= {self.answer: 4}
         [act] = self.chance.choices([*acts], [*acts.values()])
         self.story.append(f"{self.now:%m-%d %H} {one.root.name} {act.__name__}")
         act(one)
@@ -121,6 +122,8 @@ class Machines:
             end = {"Todo": "done", "Risk": "resolve"}.get(item["type"], "end")
             verbs |= {verb: (verb, item["id"]) for verb in (end, "pin", "retract")}
             verbs |= {"correct": ("correct", item["id"], text), "move": ("move", item["id"], "Areas/general.md")}
+            page = item["document"].partition("/")[2].removesuffix(".md")
+            verbs |= {"project": ("project", "rename", page, f"Name {self.numbers}")}
             number = number_in(item["text"])
         verb = self.chance.choice([*verbs])
         self.story[-1] += f" {' '.join(verbs[verb])}"
@@ -130,6 +133,19 @@ class Machines:
         if not self.do(one, *verbs[verb]) or verb not in {"add", "correct"}:
             self.gone.add(self.numbers)
 
+    def answer(self, one: Memory) -> None:
+        """Answer a question, and reopen what is over."""
+        before = {item["id"]: item for item in self.items(one)}
+        waits = [("review", entry["id"], self.chance.choice(("--accept", "--reject"))) for entry in waiting(one)]
+        over = [("reopen", ident) for ident, item in before.items() if item["status"] not in {"live", "open"}]
+        words = self.chance.choice([*waits, *waits, *over, ("review",)])
+        self.story[-1] += f" {' '.join(words)}"
+        self.said(one, *words)
+        after = {item["id"]: item for item in self.items(one)}
+        changed = {number_in(item["text"]) for ident, item in before.items() if after.get(ident) != item}
+        self.changed |= changed
+        self.gone |= changed - {number_in(item["text"]) for item in after.values()}
+
     def run(self, one: Memory) -> None:
         self.do(one, "run")
 
@@ -137,7 +153,7 @@ class Machines:
         self.do(one, "sync")
 
     def undo(self, one: Memory) -> None:
-        diff = [line for line in self.said(one, "undo", "--dry-run").splitlines() if " ^k" in line and number_in(line)]
+        diff = [line for line in self.said(one, "undo", "--dry-run").splitlines() if ": gauge" in line]
         out, back = ({number_in(line) for line in diff if line.startswith(sign)} for sign in "-+")
         self.gone |= out - back
         self.changed |= out | back
@@ -185,7 +201,9 @@ class Machines:
         assert len({item["id"] for item in there}) == len(there)
         left = {n: item for item in there if (n := number_in(item["text"])) in self.born.keys() - self.changed}
         assert {n: kept(item) for n, item in left.items()} == {n: kept(self.born[n]) for n in left}
-        pages = b"".join(data for path, data in first.files().items() if not path.startswith("State/")).decode()
+        pages = b"".join(
+            data for path, data in first.files().items() if path.partition("/")[0] not in {"State", "Review.md"}
+        ).decode()
         assert [text for text in self.prose if pages.count(text) != 1] == []
         for one in self.all:
             assert one.git("status", "--porcelain") == ""
