@@ -20,7 +20,6 @@ import subprocess
 import tempfile
 import threading
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.client import HTTPConnection
@@ -31,7 +30,6 @@ from urllib.parse import urlencode
 
 from benchmarks.scale import COMMON, CURATE, FIRST, KINDS, SYLLABLES, VERBS, made, night, write
 from pipelines.cli.serve_commands import run_verb
-from pipelines.store.item import parse_item, render_item
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 from pipelines.view.app import serve
@@ -39,7 +37,6 @@ from pipelines.view.app import serve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.store.item import Item
 
 GIT = shutil.which("git") or "git"
 PROJECTS, DAYS = 20, 25
@@ -95,7 +92,7 @@ def filled(folder: Path, items: int) -> Path:
 
 
 def lengthen(memory: Path, page: str, commits: int) -> None:
-    """Give a memory more commits of runs, each of which pins or unpins an item; every fourth in one page."""
+    """Give a memory more commits of runs, each of which rewords an item; every fourth in one page."""
     chance, documents = random.Random(7), read_documents(memory)
     homes = [path for path, one in documents.items() if "Projects/" in path and one.items]
     lines = {path: [*documents[path].lines] for path in homes}
@@ -104,8 +101,7 @@ def lengthen(memory: Path, page: str, commits: int) -> None:
         for number in range(commits):
             path = chance.choice(homes) if number % 4 else f"{page}.md"
             placed = chance.choice(documents[path].items)
-            was = cast("Item", parse_item(lines[path][placed.line]))
-            lines[path][placed.line] = render_item(replace(was, pinned=not was.pinned))
+            lines[path][placed.line] = lines[path][placed.line].translate(str.maketrans(".!", "!."))
             when = int(datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC).timestamp()) + number
             said = f"Pin\n\nRun-Id: bench-{number}\nExtractor: owner\n".encode()
             head = (
