@@ -260,29 +260,3 @@ def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memo
     live(memory, 2)
     assert memory.read("Review.md") == text
     assert not start(memory)
-
-
-@pytest.mark.parametrize(
-    ("choice", "old", "new"),
-    [
-        ("keep new", "superseded", "live"),
-        ("keep old", "live", "never-held"),
-        ("keep both", "live", "live"),
-        ("neither", "never-held", "never-held"),
-    ],
-)
-@pytest.mark.parametrize("ticked", [True, False])
-def test_a_person_answers_in_the_file_or_by_command(
-    memory: Memory, choice: str, old: str, new: str, *, ticked: bool
-) -> None:
-    live(memory, 0, f"Fact: {OLD}")
-    live(memory, 1, f"Fact: {NEW}")
-    if ticked:
-        memory.write("Review.md", memory.read("Review.md").replace(f"- [ ] {choice}", f"- [x] {choice}"))
-    else:
-        memory.curate("review", queue(memory)[0]["id"], "--choose", choice)
-    live(memory, 2)
-    live(memory, 3)
-    assert (items(memory)[OLD]["status"], items(memory)[NEW]["status"]) == (old, new)
-    assert not queue(memory)
-    assert "nothing is broken" in memory.curate("check")

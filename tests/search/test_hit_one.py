@@ -60,14 +60,6 @@ def test_live_comes_before_quiet_and_quiet_before_over(memory: Memory) -> None:
     assert "Todo, quiet" in memory.curate("search", "paint the crane blue")
 
 
-def test_an_item_comes_before_the_line_it_came_from(memory: Memory) -> None:
-    memory.write("Logs/2026-03-02.md", "project: Alpha\n\n- Fact: The quay opens at nine.\n- herring for lunch\n")
-    memory.curate("run", "--now", "2026-03-03T02:00")
-    said = json.loads(memory.curate("search", "when does the quay open", "--json", "--flat"))["results"]
-    assert [hit["kind"] for hit in said][:2] == ["document", "log"]
-    assert [hit["text"].removeprefix("- ") for hit in said][:2] == ["Fact: The quay opens at nine."] * 2
-
-
 def test_an_episode_comes_last(memory: Memory) -> None:
     memory.write("Logs/2026-03-02.md", "project: Alpha\n\n- Todo: Tar the boat.\n- Fact: The quay opens at nine.\n")
     memory.curate("run", "--now", "2026-03-03T02:00")
@@ -89,12 +81,6 @@ def test_a_line_that_announces_comes_after_what_it_announces(memory: Memory, end
     memory.write("Logs/2026-03-01.md", "# Sunday\n\nwind\n\nno mail\n\nran ls\n")
     assert found(memory, "the plan that Tove asked by phone")[0] == "a plan for May as one page"
     assert found(memory, "asked by phone")[0].startswith("Tove asked")
-
-
-def test_the_question_of_the_readme_is_answered_first(memory: Memory) -> None:
-    shutil.copytree(WEEK, memory.root / "Logs", dirs_exist_ok=True)
-    memory.curate("run", "--now", "2026-03-16T02:00")
-    assert "Ruby setup breaks" in found(memory, "why did the site move from Jekyll")[0]
 
 
 def test_of_rivals_on_a_page_the_newer_is_first(memory: Memory) -> None:
