@@ -46,6 +46,17 @@ def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memor
     assert memory.read("Review.md") == asked
 
 
+def test_nothing_is_put_into_a_file_that_cannot_be_read(memory: Memory) -> None:
+    two_nights(memory)
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+    undo = memory.curate("runs").split()[0]
+    page = memory.root / "Areas/general.md"
+    page.write_bytes(b"\xff\n")
+    told = memory.curate("undo", undo, "--now", "2026-03-12T09:01")
+    assert "cannot come back: Areas/general.md cannot be read" in told
+    assert page.read_bytes() == b"\xff\n"
+
+
 def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> None:
     _, first, _ = two_nights(memory)
     commit = memory.git("rev-parse", "HEAD").strip()

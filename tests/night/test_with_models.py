@@ -201,7 +201,7 @@ ALLOWED = {"MEMORY.md", "USER.md", "Review.md", "Episodes/2026-03.md", "State/pr
 FORGED = {"k1234567890", "k3333333333", "k4444444444"}
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=settings().max_examples // 5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(MUTATED | ECHOED, max_size=4), st.lists(TOLD, max_size=3), RAW | st.none())
 def test_no_reply_leaves_its_bounds(
     memory: Memory, mutations: list[dict[str, Any]], told: list[dict[str, Any]], raw: str | None

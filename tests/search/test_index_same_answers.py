@@ -195,4 +195,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=2, stateful_step_count=8)
+TestLife.settings = settings(max_examples=settings().max_examples // 20, stateful_step_count=8)

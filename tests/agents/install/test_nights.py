@@ -161,7 +161,7 @@ def test_a_shell_under_cron_reads_every_path_as_it_is(folder: str, name: str) ->
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="this machine has no systemd-analyze")
-@settings(max_examples=4, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings().max_examples // 10, suppress_health_check=[HealthCheck.too_slow])
 @given(ODD.filter(lambda name: not set(name) & set("\"'\\")))
 @example("$HOME ${x} %h")
 @example("its; a & b # c")
