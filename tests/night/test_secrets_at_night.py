@@ -271,7 +271,7 @@ def test_what_is_created_is_its_owners_alone(memory: Memory, tmp_path: Path) -> 
         memory.curate("run", "--now", "2026-03-20T02:00")
         memory.curate("search", "never")
         memory.curate("context", "--now", "2026-03-20T03:00")
-        memory.curate("check", "--secrets", "--history", "--now", "2026-03-20T03:00")
+        memory.curate("check", "--secrets", "--history")
     finally:
         os.umask(before)
     walked = [
