@@ -187,10 +187,11 @@ class Fleet:
         assert len(runs) == 1, (remote, runs)
         fresh = self.folder / "seen" / path.stem
         git(self.folder, "clone", "--quiet", remote, str(fresh))
-        out = io.StringIO()
-        with redirect_stdout(out):
+        out = io.BytesIO()  # JSON is printed as bytes
+        with redirect_stdout(io.TextIOWrapper(out, write_through=True)):
             assert run_cli(["items", "--json", "--memory", str(fresh)]) == 0
-        assert [item["text"] for item in json.loads(out.getvalue())] == [fact], remote
+            items = json.loads(out.getvalue())
+        assert [item["text"] for item in items] == [fact], remote
         git(path, "fsck", "--strict")
 
 
