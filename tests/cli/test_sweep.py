@@ -226,7 +226,7 @@ def test_what_cannot_be_read_is_named_once_and_stands_in_the_status(
     whole = "".join(json.dumps(one) + "\n" for one in (META, codex("Use tabs.")))
     (folder / "rollout-a.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(whole.encode()))
     (folder / "rollout-b.json").write_text("{}")
-    transcript(folder / "rollout-c.jsonl", {"type": "later", "user": 1, "says": "user"})
+    transcript(folder / "rollout-c.jsonl", {"type": "later", "content": 1})
     (folder / "rollout-d.jsonl.lock").write_text("")
     told = memory.curate(*RUN)
     assert "rollout-a.jsonl.zst is compressed, and the Python package zstandard is not installed." in told

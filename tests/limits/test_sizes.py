@@ -80,7 +80,7 @@ def test_settings_over_the_bound_or_nested_without_end(memory: Memory) -> None:
     settings = memory.root / "curate.toml"
     whole = settings.read_text()
     settings.write_text(f"{whole}\nlayout = {'[' * 100_000}\n")
-    assert "nested too deep" in memory.curate(*NIGHT, exits=1)
+    assert "it is not TOML" in memory.curate(*NIGHT, exits=1)
     grow(settings, MOST_SETTINGS + 1)
     assert "larger than 1,048,576 bytes" in memory.curate(*NIGHT, exits=1)
     with pytest.raises(BadSettings, match="1,048,576"):
