@@ -389,12 +389,14 @@ class Git(GitCommands):
         base, head, rows = note.decode().strip(), self.head(), list[bytes]()
         # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
         is_bare = base and not (self.repository.git_dir / "index").exists()
-        with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
-            before, now = self.tree(base or None), self.tree(head)
-            for path in () if is_bare else sorted({*before, *now}):
-                if before.get(path) != now.get(path):
-                    place = os.fsencode(path)
-                    rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
+        # Else there is no index yet, or a file of ours has staged changes.
+        if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
+            with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
+                before, now = self.tree(base or None), self.tree(head)
+                for path in sorted({*before, *now}):
+                    if before.get(path) != now.get(path):
+                        place = os.fsencode(path)
+                        rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
         if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
             with writing(_LAG):
                 (private_folder(self.root) / _LAG).unlink(missing_ok=True)
