@@ -14,6 +14,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
 PROVIDER: Final = "exec"
 _ANSWER_BYTES = 4_000_000
 _running: set[int] = set()
+_starting = threading.Lock()
 
 
 @atexit.register
 def end_programs() -> None:
     """Kill every running program: at the end of its time, a night leaves the thread that waits for one."""
-    for process in tuple(_running):
-        _kill(process)
+    with _starting:  # one that began to run, but is not known yet, would outlive the night
+        for process in tuple(_running):
+            _kill(process)
 
 
 def _kill(process: int) -> None:
@@ -100,11 +103,12 @@ def run_program(
         asked.write(request.encode())
         asked.seek(0)
         try:
-            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
+            with _starting:
+                process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
+                _running.add(process.pid)
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(provider, why, FailureKind.DOWN) from None
-        _running.add(process.pid)
         try:
             status = process.wait(seconds)
         except subprocess.TimeoutExpired:
