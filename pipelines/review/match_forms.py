@@ -218,7 +218,7 @@ def _token(found: re.Match[str], *, begins: bool) -> _Token:
     return _Token(key, kind, says, found.start(), found.end())
 
 
-def replaced_in(line: str, items: Iterable[Item]) -> str:
+def replaced_in(line: str, items: Iterable[Item], *, is_whole: bool = False) -> str:
     """Return the id of the one item that a line gives a new value; empty if it gives none, or to several.
 
     The line names a value (a name, number, time or code) that is in no other of the items, and near it one of the same
@@ -228,23 +228,25 @@ def replaced_in(line: str, items: Iterable[Item]) -> str:
     Args:
         line: the sentence.
         items: the active items that it may speak of.
+        is_whole: whether the line has to say all that the item says, and nothing but the new value besides.
     """
     held = list(items)
     having = Counter(unit for one in held for unit in _read(one.text).units)
-    found = [item.id for item in held if _replacement(line, item.text, having)]
-    return found[0] if len(found) == 1 else ""
+    found = [(item.id, whole) for item in held for text, whole in [_replacement(line, item.text, having)] if text]
+    return found[0][0] if len(found) == 1 and (found[0][1] or not is_whole) else ""
 
 
-def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> str:
+def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> tuple[str, bool]:
     """Return an item's text with the new value that a line gives it, or the line if that says more; else empty.
 
-    `having` counts the items that have a unit.
+    With it goes whether the line says all that the item says and nothing else. `having` counts the items that have a
+    unit.
     """
     said, held = _read(line), _read(text)
     words, both = said.tokens, said.units & held.units
     pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
     if not pairs or folded(text) in folded(line):
-        return ""
+        return "", False
     surest, apart, at, to = min(pairs)
     old, new, own = words[at], words[to], {one.key for one in held.tokens}
     value = {key for unit in both if old.key in unit for key in unit}
@@ -255,9 +257,10 @@ def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) ->
     is_about = (is_repeated or bool(shared - value)) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
     is_short = is_all and len(words) <= _SHORT and len(more) < _FEWEST
     if apart > _BETWEEN or not (is_about or is_short):
-        return ""
+        return "", False
     is_clear = is_all and len({words[one[2]].key for one in pairs if one[0] == surest}) == 1
-    return (_with_value(text, line, old, new) if is_clear else "") or f"{line[:1].upper()}{line[1:]}"
+    changed = _with_value(text, line, old, new) if is_clear else ""
+    return changed or f"{line[:1].upper()}{line[1:]}", is_all and shared == matter
 
 
 def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, int, int]]:
@@ -334,7 +337,7 @@ def _corrects(target: str, text: str) -> bool:
     names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
     has_all = names_new and {one.key for one in held.tokens if one.says} <= {one.key for one in said.tokens}
     is_apart = len(said.tokens) == len(held.tokens) and parts_at(target, text) is not None
-    return has_all or is_apart or bool(_replacement(target, text, Counter()))
+    return has_all or is_apart or bool(_replacement(target, text, Counter())[0])
 
 
 def corrected_text(form: ClosingForm, text: str) -> str:
@@ -344,4 +347,4 @@ def corrected_text(form: ClosingForm, text: str) -> str:
         form: the form.
         text: the item's sentence.
     """
-    return _replacement(form.target, text, Counter()) or f"{form.target[:1].upper()}{form.target[1:]}"
+    return _replacement(form.target, text, Counter())[0] or f"{form.target[:1].upper()}{form.target[1:]}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
-from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
+from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.transcripts.acts import Act
@@ -269,8 +269,22 @@ def _is_vetoed(candidate: Candidate, document: str, context: ReviewContext) -> b
 
 
 def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
-    """Rule on an uncertain candidate without a model."""
-    return _ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)
+    """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value."""
+    candidate = one.candidate
+    if _was_closed(one, context):
+        return _ignored(one, "it repeats a closed item")
+    if candidate.trust is Trust.OWNER and candidate.by.startswith("rules@") and candidate.page_section != ASKED:
+        held = {
+            belief.item.id: belief
+            for belief in context.known.near(candidate, one.place)
+            if belief.item.type is candidate.type
+            and belief.item.page_section != ASKED
+            and belief.learnt <= candidate.entry.day
+        }
+        old = held.get(replaced_in(candidate.text, [belief.item for belief in held.values()], is_whole=True))
+        if old and not guarded(OperationKind.SUPERSEDE, [old], candidate.trust, candidate.entry.day, context.known):
+            return _ruling(one, OperationKind.SUPERSEDE, old, reason="the owner names its value beside a new one")
+    return _ruling(one, _ADD)
 
 
 def _was_closed(one: Filed, context: ReviewContext) -> bool:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.review.match_forms import replaced_in
-from pipelines.store.item import Item, ItemType
+from pipelines.store.item import Item, ItemType, Trust
+from tests.making import candidate
+from tests.review.ruling import GENERAL, context, rulings, told
+from tests.store.test_acts import HUMAN, user
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -54,6 +58,15 @@ def test_most_explicit_replacements_are_seen_in_every_language(part: str, least:
         assert all(one in {"", old} for one, old in named)
         found += sum(one == old for one, old in named)
     assert found >= least
+
+
+@pytest.mark.parametrize("word", [Trust.SELF, Trust.OWNER])
+def test_what_is_true_beside_another_is_never_struck_or_merged(word: Trust) -> None:
+    ruled = []
+    for old, new in (pair for one in DISTINCT for pair in (one, one[::-1])):
+        held = Item(ItemType.DECISION, old, "k1111111111", since="2026-03-01", trust=Trust.SELF)
+        ruled += told(rulings([replace(candidate(new), trust=word)], context([(GENERAL, held)], word=word)))
+    assert {kind for kind, _ in ruled} == {"add"}
 
 
 def test_what_is_true_beside_another_is_seldom_offered() -> None:
@@ -97,3 +110,24 @@ def test_a_correction_gives_the_value_in_any_language(memory: Memory, held: str,
     memory.curate(*SECOND)
     new = text or f"{line[:1].upper()}{line[1:]}"
     assert status(memory) == {held: "superseded", new: "live", "The kettle leaks.": "live"}
+
+
+@pytest.mark.parametrize(
+    ("held", "line", "becomes"),
+    [
+        ("The site is built with Jekyll.", "The site is built with Hugo, no longer Jekyll.", "superseded"),
+        ("Die Frist endet am 12. Mai.", "Die Frist endet am 26. Mai, nicht am 12. Mai.", "superseded"),
+        ("Unit tests run with Jest.", "Vitest instead of Jest.", "live"),  # it does not say all that the old one says
+        ("Send Odile the price list.", "Send Odile and Bernard the invoice.", "live"),
+    ],
+)
+def test_the_owner_s_word_replaces_what_it_repeats_but_for_the_value(
+    memory: Memory, tmp_path: Path, held: str, line: str, becomes: str
+) -> None:
+    memory.write("Logs/2026-03-11.md", f"- Decision: {held}\n")
+    memory.curate(*FIRST)
+    source = tmp_path / "a.jsonl"
+    source.write_text(json.dumps(user(f"Decision: {line}", timestamp="2026-03-12T09:00:00Z", **HUMAN)) + "\n")
+    memory.curate("capture", str(source), "--now", "2026-03-12T10:00")
+    memory.curate(*SECOND)
+    assert status(memory) == {held: becomes, line: "live"}
