@@ -16,6 +16,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.file_items import with_superseded
 from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import with_link, without_link
+from pipelines.review.match_forms import replaced_in
 from pipelines.review.outcomes import (
     DOUBT,
     REOPEN,
@@ -355,6 +356,8 @@ def with_unsettled_pairs(
 ) -> dict[str, Document]:
     """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
 
+    Pairs of which one names the other's value beside a new one are never too many.
+
     Args:
         documents: every document by path.
         days: the days with logs, in order.
@@ -371,7 +374,7 @@ def with_unsettled_pairs(
     linked = [(path, one) for path, one in held.values() if one.links and MAY_CONFLICT in dict(one.links)]
     for path, one in sorted(linked, key=lambda pair: (pair[1].learnt, pair[1].id), reverse=True):
         _, old = held.get(dict(one.links)[MAY_CONFLICT][0], ("", None))
-        waits = old is not None and one.learnt >= first and room > 0
+        waits = old is not None and one.learnt >= first and (room > 0 or bool(replaced_in(one.text, [old])))
         room -= waits
         if not waits or to_person:
             after[path] = edited(after[path], replace={one.id: without_link(one, MAY_CONFLICT)})

@@ -163,7 +163,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
     after, named = list(rulings), _named_in(rulings)
     for at, ruling in enumerate(rulings):
         one = ruling.candidate
-        if one is None or ruling.told not in days or not one.by.startswith(RULES) or one.type is ItemType.TODO:
+        if one is None or ruling.told not in days or not one.by.startswith(RULES):
             continue
         there = known.near(one, ruling.document)
         rows = Counter(_row(one, belief) for belief in there)
@@ -171,9 +171,10 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         near = [
             (shared(one.text, belief.item.text), belief.item.id)
             for _, belief in _near_ones(ruling, named, known)
-            if _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
+            if one.type is not ItemType.TODO and _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
         ]
-        held = [old.item for old in there if old.item.type is one.type and _may_conflict(one, old)]
+        is_own = one.trust.reaches(Trust.SELF) and one.page_section != ASKED
+        held = [old.item for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
         other = replaced_in(one.text, held) if one.id and ruling.kind is OperationKind.ADD and not ruling.asks else ""
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
