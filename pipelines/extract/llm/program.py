@@ -14,7 +14,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,15 +30,13 @@ if TYPE_CHECKING:
 PROVIDER: Final = "exec"
 _ANSWER_BYTES = 4_000_000
 _running: set[int] = set()
-_starting = threading.Lock()
 
 
 @atexit.register
 def end_programs() -> None:
     """Kill every running program: at the end of its time, a night leaves the thread that waits for one."""
-    with _starting:  # one that began to run, but is not known yet, would outlive the night
-        for process in tuple(_running):
-            _kill(process)
+    for process in tuple(_running):
+        _kill(process)
 
 
 def _kill(process: int) -> None:
@@ -102,10 +100,16 @@ def run_program(
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as output:
         asked.write(request.encode())
         asked.seek(0)
+
+        def start() -> subprocess.Popen[bytes]:
+            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
+            _running.add(process.pid)
+            return process
+
         try:
-            with _starting:
-                process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
-                _running.add(process.pid)
+            # A signal interrupts the main thread: there it could end the night before the program is known.
+            with ThreadPoolExecutor(1) as starter:
+                process = starter.submit(start).result()
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(provider, why, FailureKind.DOWN) from None
