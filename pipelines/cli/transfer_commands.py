@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,9 @@ from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
+from pipelines.store.document import rows_for
+from pipelines.store.files import read_bytes
+from pipelines.store.ledger import ledger_on_disk
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -24,7 +28,14 @@ def curate_export(*, file: str, root: Path) -> None:
     """Write the whole memory to FILE, which `curate init --from` restores; `-` is standard output.
 
     That is its history in git, and all files as they stand, transcripts too. It is read by whoever has the file.
+
+    Of a page of the memory, such as Projects/tide.md, print its text and what the ledger knows of its lines, as JSON.
     """
+    if (page := PurePosixPath(file)).suffix == ".md" and (data := read_bytes(root, file)) is not None:
+        text = data.decode(errors="replace")
+        rows = rows_for(file, text, ledger_on_disk(root))
+        say_json({"path": str(page), "text": text, "rows": [json.loads(row) for _, row in sorted(rows.items())]})
+        return
     target = Path(file).expanduser().absolute()
     if file != "-" and (target.exists() or root.resolve() in target.resolve().parents):
         why = "is there already" if target.exists() else "would be part of the memory"

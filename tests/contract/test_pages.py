@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -46,6 +47,14 @@ def test_a_night_with_nothing_new_changes_no_byte(told: Memory) -> None:
     before, count = told.files(), commits(told)
     night(told, DAY)
     assert (told.files(), commits(told)) == (before, count)
+
+
+def test_an_exported_page_carries_what_the_ledger_knows(told: Memory) -> None:
+    page = json.loads(told.curate("export", ALPHA))
+    assert (page["path"], page["text"]) == (ALPHA, told.read(ALPHA))
+    rows = {row["id"]: row for row in page["rows"] if "type" in row}
+    assert rows.keys() == {ident(told, text) for text in items(told)}
+    assert all(row["from"][0].startswith(f"Logs/{DAY[:10]}.md#L") for row in rows.values())
 
 
 def test_new_words_are_the_persons_and_the_old_ones_are_in_the_history(told: Memory) -> None:
