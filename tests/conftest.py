@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -60,6 +61,11 @@ def pytest_configure() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = SHARED
 
 
+def pytest_collection_finish() -> None:
+    """Look no more at what was collected, neither for garbage, nor, which copies it, in each process that is forked."""
+    gc.freeze()
+
+
 def _has_room(folder: str) -> bool:
     """Whether a folder that is held in memory takes what the tests write, and runs the programs among it."""
     found = os.statvfs(folder) if Path(folder).is_dir() else None
@@ -82,12 +88,17 @@ def _alone(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Iterator[
     yield
     while SERVED:
         SERVED.pop().should_exit = True
+    for key in _foreign():  # what a test set by itself
+        del os.environ[key]
+
+
+def _foreign() -> list[str]:
+    return [key for key in os.environ if key.startswith(_FOREIGN)]
 
 
 def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
-    for key in list(os.environ):
-        if key.startswith(_FOREIGN):
-            patch.delenv(key)
+    for key in _foreign():
+        patch.delenv(key)
     patch.setenv("HOME", str(home))
     patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from os import _exit  # as it is: a test may have replaced it
@@ -34,6 +35,7 @@ def forked(
 
 
 def _become(words: tuple[str, ...], cwd: Path | None, first: Callable[[], object]) -> None:
+    gc.disable()  # what the tests left would be walked through, and copied, at each collection
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
     sys.argv = ["curate", *words]
     code: object = 99

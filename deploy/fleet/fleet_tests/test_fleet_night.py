@@ -71,6 +71,7 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
         fleet.check_no_key_was_kept(*TENANTS)
 
 
+@pytest.mark.torture
 def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     good, bad = fleet.memory("acme", 1), fleet.memory("acme", 2)
@@ -167,6 +168,7 @@ def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_a_worker_without_room_pauses_and_leaves_the_nights_to_others(fleet: Fleet) -> None:
     fleet.write_settings(None, f"free_mb = {10**9}", acme="")
     remote = fleet.memory("acme")
@@ -202,6 +204,7 @@ def test_what_waits_for_another_try_can_be_tried_now(fleet: Fleet) -> None:
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_settings_and_keys_that_are_amiss_are_told_and_no_memory_dies_of_them(fleet: Fleet) -> None:
     fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
     remotes = {tenant: fleet.memory(tenant) for tenant in TENANTS}
