@@ -31,7 +31,7 @@ from benchmarks.believed import believed
 from benchmarks.conversations import read_conversations
 from benchmarks.month import live
 from benchmarks.month_gold import read_month
-from pipelines.cli.run_command import night_of
+from pipelines.cli.night_of import night_of
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.month_gold import read_month
 from benchmarks.month_pages import Row, Stands, page_rows, row_of, written_rows
+from pipelines.cli.night_of import night_of
 from pipelines.cli.output import count, say, say_json, say_table
 from pipelines.cli.progress_line import watch_for_people
-from pipelines.cli.run_command import night_of
 from pipelines.clock import moment
 from pipelines.errors import CurateError
 from pipelines.night.report import Watch

@@ -55,7 +55,7 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
         )
 
 
-SERVES = ("view", "schedule", "models fetch", "night --due", "import", "export -", "demo")
+SERVES = ("view", "schedule", "models fetch", "run --due", "import", "export -", "demo")
 """What does not end, asks the network or standard input, prints bytes, or has a test of its own."""
 
 

@@ -88,7 +88,6 @@ _PLUMBING = {
     "capture": "Copy an agent's sessions into the logs.",
     "context": "Print what a new session starts with.",
     "mcp": "Serve the memory to an agent as tools (MCP).",
-    "night": "Curate a memory on a remote: fetch, run, push.",
 }
 """What agents and schedulers call; help does not list it."""
 VERBS: Final = {**_FIRST, **_MORE, **_PLUMBING}
@@ -119,6 +118,7 @@ _RENAMED = {
     "impact": "why",
     "audit": "search",
     "unpin": "pin --off",
+    "night": "run",
 }
 """Former names of verbs, which still work."""
 

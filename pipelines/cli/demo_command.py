@@ -13,9 +13,9 @@ import click
 
 from pipelines.cli.init_command import make_memory
 from pipelines.cli.models_commands import can_ask
+from pipelines.cli.night_of import night_of
 from pipelines.cli.options import open_memory
 from pipelines.cli.output import say, say_bold
-from pipelines.cli.run_command import night_of
 from pipelines.errors import BadFile
 from pipelines.night.report import Watch
 from pipelines.night.unattended import curate_unattended

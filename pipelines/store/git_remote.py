@@ -59,7 +59,7 @@ class Refused(NotPushed):
 
 
 NIGHT_REF: Final = "refs/curate/night"
-"""At the remote: the newest commit that a `curate night` made or read through."""
+"""At the remote: the newest commit that a `curate run REMOTE` made or read through."""
 
 
 @dataclass(frozen=True, slots=True)

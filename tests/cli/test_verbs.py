@@ -31,7 +31,7 @@ def test_help_shows_twelve_verbs_names_the_others_and_hides_what_agents_call(
     shown = re.findall(r"(?m)^  (\w+) {2,}\S", told.partition("Verbs:")[2].partition("More:")[0])
     assert shown == "demo init install run status log search add done correct review view".split()
     named = set(re.findall(r"\w+", told.partition("More:")[2]))
-    assert VERBS.keys() - named - set(shown) == {"capture", "context", "mcp", "night"}
+    assert VERBS.keys() - named - set(shown) == {"capture", "context", "mcp"}
     for verb in VERBS:
         assert run_cli([verb, "--help"]) == 0
         assert "Usage: curate" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The child of one night: a plain `curate night REMOTE` that sees one tenant's settings and keys, and nothing else.
+"""The child of one night: a plain `curate run REMOTE` that sees one tenant's settings and keys, and nothing else.
 
 Its environment is built from nothing, its home is a new folder, its group of processes dies with it, and its time,
 memory and disk are limited. Of the fleet it has one end of a socket, over which it asks before each call of a model.
@@ -109,7 +109,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
         with (place / "out").open("wb") as out, (place / "err").open("wb") as err, theirs:
             process = await asyncio.create_subprocess_exec(
                 "/bin/sh", "-c", CONFINE, "sh", str(limits.memory_mb * 1024), str(limits.disk_mb * _MB // 512),
-                program, "night", remote, "--workdir", str(folder), "--json",
+                program, "run", remote, "--workdir", str(folder), "--json",
                 env=_environment(place, config, keys) | {GUARD: str(theirs.fileno())}, cwd=place,
                 stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err,
                 pass_fds=[theirs.fileno()], start_new_session=True,

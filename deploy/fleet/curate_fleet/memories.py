@@ -27,7 +27,7 @@ TRIES: Final = 12
 """So often a memory is tried in one night, when the failures are not its own."""
 _TENANT = re.compile(r"\w[\w-]{0,63}")
 _PASSWORD = re.compile(r"https?://[^/\s]*@|://[^/@\s]*:[^/@\s]*@")
-# What `curate night` fetches from; it refuses what could run a program, and so does `add`.
+# What `curate run REMOTE` fetches from; it refuses what could run a program, and so does `add`.
 _ADDRESS = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:|//)[^\s-]\S*")
 _HOURS = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
 

@@ -1,4 +1,4 @@
-"""The sweep: which memories have something new, as `curate night --due` tells; each gets one job a night."""
+"""The sweep: which memories have something new, as `curate run --due` tells; each gets one job a night."""
 
 from __future__ import annotations
 
@@ -98,9 +98,9 @@ def _heads(rows: Sequence[Row], settings: FleetSettings) -> list[Heads | str]:
 
 
 def _asked(rows: Sequence[Row], tenant: str, settings: FleetSettings) -> list[Heads | str]:
-    """Ask `curate night --due` about the memories of a tenant, with their keys, by which git reaches the remotes."""
+    """Ask `curate run --due` about the memories of a tenant, with their keys, by which git reaches the remotes."""
     try:
-        words = [settings.program(), "night", "--due", "--json"]
+        words = [settings.program(), "run", "--due", "--json"]
         environ = {**settings.keys_of(tenant), "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
         listing = "".join(f"{row['remote']}\n" for row in rows)
         done = subprocess.run(words, check=False, capture_output=True, input=listing.encode(), env=environ)
@@ -110,7 +110,7 @@ def _asked(rows: Sequence[Row], tenant: str, settings: FleetSettings) -> list[He
     except (FleetFault, OSError) as fault:
         return [str(fault)] * len(rows)
     except ValueError:
-        return [f"`curate night --due` ended with {done.returncode}"] * len(rows)
+        return [f"`curate run --due` ended with {done.returncode}"] * len(rows)
     return [
         clean(one["error"]["sentence"]) if "error" in one else Heads(one["head"], one["night"] or "") for one in told
     ]

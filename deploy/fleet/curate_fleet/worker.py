@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LONGEST = 1800.0
 _LOOK = 5.0
 FINE, PERSON, LATER = 0, 1, 75
-"""Exit codes of `curate night`: curated, or it needs a person, or it may pass by itself."""
+"""Exit codes of `curate run REMOTE`: curated, or it needs a person, or it may pass by itself."""
 _MACHINES = frozenset({"BadSettings", "NotWritable", "NotYours"})
 """Errors in its report that are not the memory's own: a tenant's settings, and this machine's disk."""
 _TENANTS = frozenset({"unauthorised"})
@@ -175,7 +175,7 @@ def outcome_of(ran: Ran) -> NightOutcome:
     error = ran.why or " ".join(fault.get("sentence", "").split())
     report = {
         "run": told.get("run"),
-        "cost": told.get("cost"),
+        "cost": {key: model.get(key) for key in ("usd", "calls", "input_tokens", "output_tokens")},
         "entries": told.get("entries"),
         "pending_days": told.get("pending_days"),
         "exit_code": ran.code,

@@ -5,7 +5,7 @@ python -m fleet_tests.benchmark [nights|sweep|cpu|bank|simulate]... [--memories 
 
 Without a name, all are done. `nights`: memories an hour for one, two and four workers of one slot each, in rounds, with
 the processor time of a memory beside it, which a busy machine does not change. `sweep`: so many local remotes, of which
-94 of 100 have nothing new. `cpu`: the processor time of `curate night` in a warm clone and in none. `bank`: calls
+94 of 100 have nothing new. `cpu`: the processor time of `curate run REMOTE` in a warm clone and in none. `bank`: calls
 reserved and settled in a second. `simulate`: 10,000 and 100,000 memories on 20 workers under 2 million tokens a minute.
 PostgreSQL comes out of the wheel. The provider is local and answers at once.
 """
@@ -156,7 +156,7 @@ def measure_cpu(server: str, folder: Path, rounds: int) -> None:
 
         def night(remote: str) -> float:
             before = _cpu()
-            words = ["curate", "night", remote, "--workdir", str(fleet.nights)]
+            words = ["curate", "run", remote, "--workdir", str(fleet.nights)]
             subprocess.run(words, env=environ, check=True, capture_output=True)
             return _cpu() - before
 

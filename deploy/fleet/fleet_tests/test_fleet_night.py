@@ -301,7 +301,7 @@ def test_the_examples_of_other_schedulers_curate_each_memory_once(fleet: Fleet) 
     listing = fleet.folder / "remotes.txt"
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     remotes = [fleet.memory("acme", number) for number in range(4)]
-    script = re.search(r"```\n(curate night --due.+?)```", text, re.DOTALL)
+    script = re.search(r"```\n(curate run --due.+?)```", text, re.DOTALL)
     job = (Path(__file__).parents[2] / "kubernetes.yaml").read_text()
     assert script
     listing.write_text("".join(f"{remote}\n" for remote in remotes[:2]))

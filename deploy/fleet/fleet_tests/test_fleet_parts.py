@@ -327,7 +327,7 @@ def test_a_remote_that_does_not_answer_is_shown_and_nothing_is_queued(fleet: Fle
 def test_a_memory_that_was_curated_elsewhere_is_not_queued(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
     fleet.write_settings(None)
     remote = fleet.memory("default")
-    assert run_cli(["night", remote, "--workdir", str(fleet.folder / "elsewhere")]) == 0, capsys.readouterr()
+    assert run_cli(["run", remote, "--workdir", str(fleet.folder / "elsewhere")]) == 0, capsys.readouterr()
     fleet.curate("add", remote)
     assert fleet.curate("sweep") == "1 memory is due, 0 queued.\n"
     assert fleet.states() == {"done": 1}

@@ -1,4 +1,4 @@
-"""`curate night`: one run publishes, a late one is refused, and what was pushed meanwhile is joined."""
+"""`curate run REMOTE`: one run publishes, a late one is refused, and what was pushed meanwhile is joined."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Remote:
     def night(self, *options: str, workdir: str = "worker", exits: int = 0) -> dict[str, Any]:
         """Run a night and return what it printed as JSON: one object, and nothing else."""
         self.capsys.readouterr()
-        arguments = ("night", str(self.path), "--workdir", str(self.folder / workdir), "--json")
+        arguments = ("run", str(self.path), "--workdir", str(self.folder / workdir), "--json")
         code = run_cli([*arguments, *(options or ("--now", NIGHT))])
         told = self.capsys.readouterr()
         assert code == exits, told
@@ -91,7 +91,7 @@ class Remote:
 
     def other_night(self) -> str:
         """Return the command of a whole night in another worker."""
-        words = [sys.executable, "-m", "pipelines.cli", "night", str(self.path), "--now", "2025-01-02T23:30"]
+        words = [sys.executable, "-m", "pipelines.cli", "run", str(self.path), "--now", "2025-01-02T23:30"]
         words += ["--workdir", str(self.folder / "other")]
         inside = f"PYTHONPATH={Path(__file__).parents[3]} HOME={self.folder} PATH={os.environ['PATH']} TZ=UTC"
         return f"env -i {inside} {shlex.join(words)} >{self.folder}/other.txt 2>&1"
@@ -108,7 +108,7 @@ def test_a_night_is_pushed_with_its_ref_and_the_next_one_finds_nothing_new(remot
     refs = remote.refs()
     assert refs["refs/heads/main"] == refs[NIGHT_REF] == told["after"] == told["night"] == told["commit"]
     assert (told["before"], told["pushed"], told["branch"]) == (before, True, "main")
-    assert told["cost"] == {"usd": 0, "calls": 0, "input_tokens": 0, "output_tokens": 0}
+    assert (told["model"]["usd"], told["model"]["calls"]) == (0, 0)
     assert remote.items() == ["never push on Friday", "the cache keeps 40 entries"]
     for workdir in ("worker", "another"):
         again = remote.night(workdir=workdir)
@@ -195,7 +195,7 @@ def test_a_run_killed_at_its_push_is_repeated_and_nothing_is_doubled(remote: Rem
     script.parent.mkdir(exist_ok=True)
     script.write_text(f"#!/bin/sh\nkill -9 $(sed 's/process \\([0-9]*\\) .*/\\1/' {lock})\nexit 1\n")
     script.chmod(0o755)
-    words = [sys.executable, "-m", "pipelines.cli", "night", str(remote.path), "--now", NIGHT]
+    words = [sys.executable, "-m", "pipelines.cli", "run", str(remote.path), "--now", NIGHT]
     words += ["--workdir", str(remote.folder / "worker")]
     before = remote.refs()
     assert subprocess.run(words, check=False, capture_output=True).returncode == -signal.SIGKILL
@@ -307,8 +307,8 @@ def test_a_night_costs_no_more_than_its_caller_allows(remote: Remote, monkeypatc
         read_by(wire, remote, monkeypatch)
         told = remote.night("--now", NIGHT, "--max-usd", "0.001")
         assert "more than max_usd = 0.001 allows" in told["model"]["over_budget"]
-        assert (told["cost"]["calls"], told["pushed"]) == (0, False)
-        assert remote.night("--now", NIGHT, "--max-usd", "50")["cost"]["calls"]
+        assert (told["model"]["calls"], told["pushed"]) == (0, False)
+        assert remote.night("--now", NIGHT, "--max-usd", "50")["model"]["calls"]
 
 
 def test_a_full_disk_passes_and_a_folder_that_may_not_be_written_needs_a_person(
@@ -336,7 +336,7 @@ def test_only_remotes_with_news_are_due(
         listing = "".join(f"{one}\n" for one in ("# all of them", "", *remotes))
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(listing.encode())))
         capsys.readouterr()
-        assert run_cli(["night", "--due", *options]) == exits
+        assert run_cli(["run", "--due", *options]) == exits
         told = capsys.readouterr()
         return told.out, told.err
 
@@ -348,13 +348,13 @@ def test_only_remotes_with_news_are_due(
     assert rows[0] == {"remote": str(read), "due": False, "head": head, "night": head}
     assert rows[1]["error"]["kind"] == "Unreachable"
     assert rows[2] == {"remote": str(remote.path), "due": True, "head": head, "night": None}
-    for words in (["night"], ["night", str(remote.path), "--due"]):
+    for words in (["run", "x", "--due"], ["run", str(remote.path), "--due"]):
         assert run_cli(words) == 2
         assert "Name one remote, or give a list to --due." in capsys.readouterr().err
 
 
 def test_people_read_what_was_pushed(remote: Remote, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["night", str(remote.path), "--now", NIGHT, "--workdir", str(remote.folder / "worker")]
+    arguments = ["run", str(remote.path), "--now", NIGHT, "--workdir", str(remote.folder / "worker")]
     assert run_cli(arguments) == 0
     assert f" to main of {remote.path}." in capsys.readouterr().out
     assert run_cli(arguments) == 0

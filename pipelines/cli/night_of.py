@@ -1,0 +1,93 @@
+"""What runs here and elsewhere share: the night that the settings describe, and what a person reads of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pipelines.cli.output import count, dollars, on_terminal, say, warn
+from pipelines.clock import day_of
+from pipelines.night.run import Night
+from pipelines.queries.startup.kept import was_asked
+from pipelines.store.layout import BRIEFING
+from pipelines.store.session_state import CAPTURED
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.extract.llm.guard import Guard
+    from pipelines.extract.llm.replies import Replies
+    from pipelines.night.report import RunReport
+    from pipelines.settings import Settings
+    from pipelines.user_settings import UserSettings
+
+
+def at_most(user: UserSettings, max_usd: float | None) -> UserSettings:
+    """Return the settings of somebody whose run may cost so many dollars, if they allow more."""
+    if max_usd is None or (user.caps.max_usd is not None and user.caps.max_usd <= max_usd):
+        return user
+    return replace(user, caps=user.caps.model_copy(update={"max_usd": max_usd}))
+
+
+def night_of(
+    root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
+) -> tuple[Night, Replies]:
+    """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
+    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
+    from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
+
+    replies, budget = Replies(root), None
+    if guard or user.caps != CostCaps():
+        from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
+
+        budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings)), guard=guard)
+    extractor = choose_extractor(user, replies, budget=budget)
+    night = Night(
+        root,
+        settings,
+        extractor,
+        when,
+        again,
+        rules_from=user.rules_from,
+        agents=(root / CAPTURED).is_file() or was_asked(root, when.timestamp()),
+    )
+    if not isinstance(extractor, RulesExtractor):
+        from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
+        from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
+
+        verifier = verifier_of(extractor, user, replies, budget=budget)
+        night = replace(night, verifier=verifier, writer=briefer_of(extractor))
+    if remote := user.push.remote_of(root):
+        from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
+
+        night = replace(night, sharing=Sharing(settings, user.push, remote, when))
+    return night, replies
+
+
+def print_report(report: RunReport, user: UserSettings) -> None:
+    """Print the run: one line, what needs a person, and details on a terminal."""
+    commit = f" (commit {report.commit[:10]})" if report.commit else ""
+    say(f"{report.summary()}{commit}.")
+    say(*(f"Note: {warning}" for warning in report.warnings))
+    stays = count(report.entries["pending"], "entry stays", "entries stay")
+    if report.failure:  # on standard error, which cron mails
+        warn(f"{report.failure} {stays} pending for the next run.")
+    if report.over_budget:
+        say(f"{report.over_budget} {stays} pending; the next run reads the oldest first.")
+    if usd := report.tally.usd:
+        say(f"The model calls cost {dollars(usd)}.")
+    if report.vectors_left:
+        texts = count(report.vectors_left, "text is", "texts are")
+        say(f"{texts} found by words alone so far. The next runs go on; `curate index` does it now.")
+    if on_terminal() and report.added:
+        say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
+        say(f"  {BRIEFING} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
+    left = report.entries["left"]
+    if left and report.extractor.startswith("rules"):  # a model leaves out on purpose
+        lines = count(left, "line was", "lines were")
+        say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
+    if left and not user.chosen and not user.keys:  # nobody chose to have no model
+        say("No model reads the logs. `curate models` shows who can.")
