@@ -228,5 +228,5 @@ def clock(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text, re.ASCII)
     if not found:
-        raise UsageFault(f"--time {text} is not a time of day.", "Write it like 02:00 or 23:30.")
+        raise UsageFault(f"{text} is not a time of day.", "Write it like 02:00 or 23:30.")
     return int(found[1]), int(found[2])

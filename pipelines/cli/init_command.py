@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.options import now_option
 from pipelines.cli.output import say, say_verbatim
-from pipelines.cli.set_up import SetUp, set_up
+from pipelines.cli.set_up import SetUp, never_asked, set_up
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, GitFault, PathNotUtf8, UsageFault
 from pipelines.settings import load_settings
@@ -155,7 +155,7 @@ def _make(root: Path, now: str | None, said: SetUp) -> None:
             say_verbatim(f"  export CURATE_MEMORY={shlex.quote(str(root))}")
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")
-    if fresh or said.is_said:
+    if fresh or said.is_said or never_asked():
         set_up(root, said)
     if fresh:
         say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')

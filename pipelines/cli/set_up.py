@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -21,10 +21,12 @@ from pipelines.queries.readers import readers
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pipelines.user_settings import UserSettings
 
+Answer = TypeVar("Answer")
 _NONE, _NEVER, _USUAL = "none", "never", "02:00"
 
 
@@ -50,6 +52,11 @@ class SetUp:
         return self.yes or any(one is not None for one in (self.agents, self.reader, self.nights))
 
 
+def never_asked() -> bool:
+    """Whether somebody at a terminal has not said on this machine who reads the logs."""
+    return can_ask() and not load_user_settings(os.environ).chosen
+
+
 def set_up(root: Path, said: SetUp) -> None:
     """Ask what was not said, where somebody can answer; connect, choose and schedule; say what was left out.
 
@@ -57,7 +64,10 @@ def set_up(root: Path, said: SetUp) -> None:
         UsageFault: an agent, a reader or a time is none.
     """
     may_ask = can_ask() and not said.yes
-    _connect(root, said.agents or (_asked_agents(root) if may_ask else ",".join(_found(root)) if said.yes else _NONE))
+    for name in (
+        _named(said.agents) if said.agents else _asked_agents(root) if may_ask else _found(root) if said.yes else []
+    ):
+        _install(root, name)
     user = load_user_settings(os.environ)
     if said.reader:
         choose([said.reader])
@@ -74,24 +84,35 @@ def _found(root: Path) -> list[str]:
     return found_agents(asked_for(root, None, None))
 
 
-def _asked_agents(root: Path) -> str:
+def _asked_agents(root: Path) -> list[str]:
     found = _found(root)
     say("", "Which agents shall use the memory? Those found here are ticked.")
     say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _agents()), hang=" " * 21)
-    asked = click.prompt("Names, with commas between, or none", default=",".join(found) or _NONE)
-    return str(asked)
+    return _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
+
+
+def _asked(question: str, default: str, read: Callable[[str], Answer]) -> Answer:
+    """Return what is made of an answer; one that cannot be read is asked for again."""
+
+    def read_or_refuse(text: str) -> Answer:
+        try:
+            return read(text)
+        except UsageFault as fault:
+            raise click.BadParameter(str(fault)) from None
+
+    answer: Answer = click.prompt(question, default=default, value_proc=read_or_refuse)
+    return answer
 
 
 def _agents() -> list[str]:
     return [name for name in TARGETS if name not in {"agents", "cron", "systemd", "launchd"}]
 
 
-def _connect(root: Path, names: str) -> None:
+def _named(names: str) -> list[str]:
     wanted = [one.strip() for one in names.split(",") if one.strip() not in {"", _NONE}]
     if unknown := [name for name in wanted if name not in _agents()]:
         raise UsageFault(f"{unknown[0]} is no agent.", f"There are: {', '.join(_agents())}.")
-    for name in wanted:
-        _install(root, name)
+    return wanted
 
 
 def _install(root: Path, name: str, time: str = "") -> None:
@@ -115,13 +136,18 @@ def _asked_reader(user: UserSettings) -> str:
 
 def _asked_nights() -> str:
     say("", "When shall nights run? The computer is on then, or catches up later.")
-    return str(click.prompt(f"HH:MM, or {_NEVER}", default=_USUAL))
+    return _asked(f"HH:MM, or {_NEVER}", _USUAL, _time)
+
+
+def _time(text: str) -> str:
+    if text != _NEVER:
+        clock(text)
+    return text
 
 
 def _schedule(root: Path, time: str) -> None:
-    if time == _NEVER:
+    if _time(time) == _NEVER:
         return
-    clock(time)
     if not (name := scheduler_here()):
         warn("Neither systemd nor cron answers here. `curate schedule` runs the nights in the foreground.")
         return

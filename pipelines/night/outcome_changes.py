@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
+from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_superseded
 from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import with_link, without_link
@@ -50,7 +51,6 @@ from pipelines.store.item import (
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import words_key
-from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -175,7 +175,7 @@ def correct_item(
 ) -> Changed:
     """Return the documents with a new sentence in an item's place, and the outcome.
 
-    The new item has the old one's type, section, pin, and due day if the sentence gives none, as in `(due 2026-05-12)`;
+    The new item has the old one's type, section, pin, and due day if the sentence gives none, as in `by Friday`;
     the same sentence with another due day changes only that. If another item has the sentence already, it becomes
     the successor. If the old one was wrong all along, the new one holds from the old one's first day.
 
@@ -192,8 +192,8 @@ def correct_item(
     path, placed = placed_item(documents, ident)
     old = placed.item
     _must_hold(old, path)
-    text, due = stated_due(text) if old.type is ItemType.TODO else (text, "")
-    text, due = text.rstrip(), due or old.due
+    text, due = due_of(text, voice.today) if old.type is ItemType.TODO else (text, "")
+    text, due = text.rstrip(), due or due_after(old, text, voice.today)
     if words_key(text) == words_key(old.text):
         if voice.trust is Trust.OWNER and due != old.due:
             changed = edited(documents[path], replace={ident: replace(old, due=due)})
@@ -203,9 +203,8 @@ def correct_item(
     if same and (why := voice.why_not(old)):
         claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
         return _with_claims(documents, [Outcome(ident, old, asked=True)], [claim], voice)
-    new = same or _successor(
-        documents, replace(old, due=due), path, text, voice, since=old.since if never_held else voice.today
-    )
+    since = old.since if never_held else voice.today
+    new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due)
     if why := voice.why_not(old):
         question = Question(new, path, why, old)
         return dict(asked(documents, [question], voice.quoted, voice.today)), [Outcome(ident, old, asked=True)]

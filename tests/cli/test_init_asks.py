@@ -72,6 +72,22 @@ def test_no_is_an_answer_to_each_question(
     assert "Which agents" not in asked(monkeypatch, capsys, tmp_path / "m"), "it asks once"
 
 
+def test_a_slip_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    asked(monkeypatch, capsys, tmp_path / "m", "claude", "claude-code", "9", "2", "25:99", "03:30")
+    assert (home / ".claude.json").exists()
+    assert "OnCalendar=*-*-* 03:30:00" in timer().read_text()
+
+
+def test_a_memory_of_another_machine_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(["init", str(tmp_path / "m")]) == 0
+    assert "Which agents" in asked(monkeypatch, capsys, tmp_path / "m", "none", "2", "never")
+    assert "Which agents" not in asked(monkeypatch, capsys, tmp_path / "m")
+
+
 def test_a_local_server_that_answers_is_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: int
 ) -> None:

@@ -76,6 +76,15 @@ def test_correct_replaces_and_says_by_what(told: Memory) -> None:
     assert (new["trust"], items(told)[PORT]["superseded_by"]) == ("owner", new["id"])
 
 
+def test_a_corrected_todo_is_due_when_its_new_words_say(told: Memory) -> None:
+    told.curate("add", "Todo", "Pay the rent (due 2026-04-01)", "--document", ALPHA, *AT)
+    for new, due in (("Pay the rent by 2026-04-15", "2026-04-15"), ("Pay the rent in full by 20 April", "2026-04-20")):
+        told.curate("correct", "Pay the rent", new, *AT)
+        assert items(told)[new]["due"] == due
+    told.curate("correct", "in full by 20 April", "Pay the whole rent", *AT)
+    assert items(told)["Pay the whole rent"].get("due") in {None, ""}
+
+
 def test_add_takes_a_persons_word_to_the_page_that_is_named(told: Memory) -> None:
     told.curate("add", "Fact", "The kettle is new.", "--document", ALPHA, *AT)
     one = items(told)["The kettle is new."]
