@@ -31,7 +31,7 @@ from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
-from pipelines.review.outcomes import claimed, without_questions
+from pipelines.review.outcomes import claimed, without_moot, without_questions
 from pipelines.review.questions import asked
 from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
@@ -139,7 +139,7 @@ def _take_edits(run: Run) -> None:
     snapshot, report = run.snapshot, run.report
     people = understand_edits(run.git, snapshot, run.found, run.today)
     answered = apply_answers(people.documents, run.today)
-    run.documents, run.back = answered.documents, answered.back
+    run.documents, run.back = without_moot(answered.documents), answered.back
     run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones, *answered.retracted}
     run.vetoed = vetoed_by(run.stones, snapshot.documents)
     run.gone = frozenset(stone.id for stone in (*people.retracted, *answered.retracted))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import history_of, leaving
 from pipelines.review.questions import as_queue_text, grounds
-from pipelines.store.change_set import placed_item
+from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import (
     CLOSED,
@@ -201,6 +201,15 @@ def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) 
     named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
     entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
     moot = [(one, ()) for one in entries if named_in_title(one.title) in named]
+    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
+
+
+def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
+    """Return the documents without the questions of Review.md whether an item is over that is over, or gone."""
+    kinds, places = {*map(str, ENDINGS), DOUBT}, items_by_id(documents)
+    asked = [(one, named_in_title(one.title)) for one in read_queue(documents.get(REVIEW))]
+    closed = {ident for _, ident in asked if ident and not (ident in places and places[ident][1].active)}
+    moot = [(one, ()) for one, ident in asked if ident in closed and one.kind in kinds and not one.items]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 

@@ -18,6 +18,7 @@ from tests.contract.story import (
     ident,
     items,
     night,
+    reword,
     status,
     waiting,
 )  # fmt: skip
@@ -70,6 +71,15 @@ def test_a_pair_is_settled_as_the_person_says(asked_of: Memory, choice: str, jes
     asked_of.curate("review", pair(asked_of), "--choose", choice, "--now", "2026-03-12T09:00")
     assert (status(asked_of, JEST), status(asked_of, VITEST)) == (jest, vitest)
     assert "pair" not in {one["kind"] for one in waiting(asked_of)}
+
+
+def test_a_question_whether_something_is_over_goes_when_a_person_ticks_it_off(told: Memory) -> None:
+    told.curate("add", "Todo", "Paint the barn.", "--document", ALPHA, "--now", "2026-03-11T09:00")
+    night(told, NEXT, "Done: Paint the barn.")
+    assert [one["kind"] for one in waiting(told)] == ["done"]
+    reword(told, "- [ ] Todo: Paint", "- [x] Todo: Paint")
+    night(told, THIRD, "The weather was fine.")
+    assert (waiting(told), status(told, "Paint the barn.")) == ([], "done")
 
 
 def test_a_tick_in_the_file_is_heeded_by_the_next_run(asked_of: Memory) -> None:
