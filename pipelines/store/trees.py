@@ -91,35 +91,37 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
     Yields:
         The formatted commit, and the document before and after it.
     """
-    commit, sides, ledgers = "", list[str | None](), list["Ledger"]()
-    for row in _log(git, f"%H %P\x1e{form}", "--raw", "--no-abbrev", *narrowed):
-        if row.startswith(b"\0"):
-            named, _, commit = row[1:].decode(errors="replace").partition("\x1e")
-            sides = [*reversed(named.split()[:2])] if " " in named.strip() else [None, named.strip()]
-            ledgers = [_ledger_of_version(git, side) for side in sides]
-        elif row.startswith(b":"):
-            about, _, name = row.partition(b"\t")
-            path, blobs = os.fsdecode(name), about.decode().split(" ")[2:4]
-            if path.startswith(ITEMS):
-                for page, data in pages_of_changed_rows(git, *sides):
-                    before, after = (read_version(page, data, ledger) for ledger in ledgers)
-                    yield commit, before, after
+    for named, blobs in _changed(git, f"%H %P\x1e{form}", *narrowed):
+        commits, _, commit = named.partition("\x1e")
+        sides: list[str | None] = (
+            [*reversed(commits.split()[:2])] if " " in commits.strip() else [None, commits.strip()]
+        )
+        ledgers = [_ledger_of_version(git, side) for side in sides]
+        more = pages_of_changed_rows(git, *sides) if any(path.startswith(ITEMS) for path in blobs) else ()
+        for path, both in (dict(more) | blobs).items():
             if kind_of(path):
-                before, after = (
-                    read_version(path, git.blob(blob), ledger) for blob, ledger in zip(blobs, ledgers, strict=True)
-                )
-                yield commit, before, after
+                was, now = (read_version(path, git.blob(one), row) for one, row in zip(both, ledgers, strict=True))
+                yield commit, was, now
 
 
-def pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of each page that two commits have alike, and on which the row of an item changed."""
+def _changed(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
+    """Yield each formatted commit with the files that it changed: path → their blobs before and after it."""
+    for part in git.run(*_log(form, "--raw", "--no-abbrev", *narrowed)).split(b"\0")[1:]:
+        head, *rows = part.split(b"\n")
+        about = (row.partition(b"\t") for row in rows if row.startswith(b":"))
+        blobs = {os.fsdecode(name): told.decode().split(" ")[2:4] for told, _, name in about}
+        yield head.decode(errors="replace"), {path: (before, after) for path, (before, after) in blobs.items()}
+
+
+def pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield path and both blobs of each page that two commits have, and on which the row of an item changed."""
     was, now = (_ledger_of_version(git, side) for side in (before, after))
     changed = {ident for ident in was.keys() & now.keys() if was[ident] != now[ident]}
-    there = git.tree(before).items() & git.tree(after).items() if changed else ()
-    for path, (_, blob) in sorted(there):
-        data = (git.blob(blob) if kind_of(path) else None) or b""
+    older = git.tree(before)
+    for path, (_, blob) in sorted(git.tree(after).items()) if changed else ():
+        data = (git.blob(blob) if path in older and kind_of(path) else None) or b""
         if not changed.isdisjoint(ids_in(data.decode(errors="replace"))):
-            yield path, data
+            yield path, (older[path][1], blob)
 
 
 def _ledger_of_version(git: Git, commit: str | None) -> Ledger:
@@ -131,7 +133,7 @@ def _ledger_of_version(git: Git, commit: str | None) -> Ledger:
 def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the formatted commit and the ids of each line that it removed or added; the arguments are those above."""
     commit = ""
-    for raw in _log(git, form, "--patch", "--unified=0", "--no-color", *narrowed):
+    for raw in git.run(*_log(form, "--patch", "--unified=0", "--no-color", *narrowed)).split(b"\n"):
         if raw.startswith(b"\0"):  # no line of a patch starts with a zero byte
             commit = raw[1:].decode(errors="replace")
         elif raw[:1] in {b"-", b"+"}:
@@ -140,7 +142,6 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list
                 yield commit, ids
 
 
-def _log(git: Git, form: str, *how: str) -> Iterator[bytes]:
+def _log(form: str, *how: str) -> tuple[str, ...]:
     plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
-    paths = ("--", BRIEFING, USER, REVIEW, *FOLDERS, ITEMS)
-    return iter(git.run("log", f"--format=%x00{form}", *plain, *how, *paths).split(b"\n"))
+    return ("log", f"--format=%x00{form}", *plain, *how, "--", BRIEFING, USER, REVIEW, *FOLDERS, ITEMS)

@@ -160,3 +160,17 @@ def test_history_follows_resets_and_merges(memory: Memory) -> None:
     memory.git(*who, "merge", "--quiet", "--strategy=ours", "--no-edit", "pinned")
     memory.curate("move", "k111", "MEMORY", "--now", "2026-03-11T11:00")
     assert "moved" in " ".join(told())
+
+
+def test_an_edit_that_a_run_took_over_is_committed_though_its_page_changed_elsewhere_too(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "project: Alpha\n\n- Decision: Use Jest.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    page = (
+        memory.read("Projects/alpha.md")
+        .replace("Jest", "Vitest")
+        .replace("Decisions", "Decisions\n\n- Decision: Tabs.")
+    )
+    (memory.root / "Projects/alpha.md").write_text(page)
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    versions = asked(memory, "history", "Vitest")["versions"]
+    assert [bool(one["commit"]) for one in versions] == [True, True, True]
