@@ -49,7 +49,8 @@ _TITLES = {
     ItemType.RISK: "At risk",
 }  # fmt: skip
 _NUMBERS = re.compile(r"\d{1,9}")
-_ORDER = (*_ENDED.values(), *_TITLES.values(), "Asked")
+_ORDER = ("Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
+"""What was decided is told first: of a full day the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,8 @@ def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> di
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     for document, placed in numbered(documents.values()):
         item = placed.item
+        if item.status is Status.SUPERSEDED and item.until == item.learnt:  # the day itself corrected it
+            continue
         if (item.learnt in days or item.until in days) and item.evidence and is_citable(item):
             for day in {item.learnt, item.until if item.status in _ENDED else ""}:
                 if day in days:
@@ -305,7 +308,7 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
             ended = _ENDED.get(item.status, "") if item.until == day else ""
             asked = "Asked" if item.page_section == "questions" else ""
             groups[ended or asked or _TITLES[item.type]].append(item)
-    ordered = [(title, groups[title]) for title in _ORDER if title in groups]
+    ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if title in groups]
     whole = MOST_SENTENCES - len(kept) - 1
     rest = ordered[whole:]
     left = [item for _, some in rest for item in some]

@@ -335,7 +335,8 @@ def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
 def _corrects(target: str, text: str) -> bool:
     said, held = _read(target), _read(text)
     names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
-    has_all = names_new and {one.key for one in held.tokens if one.says} <= {one.key for one in said.tokens}
+    own = {one.key for one in held.tokens if one.says}
+    has_all = names_new and bool(own) and own <= {one.key for one in said.tokens}
     is_apart = len(said.tokens) == len(held.tokens) and parts_at(target, text) is not None
     return has_all or is_apart or bool(_replacement(target, text, Counter())[0])
 

@@ -47,6 +47,17 @@ def told(memory: Memory) -> Memory:
     return memory
 
 
+def test_a_full_day_tells_its_decisions_first_and_nothing_that_it_corrected_itself(told: Memory) -> None:
+    kinds = ("Rule: Always oil it", "Todo: Oil it", "Risk: It may rust", "Question: Who oils it", "Decision: We oil it")
+    lines = [f"- {one} {name}.\n" for one in kinds for name in ("at once", "by hand", "on Sundays")]
+    fix = "- Fact: The server has 40 GB.\n- Correction: the server has 80 GB, not 40\n"
+    told.write("Logs/2026-03-18.md", f"project: Alpha\n\n{fix}{''.join(lines)}")
+    told.curate("run", "--now", "2026-03-19T02:00")
+    said = told.curate("recap", "2026-03-18")
+    assert "Decided: We oil it at once" in said
+    assert "40 GB" not in said
+
+
 def test_a_project_is_told_of_alone(told: Memory) -> None:
     found = json.loads(told.curate("recap", "2026-03", "--project", "alpha", "--json"))
     assert [(one["day"], one["path"]) for one in found] == [
