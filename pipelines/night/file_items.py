@@ -35,6 +35,7 @@ from pipelines.store.item import (
     Evidence,
     Item,
     Status,
+    Trust,
     new_id,
     quote_digest,
     with_extra,
@@ -181,6 +182,8 @@ class Promoted:
         after = with_extra(item, PERHAPS, "")
         for place in map(evidence_of, ruling.operation.places):
             after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
+        if ruling.candidate and ruling.candidate.trust is Trust.OWNER:
+            after = replace(after, trust=Trust.OWNER)
         if after != item:
             self.put(after)
             if ruling.candidate and item.status is Status.ARCHIVED:

@@ -56,7 +56,7 @@ from pipelines.store.layout import (
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
-from pipelines.store.session_state import load_seals, taken_back_since
+from pipelines.store.session_state import NAME, load_seals, taken_back_since
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     Reason,
@@ -175,10 +175,10 @@ def _read(run: Run) -> None:
         run.days, run.later = first_days(run.days, night.rules_before)
     is_old = any(one.fresh and one.day < night.rules_before for one in run.days)
     shown = [(document_id(path), item) for path, item in linkable(catalog.items)]
-    nearby = Nearby(shown, newest_day(run.documents.values()))
+    nearby, seals = Nearby(shown, newest_day(run.documents.values())), load_seals()
     extracted = run.extracted = extract(
         run.days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
-        lambda done: run.watch.advance(done, len(run.days)), nearby, load_seals(),
+        lambda done: run.watch.advance(done, len(run.days)), nearby, seals,
     )  # fmt: skip
     if extracted.is_stopped:
         run.leave(())
@@ -188,6 +188,13 @@ def _read(run: Run) -> None:
     report.over_budget = extracted.over_budget
     notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)
+    fresh = [(day.day, one) for day in run.days for one in day.fresh]
+    strange = [day for day, one in fresh if seals.is_strange(one.path, one.text.split("\n"))]
+    if strange:
+        report.warnings.append(
+            f"The signature of {len(strange)} of your lines cannot be checked here: they count as the agent's. If you"
+            f" said them elsewhere, copy its {NAME} beside your settings and `curate run --again {strange[0]}`."
+        )
 
 
 def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
