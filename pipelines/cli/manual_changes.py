@@ -13,7 +13,7 @@ from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
-from pipelines.store.layout import LOGS, Kind
+from pipelines.store.layout import LOGS, STATE, Kind
 from pipelines.store.secrets.redact import Redactor, format_found, known_values, load_redactor, log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.text import escape_terminal, fold
@@ -118,7 +118,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def diff_of(root: Path, changes: Iterable[Change]) -> str:
-    """Return a change set as one unified diff; a missing file is `/dev/null`.
+    """Return a change set as one unified diff, without the machine's State; a missing file is `/dev/null`.
 
     Secrets are never shown: where a run redacts one, both sides of the diff show a mark, with different tags.
 
@@ -128,6 +128,8 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
     """
     lines, veil = list[str](), Redactor(os.urandom(32), known_values(root))
     for change in changes:
+        if change.path.startswith(f"{STATE}/"):
+            continue
         text = (change.before or b"").decode(errors="replace")
         before = veil.redact(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text).text
         after = (change.after or b"").decode(errors="replace")

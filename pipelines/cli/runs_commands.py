@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.manual_changes import diff_of
+from pipelines.cli.manual_changes import diff_of, item_named
 from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import (
     count,
@@ -20,10 +20,12 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.errors import UsageFault
+from pipelines.night.name_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
 from pipelines.queries.history import differences
 from pipelines.store.git import Git
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,21 +97,23 @@ def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
 def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:
     """Undo RUN (its id or commit, or the start of one) with a new commit.
 
-    Without RUN, undo the newest run that changed something. Items that the run added are removed and not proposed
-    again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run that you can
-    undo.
+    Without RUN, undo the newest run that changed something and still stands. Items that the run added are removed and
+    not proposed again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run
+    that you can undo.
     """
     from pipelines.night.undo import carry_out_undo  # noqa: PLC0415  only who takes back needs it
 
     if run and item:
         raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
+    if item and not looks_like_id(item):
+        item = item_named(read_documents(opened[0]), item)
     plan, commit = carry_out_undo(*opened, run, item, is_dry=dry_run)
     if dry_run:
         if diff := diff_of(opened[0], plan.changes).rstrip("\n"):
             say_verbatim(f"{diff}\n")
         say(f"{plan.change.summary} (dry run: nothing was written)")
     else:
-        say(f"{plan.change.summary}{f' (commit {commit[:10]})' if commit else ''}.")
+        say(f"{plan.change.summary}{f'; `curate undo {commit[:10]}` brings it back' if commit else ''}.")
     if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.kept.items())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,6 +52,23 @@ def test_a_run_is_taken_back_whole(twice: Memory) -> None:
     assert (status(twice, MARA), status(twice, PORT)) == ("open", "live")
     assert KETTLE not in held(twice)
     assert not [text for text in held(twice) if "9090" in text]
+
+
+def test_an_undo_names_what_brings_it_back(twice: Memory) -> None:
+    before = held(twice)
+    found = re.search(r"`curate (undo \w+)` brings it back", twice.curate("undo", *AT))
+    assert found
+    twice.curate(*found[1].split(), *AT)
+    assert held(twice) == before
+
+
+def test_an_item_is_named_by_words_and_only_pages_are_shown_before(twice: Memory) -> None:
+    shown = twice.curate("undo", "--item", "the kettle", "--dry-run", *AT)
+    assert f"-- Fact: {KETTLE}" in shown
+    assert "State/" not in shown
+    twice.curate("undo", "--item", "the kettle", *AT)
+    assert KETTLE not in held(twice)
+    assert status(twice, MARA) == "done"
 
 
 def test_what_was_taken_back_is_not_proposed_again(twice: Memory) -> None:
