@@ -54,6 +54,7 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.log import parse_entries
+from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import NAME, load_seals, taken_back_since
@@ -330,9 +331,11 @@ def _ask(run: Run, promoted: Promoted) -> None:
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
     documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
     documents, claims = claimed(documents, promoted.claims, quotes.text, today) if promoted.claims else (documents, ())
+    known = {one.id for one in read_queue(documents.get(REVIEW))}
     documents = asked_about_quiet(documents, today)
     run.documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
-    new = len(promoted.questions) + len(claims)
+    more = {one.id for one in read_queue(run.documents.get(REVIEW))} - known
+    new = len(promoted.questions) + len(claims) + len(more)
     report.people["asked"] += new
     if new:
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")

@@ -82,6 +82,13 @@ def test_a_question_whether_something_is_over_goes_when_a_person_ticks_it_off(to
     assert (waiting(told), status(told, "Paint the barn.")) == ([], "done")
 
 
+def test_a_run_says_that_a_pair_waits(memory: Memory) -> None:
+    night(memory, DAY, f"Decision: {JEST}")
+    said = night(memory, NEXT, f"Decision: {VITEST}")
+    assert "1 question for you" in said
+    assert "New questions wait in Review.md" in said
+
+
 def test_a_tick_in_the_file_is_heeded_by_the_next_run(asked_of: Memory) -> None:
     tick(asked_of, "keep new")
     night(asked_of, THIRD, "Fact: It rains.")
