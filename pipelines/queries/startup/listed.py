@@ -14,6 +14,7 @@ from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_i
 from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_in, sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
+from pipelines.store.item_line import BY_WORD
 from pipelines.store.priority import priority
 from pipelines.text import clipped, stated_due
 
@@ -235,7 +236,7 @@ def _rows(held: Held, today: str) -> list[_Row]:
     ):  # of equals, the newer tells the older
         kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
         if item.type in _WORK and kind != "Question":
-            text = f"- {item.type}: {words_of(item)}"
+            text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}"
             found.append((-weight(item, kind, today), (item.id,), page.path, kind, text))
     return found
 

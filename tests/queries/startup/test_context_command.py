@@ -246,7 +246,8 @@ def test_procedures_leave_room_for_decisions_people_and_facts(memory: Memory) ->
     )
     shown = parts_of(memory)["work"]
     counts = [shown.count(" section=howto."), shown.count(" section=contacts."), shown.count("- Decision: ")]
-    counts.append(shown.count("- Fact: ") - sum(counts[:2]))
+    counts.append(shown.count("- Fact: "))
+    assert [shown.count(f"- {kind}: ") for kind in ("How to", "Contact")] == counts[:2]
     assert min(counts) >= sum(counts) // 6 > 1, counts
 
 
