@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import groupby
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Final, Protocol
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
-from pipelines.store.evidence import has_quote, without_pointer
+from pipelines.store.evidence import has_quote, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
 from pipelines.store.secrets.redact import without_secrets
@@ -20,11 +22,14 @@ from pipelines.text import content_words, fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pipelines.store.log import Entry
 
     _Places = Mapping[str, Sequence[int]]
+
+
+_TIME = re.compile(r"[-*+][ \t]+(\d\d:\d\d)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,27 @@ class ExtractionRequest:
     documents: tuple[DocumentChoice, ...] = ()
     nearby: Nearby | None = field(default=None, compare=False)
     seals: Seals = field(default=NO_SEALS, compare=False)
+
+
+Said = TypeVar("Said")
+
+
+def as_said(found: Iterable[Said], entry_of: Callable[[Said], Entry]) -> list[Said]:
+    """Return what days brought in the order in which it was said.
+
+    That is the order of the log, but for a session that capture appended below later lines. Then the times count, if
+    all have one.
+    """
+    after: list[Said] = []
+    for _, day in groupby(found, key=lambda one: entry_of(one).day):
+        some = list(day)
+        heads = [entry_of(one).text.partition("\n")[0] for one in some]
+        times = [_TIME.match(head) for head in heads]
+        if all(times) and any(map(voice_in, heads)):
+            clocks = [time[1] for time in times if time]
+            some = [one for _, one in sorted(zip(clocks, some, strict=True), key=itemgetter(0))]
+        after += some
+    return after
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import Nearby
+from pipelines.extract.extraction import Nearby, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers, put_back
@@ -225,8 +225,10 @@ def _rule(run: Run) -> None:
         filing,
         gate.word_of,
     )
-    filed, unplaced = filed_candidates(extracted.candidates, run.catalog, gate)
+    said = as_said(extracted.candidates, lambda one: one.entry)
+    filed, unplaced = filed_candidates(said, run.catalog, gate)
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
+    forms = as_said(forms, lambda one: one.place.entry)
     rulings = review(filed, extracted.operations, forms, context)
     if first := min((one.told for one in rulings if _waits(one, run.documents)), default=""):
         run.extracted = extracted = extracted.until(first)

@@ -78,7 +78,7 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
     items = {one.id: one for one in citable_items(document)}
     kept = [one for _, one in sentences_under(document, STATE_TITLE) if one.of and _holds(one, items)]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
-    parts = _parts([one for one in items.values() if one.status in ACTIVE], unwanted)
+    parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
     for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
         cited = {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
@@ -122,8 +122,8 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
     """Return the parts of a State that have something to tell, without what a person vetoed."""
 
     def latest(kind: ItemType, section: str = "") -> list[Item]:
-        fitting = [one for one in items if one.type is kind and one.page_section == section]
-        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed, _line(one)), reverse=True)
+        fitting = [one for one in reversed(items) if one.type is kind and one.page_section == section]
+        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
@@ -137,11 +137,6 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
     )
     wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
     return [part for part in wanted if part.items]
-
-
-def _line(item: Item) -> int:
-    """Return the line of its log where an item was first said: of one day, later lines know more."""
-    return item.evidence[0].start_line if item.evidence else 0
 
 
 def next_steps(items: Iterable[Item]) -> list[Item]:

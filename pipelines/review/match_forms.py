@@ -245,7 +245,8 @@ def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) ->
     said, held = _read(line), _read(text)
     words, both = said.tokens, said.units & held.units
     pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
-    if not pairs or folded(text) in folded(line):
+    _, repeated, rest = folded(line).partition(folded(text))
+    if not pairs or (repeated and not rest[:1].isalnum()):
         return "", False
     surest, apart, at, to = min(pairs)
     old, new, own = words[at], words[to], {one.key for one in held.tokens}

@@ -193,6 +193,20 @@ def test_what_an_agent_repeats_of_a_page_it_read_is_not_its_own_word(memory: Mem
     assert "evil.example" not in start(memory).partition("=== Yesterday")[0]
 
 
+def test_of_a_day_what_was_said_last_counts_though_its_session_was_captured_later(
+    memory: Memory, tmp_path: Path
+) -> None:
+    fix = "15:12 Correction: the port is 9090, not 8080"
+    log(memory, DAY, "08:00 Fact: The port is 80.", "15:10 Decision: We deploy with plain ssh.", fix)
+    turns = [("user", "How?"), ("assistant", "Decision: We deploy with Ansible.\nCorrection: the port is 8080, not 80")]
+    captured(memory, session(tmp_path / "s.jsonl", *turns))
+    memory.curate("run", "--now", after(DAY))
+    assert "We deploy with plain ssh." in memory.read("Projects/alpha.md").partition("Last decision")[2].splitlines()[0]
+    assert {text for text, one in items(memory).items() if one["status"] == "live" and "port" in text} == {
+        "The port is 9090."
+    }
+
+
 def test_a_machine_without_the_key_says_that_it_cannot_check_whose_word_it_reads(
     memory: Memory, tmp_path: Path
 ) -> None:

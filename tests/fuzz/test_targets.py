@@ -14,7 +14,7 @@ from tests.fuzz.targets import TARGETS, Target
 if TYPE_CHECKING:
     from pathlib import Path
 
-_INPUTS = 100
+_INPUTS = 50
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
