@@ -77,7 +77,7 @@ def test_links_of_others_keep_what_was_true(memory: Memory) -> None:
 def test_nothing_that_the_log_says_waits_because_of_its_words(memory: Memory, old: str, new: str) -> None:
     night(memory, "2026-03-02", old)
     told = night(memory, "2026-03-03", new)
-    assert (told["verdicts"], told["people"]["asked"]) == ({"add": 1}, 0)
+    assert (told["verdicts"], told["people"]["asked"]) == ({"add": 1}, 1)
     assert [items(memory)[line.partition(": ")[2]][1].status for line in (old, new)] == [Status.LIVE, Status.LIVE]
     assert new.partition(": ")[2] in memory.curate("context")
     [asked] = json.loads(memory.curate("review", "--json"))
