@@ -126,7 +126,8 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     if since is None or now - since <= timedelta(hours=OVERDUE_HOURS):
         return ""
     hours = int((now - (well or since)).total_seconds() // 3600)
-    ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
+    days = (now.date() - (well or since).astimezone(now.tzinfo).date()).days
+    ago = f"{days} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
         return f"No run has ended well since {minutes(well)}, {ago} ago."
     return f"No run has ended well yet; the first one was due {ago} ago."

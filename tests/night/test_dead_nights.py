@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")
-LAST, LATER = "2026-03-13T02:00", "2026-03-18T08:00"
-"""The only night, and a morning five days later: that of the page."""
+LAST, LATER = "2026-03-13T20:00", "2026-03-18T08:00"
+"""The only night, and a morning five days later by the calendar: that of the page."""
 NAME = ("-c", "user.name=Tess", "-c", "user.email=tess@example.org")
 
 
@@ -70,8 +70,8 @@ def rebased(memory: Memory) -> None:
 def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]) -> None:
     act(late)
     told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))
-    assert told["overdue"] == "No run has ended well since 2026-03-13 02:00+00:00, 5 days ago."
-    assert told["last_well"] == "2026-03-13T02:00:00+00:00"
+    assert told["overdue"] == "No run has ended well since 2026-03-13 20:00+00:00, 5 days ago."
+    assert told["last_well"] == "2026-03-13T20:00:00+00:00"
     assert told["elsewhere"] is None
     assert "All is well" not in late.curate("status", "--now", LATER, exits=1)
     assert "5 days ago" in late.curate("doctor", "--now", LATER, exits=1)
@@ -79,7 +79,7 @@ def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]
     page = Browser(late).enter().get("/")
     assert "5 days ago" in page
     assert re.search(r"Last night changed \d things", page)
-    assert 'datetime="2026-03-13T02:00' in page
+    assert 'datetime="2026-03-13T20:00' in page
 
 
 def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp
     other = late.aside(tmp_path / "other")
     late.git("clone", "-q", ".", str(other.root))
     told = json.loads(other.curate("status", "--json", "--now", LATER))
-    assert (told["elsewhere"], told["last_well"]) == ("2026-03-13T02:00:00+00:00",) * 2
-    assert "last run 2026-03-13 02:00 on another machine, ended well" in other.curate("context", "--now", LATER)
+    assert (told["elsewhere"], told["last_well"]) == ("2026-03-13T20:00:00+00:00",) * 2
+    assert "last run 2026-03-13 20:00 on another machine, ended well" in other.curate("context", "--now", LATER)
     listed = json.loads(other.curate("runs", "--json"))
     assert [one["ended"] for one in listed] == ["by-hand", "by-hand", "well"]
     assert "committed; no report" not in other.curate("runs")

@@ -423,7 +423,8 @@ def _last_run(root: Path, now: datetime) -> str:
     said = f"last run {str(report['now'])[:16].replace('T', ' ')}{where}, {_ending(report)}."
     if now - ended > timedelta(hours=OVERDUE_HOURS):
         hours = int((now - ended).total_seconds() // 3600)
-        ago = f"{hours // 24} days" if hours >= 2 * 24 else f"{hours} hours"
+        days = (now.date() - ended.astimezone(now.tzinfo).date()).days
+        ago = f"{days} days" if hours >= 2 * 24 else f"{hours} hours"
         said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
     return said
 
