@@ -67,7 +67,7 @@ def served(memory: Path) -> str:
         ready.set()
 
     def serving() -> None:
-        serve(memory, lambda words: run_verb(memory, words), lambda: MORNING, opened, may_change=True)
+        serve(memory, lambda words: run_verb(memory, words), lambda: MORNING, opened)
 
     threading.Thread(target=serving, daemon=True).start()
     ready.wait()
