@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import uvicorn
@@ -26,7 +25,8 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import URL
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.manual import Saved, save_document
@@ -36,10 +36,11 @@ from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
 from pipelines.text import escape_terminal
 from pipelines.view import item_table, pages, today
-from pipelines.view.entrance import ENTER, Gate, Pass, TimedConnection
+from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from starlette.requests import Request
 
@@ -69,7 +70,6 @@ _DONE: Final = {
     "correct": "Changed",
 }  # fmt: skip
 """What is said before an item's sentence when a verb has changed it."""
-_FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "page.js": "text/javascript"}
 _TELLS_EACH = 1.0
 _NEAR = 14
 """Days ahead that are counted instead of named."""
@@ -106,15 +106,14 @@ class App:
             "/inbox": shown("inbox", today.inbox),
             "/document/{ident:path}": shown("document", pages.page),
             "/item/{ident}": shown("item", pages.item),
-            "/row/{ident}": shown("row", pages.row),
             "/edit/{ident:path}": shown("edit", pages.to_edit),
             "/file/{name:path}": shown("file", pages.file_lines),
             "/events": self.events,
-            "/{file}": _file,
         }
         post = {"/do": self.do, "/edit/{ident:path}": self.save}
         routes = [Route(path, page, methods=["POST"]) for path, page in post.items()]
-        return Starlette(routes=[*routes, *(Route(path, page, methods=["GET"]) for path, page in get.items())])
+        routes += [Route(path, page, methods=["GET"]) for path, page in get.items()]
+        return Starlette(routes=[*routes, Mount(STATIC, StaticFiles(packages=[("pipelines.view", "static")]))])
 
     async def events(self, _: Request) -> Response:
         """Tell the state of the memory's files whenever it changes, and that the server ends."""
@@ -148,7 +147,8 @@ class App:
             self._change(held, given)
         else:
             self._run(verb, given | {"text": text if text != was else ""} if verb == "review" else given)
-        return RedirectResponse(_own_path(given["back"]), 303)
+        here = URL(request.headers.get("referer", "/"))
+        return RedirectResponse(_own_path(given["back"] or f"{here.path}?{here.query}".rstrip("?")), 303)
 
     def _change(self, held: tuple[str, Item] | None, given: Mapping[str, str]) -> None:
         """Move an item to another page, and correct its sentence or its day, where a form changed them."""
@@ -161,15 +161,17 @@ class App:
             self._said = "Nothing was changed."
 
     def save(self, request: Request) -> Response:
-        """Save a document that was edited, where nothing speaks against it; else show the text again, with why."""
-        reading, ident, given = self._reading, request.path_params["ident"], request.scope["form"]
-        base, text = given.get("base", ""), given.get("text", "")
-        what = reading.root, reading.settings, reading.now, document_path(ident), base, text
-        saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
-        if saved.faults:
+        """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
+        reading, ident, given = self._reading, request.path_params["ident"], defaultdict(str, request.scope["form"])
+        base, text = given["base"], given["text"]
+        what, saved = (reading.root, reading.settings, reading.now, document_path(ident), base, text), None
+        if not given["preview"]:
+            saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
+            if not saved.faults:
+                return RedirectResponse(f"/document/{ident}", 303)
             self._said = ""
-            return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, asked, saved))
-        return RedirectResponse(f"/document/{ident}", 303)
+        again = saved or Saved("", (), text, base)
+        return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, again))
 
     def _save(self, edit: Callable[[], Saved]) -> Saved | None:
         """Save an edit, and keep what to say of it; None if that failed."""
@@ -205,34 +207,20 @@ class App:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
             name, given = "missing", {"why": str(fault)}
-        said, undo, at = self._said, self._undo, request.url
-        if name == "row":
-            at = URL(request.headers.get("referer", "/"))
-        else:
-            self._said, self._undo = "", ""
+        said = undo = ""
+        if "hx-request" not in request.headers or "hx-boosted" in request.headers:  # not what the script asks beside
+            said, undo, self._said, self._undo = self._said, self._undo, "", ""
         frame: pages.Values = defaultdict(str)
         with suppress(CurateError):  # the page itself says what is wrong
             frame = self._reading.frame()
         around = {
             "title": title, "said": said, "undo": undo, "token": self._token, "frame": frame,
-            "here": request.url.path, "back": f"{at.path}?{at.query}".rstrip("?"), "asked": {"q": ""},
+            "here": request.url.path, "asked": {"q": ""},
             "memory": self._reading.root.name, "today": frame["today"], "state": state,
             "pages": self._reading.documents if frame else {}, **given,
         }  # fmt: skip
         macros = vars(templates().get_template("parts.html.j2").make_module(around))
-        frame_of = templates().get_template("row.html.j2" if name == "row" else "base.html.j2")
-        return HTMLResponse(frame_of.render({**macros, **around, "name": name}), status)
-
-
-def _file(request: Request) -> Response:
-    """Return one of the files that reveal nothing about a memory."""
-    name = request.path_params["file"]
-    if name not in _FILES:
-        return Response("There is no such page.", 404)
-    return Response(_FOLDER.joinpath(name).read_bytes(), media_type=_FILES[name])
-
-
-_FOLDER = Path(__file__).with_name("templates")
+        return HTMLResponse(templates().get_template("base.html.j2").render({**macros, **around, "name": name}), status)
 
 
 def _own_path(path: str) -> str:

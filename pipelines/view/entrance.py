@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 ENTER: Final = "/enter"
-_OPEN = frozenset({"/style.css", "/htmx.min.js", "/page.js"})
+STATIC: Final = "/static/"
 """Files that reveal nothing about the memory."""
 _BYTES, _EDIT_BYTES = 64 << 10, 49 << 20
 """How long a form may be; that of the editor holds a document of up to 8 MB twice, a byte as up to three."""
@@ -56,8 +56,8 @@ _HEADERS = {
 }
 _ASK = (
     '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    '<title>memcurate</title><link rel="stylesheet" href="/style.css"><script src="/page.js" defer></script>'
-    '<main><h1>Your memory</h1><form method="post" action="/enter"><label>The code that curate view printed '
+    '<title>memcurate</title><link rel="stylesheet" href="/static/style.css"><script src="/static/page.js" defer>'
+    '</script><main><h1>Your memory</h1><form method="post" action="/enter"><label>The code that curate view printed '
     '<input name="code" required autofocus autocomplete="off"></label> <button>Open</button></form></main>'
 )
 _WRONG_CODE = "The code is wrong or has been used."
@@ -166,7 +166,7 @@ class Gate:
             return "This method is not supported."
         if path == ENTER:
             return "" if self._pass.code else _WRONG_CODE
-        return "" if path in _OPEN and method != "POST" else self._fault_inside(method, headers)
+        return "" if path.startswith(STATIC) and method != "POST" else self._fault_inside(method, headers)
 
     def _fault_inside(self, method: str, headers: Headers) -> str:
         """Return why the headers of a request after the entrance are refused, or an empty string."""

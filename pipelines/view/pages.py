@@ -12,12 +12,12 @@ from urllib.parse import quote, unquote
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
-from pipelines.errors import CurateError, UnknownItem, UsageFault
+from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
-from pipelines.queries.item_graph import Beliefs
+from pipelines.queries.item_graph import Beliefs, Step
 from pipelines.queries.why import why
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
@@ -190,9 +190,8 @@ def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
     held, history = parts_of(found)
-    name = found.path
-    return {"title": found.title, "document": found, "path": name, "held": held, "history": history,
-            "types": [*ItemType], "takes_items": found.kind in _HOMES}  # fmt: skip
+    return {"title": found.title, "document": found, "held": held, "history": history,
+            "types": [*ItemType] if found.kind in _HOMES else ()}  # fmt: skip
 
 
 def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None = None) -> Values:
@@ -204,10 +203,11 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     ident = asked["ident"]
-    text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
     path = document_path(ident)
-    return {"title": f"Edit {path}", "ident": ident, "path": path, "text": text,
-            "base": again.base if again else text, "faults": again.faults if again else (),
+    text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
+    preview = parts_of(reading.document(ident).with_text(text))[0] if asked.get("preview") else ()
+    return {"title": f"Edit {path}", "ident": ident, "text": text, "base": again.base if again else text,
+            "faults": again.faults if again else (), "preview": preview,
             "hides": escape_terminal(text) != text}  # fmt: skip
 
 
@@ -220,6 +220,10 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     root, beliefs = reading.root, reading.beliefs
     found = why(root, Git(root), asked["ident"], beliefs)
     old = {step.id for step in found.superseded}
+    steps = (*reversed(found.superseded), Step("", "", found.holding), *found.successors)
+    life = [step.holding.item for step in steps if step.holding]
+    said = [one.text.split() for one in life]
+    same = len(posixpath.commonprefix(said))
     above = [step for step in found.dependents if step.id not in old]
     return {
         "title": found.item.text,
@@ -227,19 +231,9 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         "home": document_id(found.holding.path),
         "quotes": [without_secrets(one.found.quote or "The words are no longer there.") for one in found.witnesses],
         "impact": above,
+        "life": [(one, " ".join(words[same:])) for one, words in zip(life, said, strict=True)],
         "homes": reading.homes,
     }
-
-
-def row(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
-    """Show the form in which an item is changed where it stands.
-
-    Raises:
-        UnknownItem: there is none.
-    """
-    if not (found := reading.beliefs.by_id.get(asked["ident"])):
-        raise UnknownItem(asked["ident"], ())
-    return {"item": found.item, "home": document_id(found.path), "homes": reading.homes}
 
 
 def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:

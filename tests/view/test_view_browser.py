@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser as Chromium
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
     from tests.conftest import Memory
 
@@ -183,6 +183,64 @@ def test_a_slash_leads_to_the_search_and_a_hit_to_its_line(chromium: Chromium, t
         page.locator("main li small a").first.click()
         page.locator(".at mark").first.wait_for()
         assert page.locator(".at").first.is_visible()
+
+
+def test_what_is_typed_is_searched_at_once_and_one_step_leads_back(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        home = page.url
+        for key, shown in (("hin", "hin"), ("ge", "hinge"), (" oil", "hinge oil")):
+            page.get_by_role("searchbox").press_sequentially(key)
+            page.get_by_role("heading", name=shown, exact=True).wait_for()
+        page.locator("main mark", has_text="hinge").first.wait_for()
+        assert page.get_by_role("searchbox").input_value() == "hinge oil"
+        assert page.url == f"{home}items?q=hinge%20oil"
+        page.go_back()
+        page.get_by_role("heading", name="Wednesday, 18 March 2026").wait_for()
+
+
+def test_a_page_is_previewed_saved_by_a_key_and_not_left_unasked(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.goto(page.url + "document/Projects/kestrel")
+        page.keyboard.type("e")
+        text = page.get_by_label("Markdown text")
+        text.press_sequentially("x")
+        text.fill(text.input_value().replace("Use brass", "Use *good* brass"))
+        asked: list[str] = []
+
+        def stay(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            dialog.dismiss()
+
+        page.on("dialog", stay)
+        page.get_by_role("link", name="Inbox").click(no_wait_after=True)
+        page.get_by_role("button", name="Preview").click()
+        page.get_by_label("Preview").get_by_text("Use *good* brass").wait_for()
+        assert asked == ["beforeunload"]
+        assert "Use brass for the hinge." in items(told)
+        text.focus()
+        page.keyboard.press("Control+s")
+        wait_for(page, "Saved Projects/kestrel.md")
+        assert asked == ["beforeunload"], "what is saved is left without a question"
+    assert "Use *good* brass for the hinge." in items(told)
+
+
+def test_what_takes_long_shows_a_bar_and_is_told_where_it_was_done(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        other = page.context.new_page()
+        other.goto(page.url)
+        late: list[Route] = []
+
+        def hold(route: Route) -> None:
+            late.append(route)
+
+        page.route("**/do", hold)
+        page.get_by_role("region", name="Due").get_by_role("button", name="Done").click()
+        page.get_by_label("At work").wait_for()
+        late[0].continue_()
+        other.get_by_role("region", name="You").wait_for()
+        wait_for(page, "Done: “Oil the hinge”")
+        page.get_by_label("At work").wait_for(state="hidden")
+        assert other.get_by_role("status").count() == 0
 
 
 def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:

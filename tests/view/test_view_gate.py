@@ -202,7 +202,7 @@ def test_connections_of_another_user_do_not_fill_the_server(inside: Browser) -> 
         ("POST /enter", "", 403),
         ("POST /do", "", 413),
         ("POST /answer", "", 413),
-        ("POST /style.css", "", 413),
+        ("POST /static/style.css", "", 413),
     ],
 )
 def test_a_request_is_refused_before_its_body_is_read(inside: Browser, line: str, more: str, status: int) -> None:
@@ -316,7 +316,7 @@ def test_the_code_is_for_the_owner_and_for_once(memory: Memory) -> None:
 
 
 def test_what_the_page_may_do_in_a_browser_is_said_with_each_answer(inside: Browser) -> None:
-    for path in ("/", "/style.css", "/nothing"):
+    for path in ("/", "/static/style.css", "/nothing"):
         _, _, told = inside.ask("GET", path, {"Cookie": inside.cookie})
         assert "default-src 'none'" in told["content-security-policy"]
         assert "script-src 'self';" in told["content-security-policy"]

@@ -1,10 +1,14 @@
 // Nothing on the page needs this file.
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
-let last = "", path = location.pathname, kept = [], toast, acted, ended, source;
+let last = "", path = location.pathname, kept = [], toast, acted, ended, saved, source;
 
 // In the row that has the focus, or the first on the page.
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "s" && one("#text")) {
+    event.preventDefault();
+    one("#text").form.requestSubmit();
+  }
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input:not([type=checkbox]), textarea, select")) {
     return;
   }
@@ -70,6 +74,22 @@ const ready = () => {
   one("main [aria-current]")?.scrollIntoView({ block: "nearest" });
 };
 
+// What the search shows takes one step back.
+document.addEventListener("htmx:beforeHistoryUpdate", ({ detail }) => {
+  if (detail.requestConfig.elt.type === "search" && location.pathname === "/items") {
+    detail.history.type = "replace";
+  }
+});
+
+// A page is edited without htmx, so nobody leaves unsaved words unasked.
+addEventListener("submit", ({ target }) => { saved = target === one("#text")?.form; });
+addEventListener("beforeunload", (event) => {
+  const fields = one("#text")?.form.elements;
+  if (fields && !saved && fields.text.value !== fields.base.value) {
+    event.preventDefault();
+  }
+});
+
 const tell = (text, ...more) => {
   const news = one("[role=alert].said");
   news.hidden = false;
@@ -111,7 +131,7 @@ const listen = () => {
 document.addEventListener("htmx:afterSettle", ({ target }) => {
   ready();
   if (target !== document.body) {
-    one("[autofocus]", target)?.focus();
+    one("li > form [name=text]", target)?.focus();
   } else if (path !== location.pathname) {
     path = location.pathname;
     scrollTo(0, 0);
