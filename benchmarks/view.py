@@ -4,7 +4,8 @@ usage: python -m benchmarks.view [--items N] [--times N] [--commits N]
 
 A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
 is the median of so many requests for each page, after a first one, over a connection of its own as a browser's; and
-that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index. The
+that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index, and
+what it takes to answer 32 questions alike at once. The
 processor's time, with that of the git processes, is printed beside it, for a machine that is busy with something else.
 Then git gets so many commits, each of which changes one line of one document, and the memory is served anew.
 """
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 GIT = shutil.which("git") or "git"
 PROJECTS, DAYS = 20, 25
 PRESSES = 3
+ALIKE = 32
 
 
 def main() -> None:
@@ -86,6 +88,8 @@ def filled(folder: Path, items: int) -> Path:
                 here, there = chance.choices(COMMON, k=2)
                 said = f"The {here} {word()} {chance.choice(VERBS)} {word()} for the {there} of {word().title()}"
                 text += f"- {KINDS[at % len(KINDS)]}: {said}.\n"
+        asked = ALIKE // DAYS + (number < ALIKE % DAYS)
+        text += "".join(f"\n> Rule: Never {word()} the {word()}.\n" for _ in range(asked))
         write(memory, FIRST + timedelta(days=number), text)
     night(memory, FIRST + timedelta(days=DAYS - 1))
     return memory
@@ -145,6 +149,10 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
     writes = {**reads, "Origin": f"http://{host}", "Content-Type": form["Content-Type"]}
     pressed = (urlencode({**values, "verb": verb}) for verb in ("pin", "unpin") * PRESSES)
     tell("Pin", [timed(host, "POST", "/do", writes, body) for body in pressed])
+    _, text = ask(host, "GET", "/inbox", reads)
+    (first, also) = (re.findall(rf'name="{name}" value="([^"]+)"', text)[0] for name in ("id", "also"))
+    answer = urlencode({**values, "verb": "review", "choice": "drop", "id": first, "also": also})
+    tell(f"{1 + len(also.split())} answers", [timed(host, "POST", "/do", writes, answer)] * 2)
 
 
 def tell(name: str, took: Sequence[tuple[float, float]]) -> None:

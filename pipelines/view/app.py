@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import cache
@@ -100,7 +100,7 @@ class App:
         get = {
             "/": shown("today", today.today),
             "/agents": shown("agents", today.agents),
-            "/nights": shown("nights", today.all_nights),
+            "/nights": shown("nights", lambda *_: {}),
             "/night/{ident}": shown("night", today.night),
             "/items": shown("items", item_table.items),
             "/inbox": shown("inbox", today.inbox),
@@ -274,7 +274,6 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         "changes": word_changes,
         "answer": today.answer_label,
         "whose": trust_label,
-        "day": today.long_day,
         "said": said_day,
         "marked": marked,
     }
@@ -335,29 +334,18 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         server = uvicorn.Server(config)
         page.has_ended = lambda: server.should_exit
 
+        def end(*_: object) -> None:
+            server.should_exit = True
+
         def watch() -> None:
             while not server.should_exit:
                 time.sleep(min(_LOOKS_EACH, idle))
                 if time.monotonic() - last[0] > idle:
-                    server.should_exit = True  # never False: a signal may set it at the same time
+                    end()
 
         threading.Thread(target=watch, daemon=True).start()
-        with _ended_by_signals(server):
-            opened(f"{key.origin}{ENTER}#{key.code}")
-            server.run(sockets=[listening])
-
-
-@contextmanager
-def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the server cleanly, even before it listens."""
-
-    def end(*_: object) -> None:
-        server.should_exit = True
-
-    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if threading.current_thread() is threading.main_thread():  # Ctrl-C ends it cleanly, even before it listens
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, end)
+        opened(f"{key.origin}{ENTER}#{key.code}")
+        server.run(sockets=[listening])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
     from pipelines.view.pages import MemoryReader, Values
 
-DUES: Final = ("any", "overdue", "ahead")
+DUES: Final = ["any", "overdue", "ahead"]
 _ALL = "all"
-_ASKED = ("q", "type", "project", "trust", "status", "due", "overruled", "sort", "from")
 _HITS, _ROWS = 10, 50
 
 
@@ -33,9 +33,8 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         reading: the memory.
         params: `q` and the filters, each optional; `sort`, a column; `from`, the first row; any for more hits.
     """
-    asked = {key: params.get(key, "").strip() for key in _ASKED}
-    documents, today = reading.documents, reading.today
-    on = {key: value for key, value in asked.items() if value}
+    on = {key: value for key, value in params.items() if value.strip()}
+    asked, documents, today = defaultdict(str, on), reading.documents, reading.today
     begin = int(asked["from"][:9]) if asked["from"].isdecimal() else 0
     found: Values = {"hits": None, "remarks": (), "fault": "", "rows": (), "total": 0}
     more = 0
@@ -50,8 +49,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         else:
             rows = [one for one in reading.beliefs.holdings if _fits(documents, today, asked, one)]
             rows.sort(key=lambda one: one.item.since, reverse=True)
-            if asked["sort"] != "since":
-                rows.sort(key=_COLUMNS.get(asked["sort"], _COLUMNS["due"]))
+            rows.sort(key=_COLUMNS.get(asked["sort"], _COLUMNS["due"]))
             more = begin + _ROWS if len(rows) > begin + _ROWS else 0
             found |= {"rows": rows[begin : begin + _ROWS], "total": len(rows)}
     except CurateError as why_not:  # the form keeps its values
@@ -62,7 +60,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
             ("type", "Type", [*ItemType]),
             ("project", "Page", sorted({one.title for one in documents.values() if one.items})),
             ("trust", "Whose word", [*Trust]),
-            *([("overruled", "What is over", ("too",))] if asked["q"] else
+            *([("overruled", "What is over", ["too"])] if asked["q"] else
               [("status", "Status", [*Status, _ALL]), ("due", "Due", DUES)]),
         ],
         "more": urlencode({**on, "from": more}) if more else "",
@@ -86,4 +84,5 @@ _COLUMNS: Final[Mapping[str, Callable[[Holding], str]]] = {
     "type": lambda one: one.item.type,
     "page": lambda one: one.path.casefold(),
     "due": lambda one: one.item.due or "~",
+    "since": lambda _: "",
 }

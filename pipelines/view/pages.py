@@ -137,10 +137,10 @@ class MemoryReader:
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
                 "groups": [group for group in groups if group[1]], "items_count": counts.total(),
-                "waiting": len(questions(beliefs.documents)), "nights_count": len(dated),
+                "waiting": len(questions(beliefs.documents)), "nights": dated,
                 "health": found, "running": self.running,
                 "faults": [one for one in (found.overdue, found.failed, found.unread) if one],
-                "last": dated[0] if dated else None, "next": following[0].isoformat() if following else "",
+                "next": following[0].isoformat() if following else "",
                 "today": day_of(now, settings),
             }  # fmt: skip
         return self._frame[1]
@@ -284,12 +284,10 @@ def parts_of(document: Document) -> tuple[list[Values], list[Values]]:
     return held, history[1:]
 
 
-def generated_rows(document: Document) -> dict[str, tuple[int, tuple[str, ...]]]:
-    """Return the words of the lines that runs wrote into a document; for each, the line (from 0), and its grounds."""
-    return {
-        document.lines[number].strip(): (number, read_sentence("", row).ids)
-        for number, (_, row) in document.generated.items()
-    }
+def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:
+    """Return the words of the lines that runs wrote into a document; for each, its grounds."""
+    found = document.generated.items() if document else ()
+    return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in found if document}
 
 
 def _parts(document: Document) -> Iterator[Values]:

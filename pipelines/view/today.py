@@ -27,7 +27,7 @@ from pipelines.text import fold
 from pipelines.view.pages import generated_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.night.manual import Saved
     from pipelines.store.change_set import ItemChange
@@ -60,9 +60,8 @@ _WHY = {
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
     beliefs, day = reading.beliefs, reading.today
-    runs = reading.runs
-    nights = [(when, run) for run in runs if run.is_night and (when := run.moment)]
-    recent = [diff_of(reading, run, _ROWS) for when, run in nights[:_MOST] if nights[0][0] - when < _ONE_NIGHT]
+    runs, nights = reading.runs, reading.frame()["nights"]
+    recent = [diff_of(reading, run, _ROWS) for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
     standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
     due = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
     waiting = questions(beliefs.documents)
@@ -73,7 +72,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         "read": sum(one["read"] for one in recent),
         "left": sum(one["left"] for one in recent),
         "counts": sum((one["counts"] for one in recent), Counter[str]()),
-        "own": [run for run in runs[: runs.index(nights[0][1]) if nights else None] if not run.is_night][:_MOST],
+        "own": [run for run in runs[: runs.index(nights[0]) if nights else None] if not run.is_night][:_MOST],
         "question": waiting[0] if waiting else None,
         "steps": () if nights else first_steps(reading),
         "dues": sorted(due[:_MOST], key=lambda one: one.item.due) + due[_MOST:],
@@ -82,7 +81,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         "most": _MOST,
         "size": len(briefing.text.encode()) if briefing else 0,
         "cap": reading.settings.caps.briefing,
-        "first": list(generated_rows(briefing))[:_FIRST] if briefing else (),
+        "first": list(generated_rows(briefing))[:_FIRST],
     }
 
 
@@ -112,11 +111,6 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """
     run = find_run(reading.root, Git(reading.root), asked["ident"])
     return {"title": run.commit.subject if run.commit else run.id, "night": diff_of(reading, run)}
-
-
-def all_nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
-    """Show the nights, newest first."""
-    return {"nights": [run for run in reading.runs if run.is_night]}
 
 
 # ---------------------------------------- the inbox
@@ -232,19 +226,18 @@ def _old(change: ItemChange, replaced: Item | None) -> str:
 def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
     parts, held = _context(reading), reading.beliefs.by_id
-    briefing = reading.documents.get(BRIEFING)
-    written = generated_rows(briefing) if briefing else {}
+    written = generated_rows(reading.documents.get(BRIEFING))
     shown = []
     for part in parts:
         rows = []
         for entry in part.kept:
             for text in entry.text.split("\n") if part.name == BRIEFING else [entry.text]:
                 row = next((one for one in written if text.startswith(one)), "") if part.name == BRIEFING else ""
-                ids = written[row][1] if row else entry.ids
+                ids = written.get(row, entry.ids)
                 rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None, row))
         shown.append({"part": part, "title": TITLES.get(part.name, "Health"), "rows": rows,
                       "why": _WHY.get(part.name, ""), "size": tokens(part.text)})  # fmt: skip
-    return {"title": "What agents read first", "parts": shown, "size": _size(parts), "cap": BUDGET}  # fmt: skip
+    return {"title": "What agents read first", "parts": shown, "size": tokens(as_text(parts)), "cap": BUDGET}
 
 
 def leave_out(reading: MemoryReader, words: str) -> Saved:
@@ -253,11 +246,9 @@ def leave_out(reading: MemoryReader, words: str) -> Saved:
     Raises:
         CurateError: any error of an edit.
     """
-    base, briefing = text_to_edit(reading.root, BRIEFING), reading.documents.get(BRIEFING)
-    lines = base.splitlines(keepends=True)
-    at, _ = generated_rows(briefing).get(words, (None, ())) if briefing else (None, ())
-    kept = [line for number, line in enumerate(lines) if number != at]
-    return save_document(reading.root, reading.settings, reading.now, BRIEFING, base, "".join(kept))
+    base = text_to_edit(reading.root, BRIEFING)
+    kept = "".join(line for line in base.splitlines(keepends=True) if line.strip() != words)
+    return save_document(reading.root, reading.settings, reading.now, BRIEFING, base, kept)
 
 
 def _context(reading: MemoryReader) -> list[ContextPart]:
@@ -266,7 +257,3 @@ def _context(reading: MemoryReader) -> list[ContextPart]:
     if "context" not in frame:
         frame["context"] = assemble(ContextRequest(reading.root, reading.today, reading.now), reading.documents)
     return list(frame["context"])
-
-
-def _size(parts: Iterable[ContextPart]) -> int:
-    return tokens(as_text([*parts]))
