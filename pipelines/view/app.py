@@ -16,14 +16,14 @@ from collections import defaultdict
 from contextlib import suppress
 from datetime import date, datetime
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import uvicorn
 from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import URL
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -61,6 +61,12 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     "review": ("--choose={choice}", "--text={text}", *_OF_ITEM),
 }
 """What a form may ask for: the verb, with `set` what it sets, and its arguments by the form's fields."""
+PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
+    "/": today.today, "/agents": today.agents, "/nights": lambda *_: {}, "/night/{ident}": today.night,
+    "/items": item_table.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
+    "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
+}  # fmt: skip
+"""What is shown where: the template is named like the path."""
 LEAVE_OUT, CHANGE = "edit", "change"
 """What a form asks for that takes a row out of the briefing, an edit of that document; and that moves or corrects."""
 _DONE: Final = {
@@ -71,6 +77,7 @@ _DONE: Final = {
 }  # fmt: skip
 """What is said before an item's sentence when a verb has changed it."""
 _TELLS_EACH = 1.0
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _NEAR = 14
 """Days ahead that are counted instead of named."""
 
@@ -93,27 +100,11 @@ class App:
     @property
     def starlette(self) -> Starlette:
         """The application, which `Gate` protects."""
-
-        def shown(name: str, values: Callable[..., pages.Values]) -> Callable[[Request], Response]:
-            return lambda one: self._shown(one, name, values)
-
-        get = {
-            "/": shown("today", today.today),
-            "/agents": shown("agents", today.agents),
-            "/nights": shown("nights", lambda *_: {}),
-            "/night/{ident}": shown("night", today.night),
-            "/items": shown("items", item_table.items),
-            "/inbox": shown("inbox", today.inbox),
-            "/document/{ident:path}": shown("document", pages.page),
-            "/item/{ident}": shown("item", pages.item),
-            "/edit/{ident:path}": shown("edit", pages.to_edit),
-            "/file/{name:path}": shown("file", pages.file_lines),
-            "/events": self.events,
-        }
-        post = {"/do": self.do, "/edit/{ident:path}": self.save}
-        routes = [Route(path, page, methods=["POST"]) for path, page in post.items()]
-        routes += [Route(path, page, methods=["GET"]) for path, page in get.items()]
-        return Starlette(routes=[*routes, Mount(STATIC, StaticFiles(packages=[("pipelines.view", "static")]))])
+        return Starlette(routes=[
+            Route("/do", self.do, methods=["POST"]), Route("/edit/{ident:path}", self.save, methods=["POST"]),
+            Route("/events", self.events), Mount(STATIC, StaticFiles(packages=[("pipelines.view", "static")])),
+            *(Route(at, partial(self._shown, name=at.split("/")[1], values=one)) for at, one in PAGES.items()),
+        ])  # fmt: skip
 
     async def events(self, _: Request) -> Response:
         """Tell the state of the memory's files whenever it changes, and that the server ends."""
@@ -147,8 +138,8 @@ class App:
             self._change(held, given)
         else:
             self._run(verb, given | {"text": text if text != was else ""} if verb == "review" else given)
-        here = URL(request.headers.get("referer", "/"))
-        return RedirectResponse(_own_path(given["back"] or f"{here.path}?{here.query}".rstrip("?")), 303)
+        back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
+        return RedirectResponse(back, 303)
 
     def _change(self, held: tuple[str, Item] | None, given: Mapping[str, str]) -> None:
         """Move an item to another page, and correct its sentence or its day, where a form changed them."""
@@ -199,6 +190,7 @@ class App:
         return not code
 
     def _shown(self, request: Request, name: str, values: Callable[..., pages.Values]) -> Response:
+        name = name or "today"
         status, title, state = 200, name.capitalize(), ""
         try:
             state = self._reading.state
@@ -223,35 +215,35 @@ class App:
         return HTMLResponse(templates().get_template("base.html.j2").render({**macros, **around, "name": name}), status)
 
 
-def _own_path(path: str) -> str:
-    """Return a path of this page; anything else that a form names becomes the start page."""
-    return path if re.fullmatch(r"/(?![/\\])[!-~]*", path) else "/"
-
-
 def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Yield the word changes between two sentences, in order: (`same`, `del` or `ins`, the words)."""
+    """Yield what makes one sentence of another, in order: the tag (`del`, `ins`, `span` for what stays), the words."""
     one, other = old.split(), new.split()
     for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        sides = {"same": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
-        yield from ((name, " ".join(words)) for name, words in sides.items() if words)
+        sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
+        for tag, words in sides.items():
+            yield from ((tag, " ".join(words)), ("span", " "))
 
 
-def said_day(day: str, today: str) -> str:
-    """Return a day as people say it: “yesterday”, “in 11 days”, “12 May”; what is no day stays as it is."""
-    try:
-        when, now = date.fromisoformat(day[:10]), date.fromisoformat(today)
-    except ValueError:
-        return day
-    gap = (when - now).days
-    near = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(gap) or (f"in {gap} days" if 0 < gap < _NEAR else "")
-    return near or f"{when.day} {when:%b}{'' if when.year == now.year else f' {when.year}'}"
+def said_days(text: str, today: str) -> str:
+    """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
+
+    def said(found: re.Match[str]) -> str:
+        try:
+            when, now = date.fromisoformat(found[1]), date.fromisoformat(today)
+        except ValueError:
+            return found[0]
+        gap = (when - now).days
+        near = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(gap) or (f"in {gap} days" if 0 < gap < _NEAR else "")
+        return near or f"{when.day} {when:%b}{'' if when.year == now.year else f' {when.year}'}"
+
+    return _MOMENT.sub(said, text)
 
 
-def marked(text: str, query: str) -> list[tuple[bool, str]]:
-    """Return a text in pieces, each with whether it is a word of a query."""
+def marked(text: str, query: str) -> list[tuple[str, str]]:
+    """Return a text in pieces, each with its tag: `mark` for the words of a query, else `span`."""
     words = [re.escape(word) for word in re.findall(r"\w+", query)]
     parts = re.split(rf"\b({'|'.join(words)})\b", text, flags=re.IGNORECASE) if words else [text]
-    return [(at % 2 == 1, part) for at, part in enumerate(parts) if part]
+    return [("mark" if at % 2 else "span", part) for at, part in enumerate(parts)]
 
 
 def _plain(value: object) -> object:
@@ -274,7 +266,7 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         "changes": word_changes,
         "answer": today.answer_label,
         "whose": trust_label,
-        "said": said_day,
+        "said": said_days,
         "marked": marked,
     }
     return made
@@ -312,13 +304,11 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
     Raises:
         UsageFault: the port is taken.
     """
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind(("127.0.0.1", port))
-        except (OSError, OverflowError) as fault:
-            raise UsageFault(f"Port {port} cannot be used: {fault}.", "Name another one.") from fault
-        listening.listen()  # requests wait until the server runs
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except (OSError, OverflowError) as fault:
+        raise UsageFault(f"Port {port} cannot be used: {fault}.", "Name another one.") from fault
+    with listening:  # requests wait until the server runs
         key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
         last = [time.monotonic()]
 

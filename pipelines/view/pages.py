@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
+import re
 import time
 from collections import Counter
 from functools import cache
@@ -14,7 +15,7 @@ from zoneinfo import ZoneInfo
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
-from pipelines.night.manual import text_to_edit
+from pipelines.night.manual import Saved, text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Step
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Saved
     from pipelines.store.change_set import ItemChange
 
     Values = dict[str, Any]
@@ -136,10 +136,10 @@ class MemoryReader:
             found = health(dated, unread, now, settings, unfinished=unfinished)
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
-                "groups": [group for group in groups if group[1]], "items_count": counts.total(),
+                "groups": groups, "items_count": counts.total(),
                 "waiting": len(questions(beliefs.documents)), "nights": dated,
                 "health": found, "running": self.running,
-                "faults": [one for one in (found.overdue, found.failed, found.unread) if one],
+                "faults": [one for one in (found.overdue, not found.happens and found.failed, found.unread) if one],
                 "next": following[0].isoformat() if following else "",
                 "today": day_of(now, settings),
             }  # fmt: skip
@@ -177,13 +177,11 @@ class MemoryReader:
         Raises:
             UsageFault: there is none.
         """
-        path = document_path(ident)
-        if path not in self.documents:
-            known = named_documents(self.documents, ident.rpartition("/")[2])
-            path = known[0] if len(known) == 1 else path
-        if path not in self.documents:
-            raise UsageFault(f"There is no document {ident}.", "")
-        return self.documents[path]
+        known = named_documents(self.documents, ident.rpartition("/")[2])
+        for path in (document_path(ident), *(known if len(known) == 1 else ())):
+            if path in self.documents:
+                return self.documents[path]
+        raise UsageFault(f"There is no document {ident}.", "")
 
 
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
@@ -204,11 +202,10 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
     """
     ident = asked["ident"]
     path = document_path(ident)
-    text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
-    preview = parts_of(reading.document(ident).with_text(text))[0] if asked.get("preview") else ()
-    return {"title": f"Edit {path}", "ident": ident, "text": text, "base": again.base if again else text,
-            "faults": again.faults if again else (), "preview": preview,
-            "hides": escape_terminal(text) != text}  # fmt: skip
+    saved = again or Saved("", (), *[text_to_edit(reading.root, reading.document(ident).path)] * 2)
+    preview = parts_of(reading.document(ident).with_text(saved.text))[0] if asked.get("preview") else ()
+    return {"title": f"Edit {path}", "ident": ident, "saved": saved, "preview": preview,
+            "hides": escape_terminal(saved.text) != saved.text}  # fmt: skip
 
 
 def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
@@ -247,9 +244,7 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         UsageFault: nothing has that name, or it is not for reading.
         BadFile: it cannot be read.
     """
-    begin, _, end = asked.get("at", "").partition("-")
-    first = int(begin[:9]) if begin.isdecimal() else 1
-    last = int(end[:9]) if end.isdecimal() else first if begin else 0
+    first, last, *_ = [int(one) for one in re.findall(r"\d{1,9}", asked.get("at", ""))] * 2 or (1, 0)
     start = max(1, first - _ABOVE)
     found = read_passage(reading.root, asked["name"], lambda: reading.today, start)
     plain = without_secrets("\n".join(map(without_pointer, found.lines)))

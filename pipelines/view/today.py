@@ -19,7 +19,7 @@ from pipelines.queries.startup.read import tokens
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import QUIET, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
 from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
@@ -29,7 +29,9 @@ from pipelines.view.pages import generated_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pipelines.night.answers import ReviewQuestion
     from pipelines.night.manual import Saved
+    from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
     from pipelines.view.pages import MemoryReader, Values
 
@@ -40,7 +42,7 @@ _ROWS, _ALL = 12, 1000
 _FIRST = 3
 _ONE_NIGHT: Final = timedelta(hours=18)
 """A night that reads several days makes a run of each."""
-SIGNS: Final = "?+~✓−"
+_SIGNS: Final = "?+~✓−"
 """What a night did to an item: asked, added, changed, closed, removed."""
 _LOG_MARK = re.compile(r"^[-*>] (?:\d\d:\d\d )?(?:\[project: [^\]]*\] )?")
 _WHY = {
@@ -59,21 +61,24 @@ _WHY = {
 
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
-    beliefs, day = reading.beliefs, reading.today
+    beliefs, held, day = reading.beliefs, reading.beliefs.by_id, reading.today
     runs, nights = reading.runs, reading.frame()["nights"]
     recent = [diff_of(reading, run, _ROWS) for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
+    shown = [one for one in recent if one["rows"]]
+    before = [run for run in nights[len(recent) :] if run.added or run.changed]
     standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
     due = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
-    waiting = questions(beliefs.documents)
+    waiting = sorted(questions(beliefs.documents), key=lambda one: one.entry.kind == QUIET)
     briefing = reading.documents.get(BRIEFING)
     return {
         "title": long_day(day),
-        "nights": [one for one in recent if one["rows"]] or recent[:1],
+        "nights": shown or recent[:1] + [diff_of(reading, run, _ROWS) for run in before[:1]],
         "read": sum(one["read"] for one in recent),
         "left": sum(one["left"] for one in recent),
         "counts": sum((one["counts"] for one in recent), Counter[str]()),
         "own": [run for run in runs[: runs.index(nights[0]) if nights else None] if not run.is_night][:_MOST],
-        "question": waiting[0] if waiting else None,
+        "named": lambda words: _ID.sub(lambda one: f"“{held[one[0]].item.text}”" if one[0] in held else one[0], words),
+        "questions": [(one, *_old_and_new(one, held)[:2]) for one in waiting[:_FIRST]],
         "steps": () if nights else first_steps(reading),
         "dues": sorted(due[:_MOST], key=lambda one: one.item.due) + due[_MOST:],
         "risks": [one for one in standing if one.item.type is ItemType.RISK],
@@ -141,11 +146,8 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     one = waiting[at] if waiting else None
     if one is None:
         return {"questions": waiting, "one": None}
+    old, new, named = _old_and_new(one, held)
     waits = one.items[0] if len(one.items) == 1 else None
-    ids = dict.fromkeys(_ID.findall("\n".join([one.entry.title, *one.entry.why, *map(" ".join, one.entry.choices)])))
-    named = [held[ident] for ident in ids if ident in held and ident not in {item.id for item in one.items}]
-    is_pair = len(named) == 2 and "keep new" in one.choices and not waits  # noqa: PLR2004  the new one and the old one
-    old, new = (named[1].item, named[0].item) if is_pair else (one.against, waits)
     alike = [other.id for other in waiting if other.entry.kind == one.entry.kind and other.choices == one.choices]
     following = waiting[(at + 1) % len(waiting)]
     is_let_in = waits and any(choice in one.letting_in for choice in one.choices)
@@ -154,6 +156,15 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         "named": named, "alike": [ident for ident in alike if ident != one.id], "next": following.id,
         "reword": waits if is_let_in else None,
     }  # fmt: skip
+
+
+def _old_and_new(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[Item | None, Item | None, list[Holding]]:
+    """Return which belief a question may end, the new one, and what else it names."""
+    waits = one.items[0] if len(one.items) == 1 else None
+    ids = dict.fromkeys(_ID.findall("\n".join([one.entry.title, *one.entry.why, *map(" ".join, one.entry.choices)])))
+    named = [held[ident] for ident in ids if ident in held and ident not in {item.id for item in one.items}]
+    is_pair = len(named) == 2 and "keep new" in one.choices and not waits  # noqa: PLR2004  the new one and the old one
+    return (named[1].item, named[0].item, named) if is_pair else (one.against, waits, named)
 
 
 # ---------------------------------------- a night as a diff
@@ -179,21 +190,22 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
             continue
         sign, what = _sign(one, replaced.get(ident))
         if sign:
-            signed.append((SIGNS.index(sign), place.path, ident, sign, what, place.item))
+            signed.append((_SIGNS.index(sign), place.path, ident, sign, what, place.item))
         elif what:
             rest[what] += 1
     rows = []
-    for _, path, ident, sign, what, item in sorted(signed)[:most]:
+    for at, path, ident, sign, what, item in sorted(signed)[:most]:
         one, now, last = changes[ident], beliefs.by_id.get(ident), item.evidence[-1] if item.evidence else None
         found = quotes.found(last) if last else None
         quote = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or "")))) if found else ""
         bare = [words.casefold().rstrip(".") for words in (quote, item.text, f"{item.type}: {item.text}")]
         rows.append({
-            "sign": sign, "what": what, "item": item, "was": _old(one, replaced.get(ident)), "found": found,
+            "sign": sign, "at": at, "what": what, "item": item, "was": _old(one, replaced.get(ident)), "found": found,
             "page": reading.documents.get(path), "day": day_of_log(last.path) if last else "",
             "quote": "" if bare[0] in bare[1:] else quote, "same": now and one.after and now.item == one.after.item,
         })  # fmt: skip
-    return {"run": run, "cost": run.reported("model", "usd"), "rows": rows, "rest": rest, "signs": SIGNS,
+    is_last = run.moment and reading.now - run.moment < timedelta(days=1)
+    return {"run": run, "is_last": is_last, "cost": run.reported("model", "usd"), "rows": rows, "rest": rest,
             "left": run.number("entries", "left"), "read": run.number("entries", "read"),
             "counts": Counter(sign for *_, sign, _, _ in signed), "total": len(signed)}  # fmt: skip
 

@@ -95,7 +95,7 @@ class Browser:
         """Send a form of the page, and return the page that it leads to."""
         status, text, told = self._posted(path, fields)
         assert status == 303, text
-        return self.get(told["location"])
+        return self.get(told["location"].removeprefix(f"http://{self.host}"))
 
     def answered(self, path: str, **fields: str) -> str:
         """Send a form of the page, and return the page that answers it at once."""
@@ -103,8 +103,9 @@ class Browser:
         assert status == 200, text
         return text
 
-    def _posted(self, path: str, fields: Mapping[str, str]) -> tuple[int, str, dict[str, str]]:
-        token = re.findall(r'name="token" value="([^"]+)"', self.get(fields.get("back", "/inbox")))
+    def _posted(self, path: str, fields: dict[str, str]) -> tuple[int, str, dict[str, str]]:
+        back, origin = fields.pop("back", "/inbox"), f"http://{self.host}"
+        token = re.findall(r'name="token" value="([^"]+)"', self.get(back))
         body = urlencode({"token": token[0] if token else "", **fields})
-        headers = {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin", "Origin": f"http://{self.host}"}
+        headers = {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin", "Origin": origin, "Referer": origin + back}
         return self.ask("POST", path, {**headers, "Content-Type": FORM}, body)

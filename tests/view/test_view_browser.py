@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipelines.store.lock import run_lock
 from tests.conftest import SERVED
 from tests.view.browsing import HOSTILE, Browser
 
@@ -234,13 +236,23 @@ def test_what_takes_long_shows_a_bar_and_is_told_where_it_was_done(chromium: Chr
             late.append(route)
 
         page.route("**/do", hold)
-        page.get_by_role("region", name="Due").get_by_role("button", name="Done").click()
+        before = told.git("rev-list", "--count", "HEAD")
+        page.get_by_role("region", name="Due").get_by_role("button", name="Done").dblclick()
         page.get_by_label("At work").wait_for()
         late[0].continue_()
         other.get_by_role("region", name="You").wait_for()
         wait_for(page, "Done: “Oil the hinge”")
         page.get_by_label("At work").wait_for(state="hidden")
         assert other.get_by_role("status").count() == 0
+        assert int(told.git("rev-list", "--count", "HEAD")) == int(before) + 1, "two presses are one"
+
+
+def test_a_night_that_goes_on_shows_a_bar(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        with run_lock(told.root, "curate run"):
+            os.utime(told.root / ".curate/lock", (0, 0))  # as if it had begun long ago
+            page.get_by_label("A run is at work").wait_for()
+        page.get_by_text("Last night went well").wait_for()
 
 
 def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:

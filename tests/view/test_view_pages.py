@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.asking import ask_contradict
+from tests.asking import ask, ask_contradict
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     assert "Last night changed 2 things" in night
     assert re.search(r"~ The gate weighs 40 45 kg\. Fact · replaced · Kestrel .*, line 3.*Correction: ", night)
     assert re.search(r"✓ Oil the hinge Todo · done · Kestrel", night)
-    assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
+    assert re.search(r"<del>40</del><span> </span><ins>45</ins>", page)
     assert "The hinge may rust." in section(page, "Risks")
     line = re.findall(r'href="(/file/Logs/2026-03-18.md\?at=3-3)#L3"', page)[0]
     assert re.search(r'<div id="L3" class="at">.*Correction: The gate weighs 45 kg', browser.get(line))
@@ -74,7 +74,7 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     page = browser.post("/do", verb="undo --item", id=todo, back="/")
     assert "Oil the hinge" in section(page, "Due")
     assert "Take back all" in page
-    assert "You, since then" in words(page)
+    assert "“Oil the hinge” of run" in section(page, "You, since then")
 
 
 def test_a_night_is_taken_back_and_brought_back_as_a_whole(told: Memory) -> None:
@@ -117,7 +117,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
     for path in ("/", "/nights", "/document/USER"):
         frame = words(browser.get(path).partition("<aside>")[2].partition("</aside>")[0])
         assert frame.startswith(
-            "memory Ada Lind Today Inbox Items 4 Nights 1 What agents read first Projects Kestrel 4"
+            "memory Ada Lind’s memory Today Inbox Items 4 Nights 1 What agents read first Projects Kestrel 4"
         )
         assert "Last night went well, today" in frame
         assert "No night is scheduled" in frame
@@ -131,6 +131,23 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
     page = Browser(told).enter().get("/")
     assert "Something is wrong with the nights" in words(page)
     assert "The last run failed: The disk is full." in words(page)
+
+
+def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_waits(memory: Memory) -> None:
+    memory.write("Logs/2026-03-15.md", LOG)
+    memory.curate("run", "--now", "2026-03-16T02:00")
+    ask(memory, "quiet", "1 open item", ("keep: it stays",))
+    ask_contradict(memory, ids(memory)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
+    left = {"exit_code": 1, "model": {"failure": "claude is not logged in."}}
+    night = {"run": "x", "now": "2026-03-18T02:00:00+00:00", **left}
+    memory.write(".curate/runs/x.json", json.dumps(night))
+    page = Browser(memory).enter().get("/")
+    assert words(page).count("claude is not logged in.") == 1
+    assert "No run has ended well since 16 Mar, 2 days ago." in words(page)
+    assert section(page, "Last night") == "Last night changed nothingtoday, 02:00 · left something pending"
+    assert "The hinge may rust." in section(page, "The night of 16 Mar changed 4 things")
+    waiting = section(page, "2 questions wait for you")
+    assert re.search(r"The gate weighs 40 45 kg\. .*Answer.*1 open item", waiting)
 
 
 def test_what_agents_read_first_is_what_the_verb_prints(told: Memory) -> None:
@@ -181,7 +198,7 @@ def test_a_file_shows_its_lines_and_no_file_outside(told: Memory) -> None:
     browser = Browser(told).enter()
     page = browser.get("/file/2026-03-18?at=900-901&q=line")
     assert re.findall(r'id="L(\d+)" class="at"', page) == ["900", "901"]
-    assert "- <mark>Line</mark> 900" in page
+    assert "- </span><mark>Line</mark><span> 900" in page
     assert "AKIA" not in browser.get("/file/2026-03-18?at=1001")
     turn = {"type": "user", "sessionId": "s1", "timestamp": "2026-03-18T07:00:00Z",
             "message": {"role": "user", "content": "The tide is high."}}  # fmt: skip
@@ -253,7 +270,7 @@ def test_a_question_shows_what_differs_and_its_answer_can_be_undone(told: Memory
     told.curate("run", "--now", "2026-03-19T02:00")
     browser, (one,) = Browser(told).enter(), json.loads(told.curate("review", "--json"))
     page = browser.get("/inbox")
-    assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
+    assert re.search(r"<del>40</del><span> </span><ins>45</ins>", page)
     for answer in ("New is right", "Old is right", "Both, of different things", "Neither"):
         assert answer in words(page)
     fields = {"verb": "review", "id": one["id"], "was": one["items"][0]["text"], "back": "/inbox"}

@@ -77,7 +77,6 @@ on("htmx:beforeHistoryUpdate", ({ detail }) => {
 });
 
 const ready = () => {
-  document.querySelectorAll("[data-copy]").forEach((button) => { button.hidden = false; });
   for (const form of kept) {
     const there = [...document.forms].find((other) => name(other) === name(form));
     there ? there.replaceWith(form) : one(`li a[href="/item/${form.elements.id?.value}"]`)?.closest("li").append(form);
@@ -135,6 +134,5 @@ if (one("[name=code]")) {
   one("[name=code]").value = location.hash.slice(1);
   location.hash && document.forms[0].submit();
 } else {
-  ready();
   listen();
 }
