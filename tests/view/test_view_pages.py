@@ -265,6 +265,17 @@ def test_a_form_does_what_the_verb_does(told: Memory) -> None:
     assert told.git("status", "--porcelain") == ""
 
 
+def test_what_was_done_is_said_in_the_tab_where_it_was_done(told: Memory) -> None:
+    browser = Browser(told).enter()
+    own = {"Cookie": browser.cookie, "Sec-Fetch-Site": "same-origin", "Origin": f"http://{browser.host}"}
+    token = re.findall(r'name="token" value="([^"]+)"', browser.get("/"))[0]
+    browser.ask("POST", "/do", own, f"token={token}&verb=done&id={ids(told)['Oil the hinge']}")
+    other = browser.ask("GET", "/", {**own, "HX-Request": "true", "X-Shown": "anew"})[1]
+    assert "Oil the hinge" not in section(other, "Due")
+    assert "Done: “Oil the hinge”" not in words(other)
+    assert "Done: “Oil the hinge”" in words(browser.get("/"))
+
+
 def test_a_question_shows_what_differs_and_its_answer_can_be_undone(told: Memory) -> None:
     ask_contradict(told, ids(told)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
     told.curate("run", "--now", "2026-03-19T02:00")
