@@ -78,6 +78,7 @@ _DONE: Final = {
 """What is said before an item's sentence when a verb has changed it."""
 _TELLS_EACH = 1.0
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
+_ALIKE = 0.5
 _NEAR = 14
 """Days ahead that are counted instead of named."""
 
@@ -218,7 +219,9 @@ class App:
 def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
     """Yield what makes one sentence of another, in order: the tag (`del`, `ins`, `span` for what stays), the words."""
     one, other = old.split(), new.split()
-    for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    found = SequenceMatcher(None, one, other, autojunk=False)
+    codes = found.get_opcodes() if found.ratio() > _ALIKE else [("", 0, len(one), 0, len(other))]
+    for kind, a, b, c, d in codes:
         sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
         for tag, words in sides.items():
             yield from ((tag, " ".join(words)), ("span", " "))

@@ -76,7 +76,6 @@ class MemoryReader:
         self.beliefs = Beliefs((), {})
         """Every item and document, as when this last looked."""
         self._stamps: list[tuple[str, int, int, int]] | None = None
-        self._runs: list[PastRun] = []
         self._frame: tuple[object, Values] = (), {}
         self._changed: dict[str, list[ItemChange]] = {}
 
@@ -112,32 +111,27 @@ class MemoryReader:
         """The memory's day."""
         return day_of(self.now, self.settings)
 
-    @property
-    def runs(self) -> list[PastRun]:
-        """All runs and changes by hand, newest first, as they were when the frame was last made."""
-        return self._runs if self.frame() else []
-
     def frame(self) -> Values:
         """Return what stands around each page; it is made anew after a commit, a change of a file, or a minute."""
         beliefs, git, now, settings = self.beliefs, Git(self.root), self.now, self.settings
         key = self._stamps, git.head(), now.replace(second=0, microsecond=0), self.running
         if key != self._frame[0]:
             try:
-                self._runs = all_runs(self.root, git)
+                runs = all_runs(self.root, git)
             except CurateError:  # `curate check` says what is wrong with git
-                self._runs = nights(self.root)
+                runs = nights(self.root)
             counts = Counter(one.path for one in beliefs.holdings if one.item.active)
             pages = [(one, counts[path]) for path, one in sorted(beliefs.documents.items())]
             groups = [(title, [pair for pair in pages if pair[0].kind is kind]) for kind, title in KINDS.items()]
             unread = waiting_days(read_snapshot(self.root), day_of(now, settings))
-            dated = [run for run in self._runs if run.is_night and run.moment]
+            dated = [run for run in runs if run.is_night and run.moment]
             unfinished = is_unfinished(self.root) and not is_held(self.root)
             following = next_run(self.root, installed_nights(self.root), now)
             found = health(dated, unread, now, settings, unfinished=unfinished)
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
                 "groups": groups, "items_count": counts.total(),
-                "waiting": len(questions(beliefs.documents)), "nights": dated,
+                "waiting": len(questions(beliefs.documents)), "nights": dated, "runs": runs,
                 "health": found, "running": self.running,
                 "faults": [one for one in (found.overdue, not found.happens and found.failed, found.unread) if one],
                 "next": following[0].isoformat() if following else "",

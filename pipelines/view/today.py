@@ -24,7 +24,7 @@ from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
 from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
-from pipelines.view.pages import generated_rows
+from pipelines.view.pages import generated_rows, html_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,8 @@ _WHY = {
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
     beliefs, held, day = reading.beliefs, reading.beliefs.by_id, reading.today
-    runs, nights = reading.runs, reading.frame()["nights"]
+    frame = reading.frame()
+    runs, nights = frame["runs"], frame["nights"]
     recent = [diff_of(reading, run, _ROWS) for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
     shown = [one for one in recent if one["rows"]]
     before = [run for run in nights[len(recent) :] if run.added or run.changed]
@@ -84,9 +85,9 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         "risks": [one for one in standing if one.item.type is ItemType.RISK],
         "quiet": [one for one in standing if one.item.quiet],
         "most": _MOST,
-        "size": len(briefing.text.encode()) if briefing else 0,
+        "size": briefing.size if briefing else 0,
         "cap": reading.settings.caps.briefing,
-        "first": list(generated_rows(briefing))[:_FIRST],
+        "first": [html_of(one.removeprefix("- "), BRIEFING) for one in [*generated_rows(briefing)][:_FIRST]],
     }
 
 
@@ -147,14 +148,13 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     if one is None:
         return {"questions": waiting, "one": None}
     old, new, named = _old_and_new(one, held)
-    waits = one.items[0] if len(one.items) == 1 else None
     alike = [other.id for other in waiting if other.entry.kind == one.entry.kind and other.choices == one.choices]
     following = waiting[(at + 1) % len(waiting)]
-    is_let_in = waits and any(choice in one.letting_in for choice in one.choices)
+    is_let_in = new in one.items and any(choice in one.letting_in for choice in one.choices)
     return {
         "questions": waiting, "quotes": Quotes(reading.root), "one": one, "at": at, "old": old, "new": new,
         "named": named, "alike": [ident for ident in alike if ident != one.id], "next": following.id,
-        "reword": waits if is_let_in else None,
+        "reword": new if is_let_in else None,
     }  # fmt: skip
 
 

@@ -164,6 +164,8 @@ def test_a_page_that_comes_late_takes_nobody_back(chromium: Chromium, told: Memo
 
 def test_a_page_that_has_ended_says_so_and_sends_nothing(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told) as page:
+        with page.expect_response("**/events"):
+            page.reload()
         SERVED[-1].should_exit = True  # as when nobody has looked at it for long
         page.get_by_text("This page has ended. Run curate view again.").wait_for()
         assert page.locator("button:enabled").count() == 0
