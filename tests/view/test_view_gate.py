@@ -308,6 +308,14 @@ def test_a_websocket_is_not_spoken(inside: Browser) -> None:
     assert (status, "cellar" in text) == (403, False)
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../document/Areas/general", "/static/%2e%2e/templates/base.html.j2", "/static//etc/passwd", "/static/"],
+)
+def test_what_is_open_to_all_is_one_folder(inside: Browser, path: str) -> None:
+    assert inside.ask("GET", path, {})[:2] == (404, "Not Found")
+
+
 def test_the_code_is_for_the_owner_and_for_once(memory: Memory) -> None:
     browser = Browser(memory)
     browser.enter()

@@ -41,7 +41,7 @@ on("submit", ({ target }) => { target.contains(one("#text")) && (onbeforeunload 
 
 // A form with typed words outlives a page that is shown anew.
 const typed = () => [...document.forms].filter((form) => form.method === "post" && [...form.elements].some(
-  (field) => field.type !== "hidden" && field.value !== (field.defaultValue ?? field.value)));
+  (field) => field.value !== (field.defaultValue ?? field.value)));
 const name = ({ action, elements }) => action + elements.id?.value + elements.verb?.value;
 const busy = () => typed().length || one("main :is(input, textarea, select):focus");
 
