@@ -288,8 +288,8 @@ def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
     from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
     ident = items(told)["Use brass for the hinge."]["id"]
-    paths = ("", "inbox", "document/Projects/kestrel", "edit/Projects/kestrel", f"item/{ident}",
-             "items?q=hinge", "items", "nights", "agents", "file/Logs/2026-03-17.md?at=3")  # fmt: skip
+    paths = ("", "inbox", "document/Projects/kestrel", "edit/Projects/kestrel?preview=1", f"item/{ident}", "items",
+             "night/20260318", "items?q=hinge", "nights", "agents", "file/Logs/2026-03-17.md?at=3")  # fmt: skip
     with opened(chromium, told, viewport={"width": 320, "height": 640}) as page:
         home = page.url
         for path in paths:
