@@ -216,7 +216,8 @@ def test_a_page_is_previewed_saved_by_a_key_and_not_left_unasked(chromium: Chrom
             dialog.dismiss()
 
         page.on("dialog", stay)
-        page.get_by_role("link", name="Inbox").click(no_wait_after=True)
+        with page.expect_event("dialog"):
+            page.get_by_role("link", name="Inbox").click(no_wait_after=True)
         page.get_by_role("button", name="Preview").click()
         page.get_by_label("Preview").get_by_text("Use *good* brass").wait_for()
         assert asked == ["beforeunload"]
