@@ -195,9 +195,9 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
     for path in {path for path, _ in new}:
         marked = {item.id: with_extra(item, ASKED, today) for home, item in new if home == path}
         after[path] = edited(after[path], replace=marked)
-    count = "1 open item" if len(rows) == 1 else f"{len(rows)} open items"
-    why = "\n".join(["Nobody has mentioned these of late. They come last, and search finds them.", "", *rows])
-    return with_entry(after, QUIET, today, f"{QUIET}: {count}", why, CHOICES)
+    asks = as_queue_text(new[0][1].text) if len(new) == 1 else f"{len(new)} open items"
+    why = "\n".join(["Nobody has mentioned this of late. What is kept comes last, and search finds it.", "", *rows])
+    return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)
 
 
 def ids_asked(why: Sequence[str]) -> list[str]:

@@ -98,13 +98,13 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
     assert "The ship is new. (says Joana) ^k" in memory.read("Areas/general.md")
 
 
-def test_a_later_word_neither_raises_nor_lowers(memory: Memory, tmp_path: Path) -> None:
+def test_the_owners_later_word_makes_it_his_and_an_outsiders_lowers_nothing(memory: Memory, tmp_path: Path) -> None:
     memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Rule: Ship on Tuesday.\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
     session(memory, tmp_path, ("user", "Rule: Ship on Tuesday."))
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\nThe page of the vendor says:\n\nRule: Ship on Tuesday.\n")
     memory.curate(*NIGHT)
-    assert json.loads(memory.curate("items", "--json"))[0]["trust"] == "self"
+    assert json.loads(memory.curate("items", "--json"))[0]["trust"] == "owner"
 
 
 def test_a_box_in_a_note_is_its_writers_word_and_a_quotation_is_not(memory: Memory) -> None:
