@@ -78,9 +78,10 @@ def answer_in(form: ClosingForm, document: str, item: Item) -> str:
     if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
         answer = form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
     else:
-        whole, heads = likeness(form.target, document, item), _heads(form.target)
-        alike = (rest for head, rest, least in heads if rest and likeness(head, document, item) >= least)
-        answer = "" if whole >= _SAME else next(alike, "")
+        # What is most like the question, if it can up to a question mark; of these the shortest, so that no answer
+        # whose words say little is lost in it.
+        alike = {one: rank for one in _heads(form.target) if (rank := likeness(one[0], document, item)) >= one[2]}
+        answer = max(reversed(alike), key=lambda one: (one[1] > "" and one[0].endswith("?"), alike[one]))[1]
     return f"{item.text}{ARROW}{answer}" if answer else ""
 
 

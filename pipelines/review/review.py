@@ -304,17 +304,9 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
-    day = one.candidate.entry.day if one else operation.day
-    found = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
-    targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
-    return _changes(operation, targets, one, context, fresh)
-
-
-def _changes(
-    operation: Operation, found: Sequence[Belief], one: Filed | None, context: ReviewContext, fresh: str
-) -> list[Ruling]:
-    """Return the rulings of an operation that changes items, for those still active."""
     kind, day = operation.kind, one.candidate.entry.day if one else operation.day
+    named = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
+    found = [belief for belief in named if one is None or belief.item.id != one.candidate.id]
     held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.stands_in)]
     held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]

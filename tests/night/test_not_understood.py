@@ -72,6 +72,21 @@ def test_the_answer_of_a_question_is_kept(memory: Memory, form: str) -> None:
     assert statuses(memory) == held
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who signs the contract?", "Bea does"),
+        ("How many seats?", "40"),
+        ("Is the port 80?", "Yes"),
+        ("Who writes the policy, Marta or a lawyer?", "Marta does, from a template"),
+    ],
+)
+def test_an_answer_of_small_or_known_words_is_kept_whole(memory: Memory, question: str, answer: str) -> None:
+    night(memory, 10, f"Question: {question}\n")
+    night(memory, 11, f"Answered: {question.lower()} {answer}\n")
+    assert statuses(memory) == {question: "answered", f"{question} → {answer}": "live"}
+
+
 def test_forms_count_in_a_turn(memory: Memory, tmp_path: Path) -> None:
     night(memory, 10, SAID)
     said = "Fine.\n- Done: paint the fence\n- **Resolved:** double bookings; it is refused.\n- Done: the shed"
