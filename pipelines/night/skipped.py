@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.file_items import evidence_of
 from pipelines.store.evidence import Quotes, act_in, voice_in, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
+from pipelines.store.provenance import is_told
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.store.spoken_lines import is_of_program, read_lines
+from pipelines.store.spoken_lines import is_of_program, parse_spoken, read_lines
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import clipped, fold
 
@@ -79,7 +80,7 @@ def _is_over(form: ClosingForm, context: ReviewContext) -> bool:
 
 
 def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
-    return context.word_of(entry, line) in {Trust.OWNER, Trust.SELF}
+    return context.word_of(entry, line).reaches(Trust.SELF) or is_told(parse_spoken(line).marked)
 
 
 def _says_something(entry: Entry) -> bool:

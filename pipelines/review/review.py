@@ -175,7 +175,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
         closed = rulings_of_operation(operation, None, context, fresh)
         page, item = next(pair for pair in held if pair[1].id == ident)
-        text = answer_in(form, page, item) if proposed.trust in {Trust.OWNER, Trust.SELF} else ""
+        text = answer_in(form, page, item) if proposed.trust.reaches(Trust.SELF) else ""
         told = replace(one, candidate=replace(proposed, text=text, reason="an answer"), document=page)
         return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
     found = (context.known.same(kind, form.target, one.document) for kind in ItemType)

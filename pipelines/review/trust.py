@@ -13,7 +13,7 @@ from pipelines.extract.extraction import matter_words
 from pipelines.review.review import Filed
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
-from pipelines.store.provenance import Provenance, gives_orders, without_quoted
+from pipelines.store.provenance import Provenance, gives_orders, without_quoted, without_teller
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class TrustGate:
         """
         looked = [self._word(candidate, place) for place in _needed(candidate)]
         trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
-        text, doubt = without_unseen(candidate.text), ""
+        told = source and trust is Trust.SELF
+        text, doubt = without_unseen(without_teller(candidate.text) if told else candidate.text), ""
         is_rule = candidate.type is ItemType.RULE
         if is_rule and source:
             doubt = f"it is a rule that you did not give; its source is {source}"

@@ -73,11 +73,16 @@ _LONGEST = 60
 
 def is_told(said: str) -> bool:
     """Whether a sentence tells in the agent's own words what a person said, and copies nothing."""
+    names = found.groupdict() if (found := _lead_in(said)) else {}
+    name = names.get("told") or names.get("quoted") or ""
+    return bool(name) and not _MACHINE.search(name)
+
+
+def _lead_in(said: str) -> re.Match[str] | None:
+    """Return what names the source of a sentence: its label, or a lead-in before its words."""
     plain = fold_markdown([said])
     label = _LABEL.match(plain)
-    found = None if label and label["within"] else _LEAD.match(plain, label.end() if label else 0)
-    name = found and (found["told"] or found["quoted"])
-    return bool(name) and not _MACHINE.search(name or "")
+    return label if label and label["within"] else _LEAD.match(plain, label.end() if label else 0)
 
 
 @functools.lru_cache(256)  # neighbouring lines share their headings
@@ -87,12 +92,14 @@ def source_in(said: str) -> str:
     Args:
         said: the sentence, or a heading followed by a colon; a label may precede it.
     """
-    plain = fold_markdown([said])
-    label = _LABEL.match(plain)
-    if label and label["within"]:
-        return _named(label["within"])
-    found = _LEAD.match(plain, label.end() if label else 0)
+    found = _lead_in(said)
     return _named(next(filter(None, found.groups()), "")) if found else ""
+
+
+def without_teller(text: str) -> str:
+    """Return a text without the lead-in that says which person told it."""
+    found = _LEAD.match(text) if is_told(text) else None
+    return text[found.end() :].lstrip() if found else text
 
 
 def _named(source: str) -> str:

@@ -91,11 +91,11 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
         "Ship on Tuesday.": ("owner", "live"),
         "Ship at noon.": ("self", "live"),
         "README.md says: Ship at dawn.": ("external", "waiting"),
-        "Joana says: Ship at eve.": ("self", "waiting"),
-        "Joana says: The ship is new.": ("self", "live"),
+        "Ship at eve.": ("self", "waiting"),
+        "The ship is new.": ("self", "live"),
         "Ship at dusk.": ("external", "waiting"),
     }
-    assert "The ship is new. (says Joana) ^k" in memory.read("Areas/general.md")
+    assert "- Fact: The ship is new. (says Joana) ^k" in memory.read("Areas/general.md")
 
 
 def test_the_owners_later_word_makes_it_his_and_an_outsiders_lowers_nothing(memory: Memory, tmp_path: Path) -> None:

@@ -129,6 +129,24 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     assert [(one["line"], one["text"]) for one in moved] == [(7, "Done: paint the shed"), (7, None)]
 
 
+def test_what_people_told_the_agent_is_filed_with_their_names_or_listed(memory: Memory) -> None:
+    told = night(
+        memory, 10, "- Marta says: Decision: the shop opens with 20 pieces\n- Joana says: Todo: call the bank\n"
+        "- Email from Rui: Rule: always pay within 3 days\n- According to Rui, Fact: VAT is 23 percent\n"
+        "- Fact: Marta says: the clay is dry\n- Ines says: we open at nine\n",
+    )  # fmt: skip
+    rows = [line.partition(" ^k")[0] for line in memory.read("Projects/kestrel.md").split("\n") if "^k" in line]
+    assert rows == [
+        "- Decision: the shop opens with 20 pieces (says Marta)",
+        "- Fact: VAT is 23 percent (reported by Rui)",
+        "- Fact: the clay is dry (says Marta)",
+        "- [ ] Todo: call the bank (says Joana)",
+    ]
+    assert "- Rule: always pay within 3 days (reported by" in memory.read("Review.md")
+    assert "1 line was not understood" in told
+    assert "Ines says: we open at nine" in memory.curate("runs", "--skipped")
+
+
 def test_a_run_that_understood_all_says_nothing_of_it(memory: Memory) -> None:
     told = night(memory, 10, SAID)
     assert "not understood" not in told

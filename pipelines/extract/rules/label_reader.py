@@ -30,6 +30,7 @@ from pipelines.extract.rules.labels import (
 from pipelines.extract.rules.owner_acts import NAME, without_pasted
 from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
+from pipelines.store.provenance import source_in
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold, stated_due
@@ -56,6 +57,7 @@ _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
 _OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
 _OWN_WORDS = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
+_AFTER_LEAD = re.compile(r"[:,]\s+(?=\S)")
 _FAR = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES = 8
 _LONGEST_QUOTE = 3 * LONGEST_TEXT
@@ -101,7 +103,7 @@ class LabelReader:
             return self._read_turn()
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
-        if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):
+        if shows_examples(entry.headings) or introduces_example(self._before):
             self._take(0, len(lines) - 1)
         else:
             index, any_label = 0, False  # if there is one, no section applies to the whole entry
@@ -161,9 +163,8 @@ class LabelReader:
         end = index if label.marks and spoken.said.rstrip().endswith(label.marks) else end_of(lines, index)
         text = self._text(index, end, label.text_at, label.marks)
         text += f" ({fold(label.owner)})" if label.owner else ""
-        if CONTENTS.match(text):
-            self._take(index, end)
-        else:
+        self._take(index, end)
+        if not CONTENTS.match(text):
             self._add(index, end, _with_box(label, spoken.box), text)
         return end
 
@@ -179,9 +180,8 @@ class LabelReader:
         self._take(index, end)
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
-        quote, start, last = self._quoted(index, end)
         target = due_of(target, self._entry.day)[0] if kind == "close" else target
-        self.forms.append(ClosingForm(kind, how, target, Place(self._entry, start, last, quote)))
+        self.forms.append(ClosingForm(kind, how, target, self._place(index, end)))
 
     def _read_list(self, index: int, label: Label) -> int:
         """Apply a label on its own line to the lines below it: list items, or else the rest of the paragraph."""
@@ -240,28 +240,24 @@ class LabelReader:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
         if text.endswith(":") or is_void(kind, text, section) or (not label.sure and is_hedged(text)):
             return
-        if label.dropped:
-            self._close(index, end, *_OVER.get(kind, ("end", "ended")), text)
+        how = _OVER.get(kind, ("end", "ended")) if label.dropped else ()
+        if not how and kind is ItemType.TODO and (label.closed or done or without_done(text)):
+            how, text = ("close", "done"), without_done(text) or text
+        if not how and section == "questions" and (label.closed or done):
+            how = ("close", "answered")
+        if how:
+            self._close(index, end, *how, text)
             return
-        if kind is ItemType.TODO and (label.closed or done or without_done(text)):
-            self._close(index, end, "close", "done", without_done(text) or text)
-            return
-        if section == "questions" and (label.closed or done):
-            self._close(index, end, "close", "answered", text)
-            return
-        text, due = due_of(text, self._entry.day) if kind is ItemType.TODO else (text, "")
-        quote, start, last = self._quoted(index, end)
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
-        place, name = Place(self._entry, start, last, quote), person_of(text) if section == "contacts" else ""
-        found = Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name, due=due)
-        self.found.append(found)
+        place, name = self._place(index, end), person_of(text) if section == "contacts" else ""
+        self.found.append(Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name))
 
-    def _quoted(self, index: int, end: int) -> tuple[str, int, int]:
-        """Return the text of some lines, and the numbers of the first and the last."""
+    def _place(self, index: int, end: int) -> Place:
+        """Return the place of some lines."""
         lines = self._lines[index : end + 1]
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
-        return quote, start, min(lines[-1].number, start + quote.count("\n"))
+        return Place(self._entry, start, min(lines[-1].number, start + quote.count("\n")), quote)
 
 
 def _with_box(label: Label, box: str) -> Label:
@@ -338,13 +334,19 @@ def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
 
 
 def _at_labels(line: Line) -> list[Line]:
-    """Return a line split before each later sentence that starts with a label or form."""
+    """Return a line split before each label or form that starts a later sentence, or in a journal what is reported."""
     spoken = line.spoken
     raw = without_pointer(line.raw)
     if spoken is None or ":" not in spoken.said or not raw.endswith(spoken.said):
         return [line]
     said, head = spoken.said, len(raw) - len(spoken.said)
-    begins = [at for at, _ in sentences(said) if at and _begins_label(spoken, at)]
+    begins = [
+        at
+        for start, end in sentences(said)
+        for at in (start, *(found.end() for found in _AFTER_LEAD.finditer(said, start, end)))
+        if at and _begins_label(spoken, at)
+        if at == start or (not spoken.turn and source_in(f"{said[start:at]}x"))
+    ]
     parts = []
     for start, end in pairwise([0, *begins, len(said)]) if begins else ():
         words = said[start:end].rstrip()

@@ -38,7 +38,7 @@ class RulesExtractor:
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
         laid_down = [
-            _with_due(one)
+            one
             for entry, lines in read
             for one in read_acts(entry, lines, request.seals, _lays_down)
             if one.start_line not in reader.taken
@@ -55,10 +55,15 @@ class RulesExtractor:
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
-    """Return the statements of a day in log order, each repeated one only where it is surest, in the earliest group."""
+    """Return the statements of a day in log order, each repeated one only where it is surest, in the earliest group.
+
+    A todo has the due day that it names.
+    """
     kept: dict[tuple[str, str, str], Candidate] = {}
     for found in groups:
-        for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
+        for one in sorted(
+            map(_with_due, found), key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)
+        ):
             kept.setdefault((one.type, one.page_section, words_key(one.text)), one)
     return sorted(kept.values(), key=lambda one: one.start_line)
 
