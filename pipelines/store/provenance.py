@@ -71,11 +71,16 @@ _NOT_A_NAME = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST = 60
 
 
-def is_told(said: str) -> bool:
-    """Whether a sentence tells in the agent's own words what a person said, and copies nothing."""
-    names = found.groupdict() if (found := _lead_in(said)) else {}
-    name = names.get("told") or names.get("quoted") or ""
-    return bool(name) and not _MACHINE.search(name)
+def is_told(said: str, *also: str) -> bool:
+    """Whether a sentence tells in the agent's own words what a person said, and copies nothing.
+
+    Args:
+        said: the sentence.
+        also: other lead-ins that may name a person: `letter`, `by`.
+    """
+    found = _lead_in(said)
+    kind = found and found.lastgroup
+    return bool(found and kind in {"told", "quoted", *also} and not _MACHINE.search(found[kind or 0]))
 
 
 def _lead_in(said: str) -> re.Match[str] | None:
@@ -93,7 +98,7 @@ def source_in(said: str) -> str:
         said: the sentence, or a heading followed by a colon; a label may precede it.
     """
     found = _lead_in(said)
-    return _named(next(filter(None, found.groups()), "")) if found else ""
+    return _named(found[found.lastgroup or 0]) if found else ""
 
 
 def without_teller(text: str) -> str:

@@ -133,7 +133,9 @@ def test_what_people_told_the_agent_is_filed_with_their_names_or_listed(memory: 
     told = night(
         memory, 10, "- Marta says: Decision: the shop opens with 20 pieces\n- Joana says: Todo: call the bank\n"
         "- Email from Rui: Rule: always pay within 3 days\n- According to Rui, Fact: VAT is 23 percent\n"
-        "- Fact: Marta says: the clay is dry\n- Ines says: we open at nine\n",
+        "- Fact: Marta says: the clay is dry\n- Output of `make`: Fact: it works\n"
+        "- Rule: README.md says: Fact: it works\n"
+        "- Ines says: we open at nine\n",
     )  # fmt: skip
     rows = [line.partition(" ^k")[0] for line in memory.read("Projects/kestrel.md").split("\n") if "^k" in line]
     assert rows == [
@@ -142,7 +144,9 @@ def test_what_people_told_the_agent_is_filed_with_their_names_or_listed(memory: 
         "- Fact: the clay is dry (says Marta)",
         "- [ ] Todo: call the bank (says Joana)",
     ]
-    assert "- Rule: always pay within 3 days (reported by" in memory.read("Review.md")
+    waiting = memory.read("Review.md")
+    assert "- Rule: always pay within 3 days (reported by" in waiting
+    assert "- Rule: README.md says: Fact: it works (reported by" in waiting
     assert "1 line was not understood" in told
     assert "Ines says: we open at nine" in memory.curate("runs", "--skipped")
 

@@ -30,7 +30,7 @@ from pipelines.extract.rules.labels import (
 from pipelines.extract.rules.owner_acts import NAME, without_pasted
 from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
-from pipelines.store.provenance import source_in
+from pipelines.store.provenance import is_told
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold, stated_due
@@ -334,7 +334,7 @@ def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
 
 
 def _at_labels(line: Line) -> list[Line]:
-    """Return a line split before each label or form that starts a later sentence, or in a journal what is reported."""
+    """Return a line split before each label or form that starts a sentence, or in a journal what somebody says."""
     spoken = line.spoken
     raw = without_pointer(line.raw)
     if spoken is None or ":" not in spoken.said or not raw.endswith(spoken.said):
@@ -342,10 +342,11 @@ def _at_labels(line: Line) -> list[Line]:
     said, head = spoken.said, len(raw) - len(spoken.said)
     begins = [
         at
-        for start, end in sentences(said)
-        for at in (start, *(found.end() for found in _AFTER_LEAD.finditer(said, start, end)))
+        for start, _ in sentences(said)
+        for at in (start, *(found.end() for found in _AFTER_LEAD.finditer(said, start, start + 120)))
         if at and _begins_label(spoken, at)
-        if at == start or (not spoken.turn and source_in(f"{said[start:at]}x"))
+        if at == start or not (spoken.turn or _begins_label(spoken, start))
+        if at == start or is_told(f"{said[start:at]}x", "letter", "by")
     ]
     parts = []
     for start, end in pairwise([0, *begins, len(said)]) if begins else ():
