@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,12 +73,30 @@ LEFT = (
 )
 
 
+@pytest.mark.parametrize(
+    ("said", "due"),
+    [
+        ("Remind me to send Rui the offer on Friday.", "2026-03-20"),
+        ("Please remind me to call tomorrow", "2026-03-19"),
+        ("Remind me to call Rui next Wednesday at 9:30", "2026-03-25"),
+        ("Remind me on 2026-04-09 to call Rui", "2026-04-09"),
+        ("Remind me to pay on 9 April.", "2026-04-09"),
+    ],
+)
+def test_a_reminder_is_due_on_its_day(memory: Memory, tmp_path: Path, said: str, due: str) -> None:
+    items(memory, tmp_path, user(said, **HUMAN, cwd="/home/ines/src/harbor"))
+    assert [(one["text"], one["due"]) for one in json.loads(memory.curate("items", "--json"))] == [(said, due)]
+    assert f"(due {due})" in memory.read(PROJECT)
+    assert f"- {due}: {said}" in memory.read("MEMORY.md").partition("## Due")[2]
+
+
 def test_what_the_owner_says_files_where_it_belongs(memory: Memory, tmp_path: Path) -> None:
     told = [user(said, **HUMAN, cwd="/home/ines/src/harbor", uuid=str(at)) for at, (said, *_) in enumerate(KEPT)]
     items(memory, tmp_path, *told)
     held = json.loads(memory.curate("items", "--json"))
     found = {one["text"].rstrip("."): (one["type"], one["document"], one["trust"]) for one in held}
-    wanted = {said.rstrip("."): (kind, place, "owner") for said, kind, place in KEPT}
+    bare = (re.sub(r"(?:, (?:please )?remember th..)?\.?$", "", said) for said, *_ in KEPT)
+    wanted = {said: (kind, place, "owner") for said, (_, kind, place) in zip(bare, KEPT, strict=True)}
     wanted = {said.removeprefix("Also, ").removeprefix("So "): what for said, what in wanted.items()}
     assert found == wanted
     assert "(due 2026-05-04)" in memory.read(PROJECT)

@@ -45,11 +45,14 @@ _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
 _DUE = re.compile(
-    r"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{4}-\d\d-\d\d|tomorrow"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:\d{1,2}(?:st|nd|rd|th)? [a-z]{3,9}|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?:,? \d{4})?)(?(inside)\))[.!]?$",
+    r"(?:^(?:please )?(?:remind me|remember|don['’]t forget|do not forget) (?:to .*? (?:on )?|(?P<front>(?:on )?))"
+    r"|(?P<inside>\()?\b(?:due:?|by)(?: on)? )"
+    r"(?P<day>\d{4}-\d\d-\d\d|today|tomorrow|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?:\d{1,2}(?:st|nd|rd|th)? [a-z]{3,9}|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?:,? \d{4})?)"
+    r"(?(inside)\))(?(front) to\b|(?: at \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?)?[.!]?$)",
     re.IGNORECASE,
 )
+"""A due day at a todo's end; that of a reminder needs no `by`, and may stand before its `to`."""
 _NUMBER = re.compile(r"\d+")
 _DAY_FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
 _MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼🔽⏬]\ufe0f?(?=[ ]|$)|(?<=[ ])\^[\w-]+$)")
@@ -61,8 +64,8 @@ _AFTER_LEAD = re.compile(r"[:,]\s+(?=\S)")
 _FAR = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES = 8
 _LONGEST_QUOTE = 3 * LONGEST_TEXT
-_DONE_MARKS = ("✅", "✔", "☑", "✓")
-_UNFINISHED = (",", ";", ":", "…", *(f" {word}" for word in "and or the a to of with for in that by".split()))
+_DONE_MARKS = "✅✔☑✓ "
+_UNFINISHED = re.compile(r"(?:[,;:…]| (?:and|or|the|a|to|of|with|for|in|that|by))\s*$", re.IGNORECASE)
 
 
 _TICK_BOX = Label(ItemType.TODO, 0, sure=True)
@@ -234,8 +237,8 @@ class LabelReader:
     def _add(self, index: int, end: int, label: Label, text: str, reason: str = "label") -> None:
         self._take(index, end)
         kind, section = label.type, label.page_section
-        done = text.startswith(_DONE_MARKS)
-        text = text.lstrip("".join(_DONE_MARKS) + " ")
+        bare = text.lstrip(_DONE_MARKS)
+        done, text = bare != text, bare
         if text.endswith(":") and reason == "label" and not section:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
         if text.endswith(":") or is_void(kind, text, section) or (not label.sure and is_hedged(text)):
@@ -305,12 +308,13 @@ def due_after(old: Item, text: str, log_day: str) -> str:
 def _day_after(words: str, log_day: str) -> str:
     """Return the day that words mean on a day, `YYYY-MM-DD`, or an empty string.
 
-    On a Friday, "Friday" may be either of two days.
+    On a Friday, "Friday" may be either of two days; "next Friday" is the nearer one, lest anybody be told too late.
     """
     today = date.fromisoformat(log_day)
-    near = {f"{one:%A}".lower(): one for one in (today + timedelta(ahead) for ahead in range(1, 7))}
-    near["tomorrow"] = today + timedelta(1)
-    if words in near:
+    ahead = range(1, 7 + words.startswith("next "))
+    near = {f"{one:%A}".lower(): one for one in (today + timedelta(days) for days in ahead)}
+    near |= {"today": today, "tomorrow": today + timedelta(1)}
+    if (words := words.removeprefix("next ")) in near:
         return near[words].isoformat()
     plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|,", "", words)
     for form in _DAY_FORMS:
@@ -363,7 +367,7 @@ def _begins_label(spoken: Spoken, at: int) -> bool:
         return False
     here = replace(spoken, said=spoken.said[at:])
     label = read_label(here)
-    return read_form(here) is not None or (label is not None and ":" in here.said[: label.text_at])
+    return bool(read_form(here) or (label and ":" in here.said[: label.text_at]))
 
 
 def end_of(lines: Sequence[Line], index: int) -> int:
@@ -397,7 +401,7 @@ def _goes_on(above: str, line: Line, first: Spoken) -> bool:
     if len(line.raw) > LONGEST_TEXT or above.endswith(("  ", "\\")) or line.raw.lstrip().startswith(("|", "#")):
         return False
     if spoken.dots:
-        return above.rstrip().lower().endswith(_UNFINISHED)
+        return bool(_UNFINISHED.search(above))
     if read_form(spoken):
         return False
     return read_label(spoken) is None and not is_near_miss(spoken) and not _FIELD.match(spoken.said)

@@ -56,7 +56,10 @@ _OF_ME = re.compile(
     r"(?:please )?remember(?: that|:) (?:i|my)\b|(?:i|my)\b.*,(?: and)?(?: please)? remember (?:that|this)\W*$)",
     re.IGNORECASE,
 )
-_REMINDS = re.compile(r"(?:please )?remind me to\b", re.IGNORECASE)
+_REMINDS = re.compile(
+    r"(?:please )?remind me (?:(?:on )?(?:(?:next )?\w+day|tomorrow|\d\S*(?: [a-z]{3,9})?|[a-z]{3,9} \d\S*) )?to\b",
+    re.IGNORECASE,
+)
 _REMEMBER_THIS = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE)
 _NO_WORDS = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
@@ -156,7 +159,7 @@ def _typed(
         if is_within_quotes(spoken.said, start) or any(mark in text for mark in "{}<>"):
             continue
         if kind := lays_down(text) or _kind_of(text, lasts):
-            one = _item(kind, text, entry, quote, "laid down", line.number)
+            one = _item(kind, _REMEMBER_THIS.sub("", text), entry, quote, "laid down", line.number)
             yield replace(one, document=USER.removesuffix(".md")) if _OF_ME.match(text) else one
 
 

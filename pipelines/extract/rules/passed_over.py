@@ -33,12 +33,11 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     reader = LabelReader()
     for entry in request.entries:
         reader.read(entry)
-    found = once_each(reader.found)
     listed = [place for one in reply.open_lists for place in one.places]
     is_silent = not (reply.candidates or reply.operations or reply.seen)
     labelled = [
         one
-        for one in found
+        for one in once_each(reader.found)
         if one.confidence is Confidence.HIGH
         if one.reason != "tick box" or one.due or is_silent or _is_on(one, listed)
     ]

@@ -79,7 +79,9 @@ def _lays_down(sentence: str) -> ItemType | None:
 
 
 def _with_due(one: Candidate) -> Candidate:
-    text, due = due_of(one.text, one.entry.day) if one.type is ItemType.TODO else (one.text, "")
+    if one.type is not ItemType.TODO:
+        return one
+    text, due = due_of(one.text, one.entry.day)
     return replace(one, text=text, due=due)
 
 
