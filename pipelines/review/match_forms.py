@@ -305,15 +305,31 @@ def parts_at(one: str, other: str) -> int | None:
 
     None if they differ otherwise, or not at all. At most two thirds of either are in the run.
     """
-    here, there = _read(one).tokens, _read(other).tokens
+    start, end, runs, has_values = _parted(_read(one).tokens, _read(other).tokens)
+    return start if has_values and 2 * (start + end) >= max(map(len, runs)) else None
+
+
+def are_rivals(one: str, other: str) -> bool:
+    """Whether two sentences begin alike and differ in one place alone, at their end or in a value.
+
+    A small word that only one of them has is no difference: `we use Jest`, `we now use Vitest`.
+    """
+    said, held = _read(one).tokens, _read(other).tokens
+    both = {word.key for word in said} & {word.key for word in held}
+    start, end, runs, has_values = _parted(*([w for w in some if w.says or w.key in both] for some in (said, held)))
+    is_one = all(runs) and both.isdisjoint(word.key for run in runs for word in run)
+    return is_one and start > 0 and start + end >= max(map(len, runs)) and (has_values or not end)
+
+
+def _parted(here: Sequence[_Token], there: Sequence[_Token]) -> tuple[int, int, list[Sequence[_Token]], bool]:
+    """RetReturn how many words two sentences share at start and end, their runs between, and if both have values."""
     least, start, end = min(len(here), len(there)), 0, 0
     while start < least and here[start].key == there[start].key:
         start += 1
     while end < least - start and here[-1 - end].key == there[-1 - end].key:
         end += 1
-    runs = here[start : len(here) - end], there[start : len(there) - end]
-    has_values = all(any(word.kind in _VALUES for word in run) for run in runs)
-    return start if has_values and 2 * (start + end) >= max(map(len, runs)) else None
+    runs = [some[start : len(some) - end] for some in (here, there)]
+    return start, end, runs, all(any(word.kind in _VALUES for word in run) for run in runs)
 
 
 # ---------------------------------------- corrections

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import alike, shared
-from pipelines.review.match_forms import parts_at, replaced_in
+from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.review import ASKED, REMOVING, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
@@ -153,7 +153,8 @@ def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iter
 def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]:
     """Return the rulings, each item that the rules found linked to the earlier one that it may conflict with, if any.
 
-    Only the last days of work count: nobody is asked about what is older.
+    Only the last days of work count: nobody is asked about what is older. Who says two near things on one day means
+    both, unless they differ in one place alone, and no third one is like them.
 
     Args:
         rulings: in order.
@@ -168,14 +169,18 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         there = known.near(one, ruling.document)
         rows = Counter(_row(one, belief) for belief in there)
         rows[None] = 0  # no list
+        alone = [old for old in there if _may_conflict(one, old) and rows[_row(one, old)] < _A_LIST]
         near = [
             (shared(one.text, belief.item.text), belief.item.id)
             for _, belief in _near_ones(ruling, named, known)
-            if one.type is not ItemType.TODO and _may_conflict(one, belief) and rows[_row(one, belief)] < _A_LIST
+            if belief in alone and belief.learnt < one.entry.day
         ]
-        is_own = one.trust.reaches(Trust.SELF) and one.page_section != ASKED
-        held = [old.item for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
-        other = replaced_in(one.text, held) if one.id and ruling.kind is OperationKind.ADD and not ruling.asks else ""
+        adds = one.id and ruling.kind is OperationKind.ADD and not ruling.asks
+        is_own = adds and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
+        held = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
+        other, mine = replaced_in(one.text, [old.item for old in held]), known.get(one.id)
+        if mine and len(rivals := [old for old in held if are_rivals(one.text, old.item.text)]) == 1:
+            near += [(1, old.item.id) for old in rivals if old in alone and old.at < mine.at]
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
         if other and other not in named:
@@ -189,15 +194,15 @@ def _row(one: Candidate, old: Belief) -> int | None:
 
 
 def _may_conflict(one: Candidate, old: Belief) -> bool:
-    """Whether an item may conflict with an older one that is near to it.
+    """Whether an item may conflict with an older one.
 
-    Who says both on one day means both. Questions are no beliefs, words from outside wait for nobody's agent, and what
+    Questions are no beliefs, words from outside wait for nobody's agent, and what
     names other issues or addresses than the older one speaks of other things.
     """
     item = old.item
     named, others = (set(_REFERENCE.findall(text)) for text in (one.text, item.text))
     return (
-        old.learnt < one.entry.day
+        one.type is not ItemType.TODO
         and one.trust.reaches(Trust.SELF)
         and item.trust.reaches(Trust.SELF)
         and ASKED not in {one.page_section, item.page_section}

@@ -223,6 +223,30 @@ def test_a_list_of_like_sentences_is_no_pair(memory: Memory, row: str) -> None:
     assert start(memory).count("curate settle") == 2, "what says something else of one of them is a pair"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Decision: We use Jest.", "Decision: We use Vitest."),
+        ("Decision: We use Jest.", "Decision: We now use Vitest."),
+        ("Fact: The office opens at eight.", "Fact: The office opens at nine."),
+    ],
+)
+@pytest.mark.parametrize("day", [0, 1])
+def test_what_differs_in_one_place_alone_is_a_pair_unless_there_is_a_third(
+    memory: Memory, old: str, new: str, day: int
+) -> None:
+    start(memory)
+    live(memory, 0, old)
+    live(memory, day, *([old] * (not day)), new)
+    rows = start(memory).split("\n")[1:3]
+    assert new in rows[0], "the newer line comes second"
+    assert old in rows[1]
+    if "Jest" in old:
+        live(memory, 2, "Decision: We use Mocha.")
+        assert "We use Mocha." in items(memory)
+        assert "Mocha" not in start(memory)
+
+
 @pytest.mark.parametrize("agent", [True, False])
 @pytest.mark.parametrize("line", [f"> Hello,\n  > Fact: {NEW}", f"WebFetch: Fact: {NEW}", f"WebFetch: Rule: {NEW}"])
 def test_nothing_from_outside_is_in_a_pair(memory: Memory, line: str, *, agent: bool) -> None:

@@ -50,7 +50,7 @@ _REMEMBERS = re.compile(
 # What the owner says of themselves goes to their page. It begins its sentence, but for one word and a name.
 _OF_ME = re.compile(
     r"(?:[^\s,]{1,12}(?: (?-i:[A-Z])\w{0,20})?, |please )?(?:"
-    r"i (?:\w{4,10}ly )?prefer (?!(?:it|this|that|these|those|them)\b|.*\bone\W*$|"
+    r"i (?:(?:now|\w{4,10}ly) )?prefer (?!(?:it|this|that|these|those|them)\b|.*\bone\W*$|"
     r"(?:the )?(?:first|second|third|last|former|latter|other|option)\b)|"
     r"my name(?:['’]s| is) (?!not\b)|(?:from now on,? )?call me (?-i:[A-Z])|i(?:['’]m| am) allergic\b|"
     r"(?:please )?remember(?: that|:) (?:i|my)\b|(?:i|my)\b.*,(?: and)?(?: please)? remember (?:that|this)\W*$)",
