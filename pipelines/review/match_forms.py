@@ -355,7 +355,8 @@ def _corrects(target: str, text: str) -> bool:
     names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
     own = {one.key for one in held.tokens if one.says}
     has_all = names_new and bool(own) and own <= {one.key for one in said.tokens}
-    is_apart = len(said.tokens) == len(held.tokens) and parts_at(target, text) is not None
+    of_numbers, its_numbers = ([one.kind in _NUMBERS for one in some.tokens] for some in (said, held))
+    is_apart = of_numbers == its_numbers and are_rivals(target, text)
     return has_all or is_apart or bool(_replacement(target, text, Counter())[0])
 
 

@@ -132,6 +132,7 @@ def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str |
         ("use Caddy as the reverse proxy (not nginx)", "k000000000b"),
         ("the office in Bern has a new door", None),
         ("it is 1,000", None),
+        ("the API allows 1,000 requests, not 900", None),
         ("the parking lot is in Thun", None),
     ],
 )
