@@ -88,6 +88,8 @@ _OVER_SINCE = """
 """
 
 
+_TWICE = 0.3
+"""The share of the lower score, of an item and its line, that is added to the higher one: both of them answer."""
 _About = tuple[str, str, str, str]
 """An item, why it does not hold or an empty string, by what it is overruled, since when."""
 
@@ -105,10 +107,9 @@ def apply_beliefs(
 ) -> Governed:
     """Apply beliefs to what was found.
 
-    A believed item represents its lines and gets the best of their scores, as does the item that overruled a line.
-    An item that no longer holds is no hit, but gives its score to what overruled it: who asks in its words asks about
-    that. Rejected and held-back lines are not hits. An episode found through an overruled line comes after what
-    overruled it.
+    A believed item represents its lines and gets the best of their scores, and more if it answers itself; the item that
+    overruled a line gets its score. An item that no longer holds is no hit, but gives its score to what overruled it.
+    Rejected and held-back lines are not hits. An episode found through an overruled line comes after what overruled it.
 
     Args:
         connection: the index.
@@ -154,7 +155,8 @@ def apply_beliefs(
         # A line may say two things, of which one is over: it hangs below the item that holds.
         standing = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         if best := max(standing, key=lambda one: (governed.scores.get(one, 0.0), fitting[one][:2]), default=None):
-            governed.scores[best] = max(governed.scores[line], governed.scores.get(best, 0.0))
+            less, more = sorted((scores.get(best, 0.0), governed.scores[line]))
+            governed.scores[best] = max(more + _TWICE * less, governed.scores.get(best, 0.0))
             governed.places[best] = fitting[best]
             if not flat:
                 del governed.scores[line]

@@ -27,7 +27,6 @@ from pipelines.search.rank import (
     diverse,
     faded,
     newer_first,
-    own_words_first,
     reciprocal,
     weighted,
     whole_first,
@@ -144,8 +143,7 @@ def answer(
     # How well it answers.
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     held = held_words(connection, terms, words)
-    own = own_words_first(words, held, places)
-    fused = _fused(connection, question, own, meaning, count, is_read=reads(asked.embedder, query))
+    fused = _fused(connection, question, words, meaning, count, is_read=reads(asked.embedder, query))
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)

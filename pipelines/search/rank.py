@@ -10,7 +10,6 @@ import heapq
 import re
 from collections import defaultdict
 from datetime import date
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _SHORT = 15
 # By what a unit is: written in a document, said in a log, another's turn in a transcript, retold by an episode. Replies
 # repeat what they were asked: 0.52 of the evidence of BEAM is in the first ten turns this way, and 0.46 if all count
 # alike. An episode repeats items, and its many words find it: it comes first only where no item answers.
-_WORTH = (1.0, 0.95, 0.8, 0.4)
+_WORTH = (1.0, 0.95, 0.8, 0.3)
 _QUIET = 0.8
 _OVER = 0.6
 # Items of one page and type whose scores differ by less are rivals.
@@ -58,7 +57,7 @@ class Ranking(NamedTuple):
     mmr: float = 1.0
     half_life_days: int = 0
     access: float = 0.0
-    neighbours: float = 0.5
+    neighbours: float = 0.25
     passages: float = 0.5
 
 
@@ -102,24 +101,6 @@ def by_length(meaning: Mapping[int, float], lengths: Mapping[int, int]) -> dict[
         lengths: their characters.
     """
     return {unit: cosine * lengths[unit] / (lengths[unit] + _SHORT) for unit, cosine in meaning.items()}
-
-
-def own_words_first(
-    words: Mapping[int, float], held: Mapping[int, int], places: Mapping[int, CandidatePlace]
-) -> dict[int, float]:
-    """Return the scores by words, so that no unit has a better one than a unit beside it that has more of the words.
-
-    Args:
-        words: the scores.
-        held: how many of the question's words the best units have themselves.
-        places: where they are.
-    """
-    scores = dict(words)
-    for one, other in combinations(sorted(held, key=lambda unit: (held[unit], -words[unit], unit)), 2):
-        beside = {*places[one][2:4]} & {*places[other][2:4]} - {None}
-        if beside and held[one] < held[other] and scores[one] > scores[other]:
-            scores[one], scores[other] = scores[other], scores[one]
-    return scores
 
 
 def worth(place: CandidatePlace, day: str) -> float:

@@ -78,6 +78,17 @@ def test_what_is_believed_comes_first_and_stands_for_its_lines(office: Path) -> 
     assert str(last.overruled) == f"superseded on 2026-03-05 by {NEW.id}: Fact: The office opens at 09:30."
 
 
+def test_an_item_that_answers_as_its_line_does_comes_before_one_whose_line_alone_does(root: Path) -> None:
+    short, long = "- the heating burns oil", "- the heating burns oil, says Mats"
+    write(root, LOG, "# 2026-03-01", "", short)
+    write(root, LATER, "# 2026-03-05", "", long)
+    write(root, "Logs/2026-03-09.md", "wind\n\nrain\n\nno mail\n\nherring\n\nran ls")
+    alone = item("k00000000a1", "Fuel is dear.", said(LOG, short))
+    both = item("k00000000b2", "The heating burns no wood.", said(LATER, long))
+    write(root, "Areas/house.md", "# House", "", *map(stated, (alone, both)))
+    assert [hit.item for hit in hits(root, "heating burns oil")] == [both.id, alone.id]
+
+
 def test_the_words_of_an_item_that_is_over_lead_to_what_overruled_it(root: Path) -> None:
     gone = item("k00000000d4", "The bakery sells rye.", said(LOG, EARLY), status=Status.NEVER_HELD, until="2026-03-05")
     old = item(OLD.id, "The bureau admits guests at eight.", *OLD.evidence, status=Status.SUPERSEDED,
