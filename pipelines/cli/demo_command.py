@@ -30,7 +30,7 @@ _DAY = f"{LOGS}/2026-03-10.md"
 _SETTINGS = 'providers = ["rules"]\n[embedder]\nprovider = "none"\n'
 """The user's settings while the demo runs: no model reads, none is loaded or asked."""
 _QUESTIONS = (
-    ("search", "why did the site move from Jekyll", "--limit", "1"),
+    ("search", "why did the site move from Jekyll", "--limit", "2"),
     ("search", "when does the domain expire", "--limit", "1"),
     ("why", "PostgreSQL 17"),
 )
