@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 95_600, "night": 57_900, "search": 34_850, "extract": 34_400, "cli": 29_130, "queries": 22_300,
-    "agents": 25_000, "view": 24_935, "review": 15_858, "loose": 13_050,
+    "store": 93_800, "night": 58_100, "search": 34_700, "extract": 34_600, "cli": 29_310, "queries": 22_350,
+    "agents": 24_960, "view": 25_030, "review": 16_050, "loose": 13_010,
 }  # fmt: skip
-"""Tokens of Python, templates, scripts and tables. They go down with each mechanism that goes, and up for none."""
-WHOLE = 352_789
+"""Tokens of Python, templates, scripts and tables. A room may take from another; all of them go down, and up for none."""
+WHOLE = 351_850
 
 
 def test_no_room_outgrows_its_budget() -> None:
