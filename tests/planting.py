@@ -6,12 +6,21 @@ import base64
 import json
 import random
 import string
+import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.store.secrets.secret_rules import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+EXAMPLES = tomllib.loads((Path(__file__).parent / "data/secrets.toml").read_text(encoding="utf-8"))
+RULES: list[dict[str, Any]] = [
+    rule | EXAMPLES[rule["id"]] for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]
+]
+"""The rules for secrets, each with its `true` and `false` example."""
 _HEX = "0123456789abcdef"
 _WORD = string.ascii_letters + string.digits
 

@@ -146,7 +146,7 @@ BUDGETS = {
     "store": 93_800, "night": 58_100, "search": 34_700, "extract": 34_600, "cli": 29_310, "queries": 22_350,
     "agents": 24_960, "view": 25_030, "review": 16_050, "loose": 13_010,
 }  # fmt: skip
-"""Tokens of Python, templates, scripts and tables. A room may take from another; all of them go down, and up for none."""
+"""Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
 WHOLE = 351_850
 
 

@@ -43,7 +43,7 @@ def told(told: Memory, once: Once) -> Memory:  # noqa: ARG001  it comes before
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        ("which port does the gateway use", PORT), ("gateway port", PORT), ("GATEWAY", PORT), ("8080", PORT),
+        ("which port does the gateway use", PORT), ("gateway port", PORT), ("GATEWAY LISTENS", PORT), ("8080", PORT),
         ("what is the dog's name", "The office dog is called Biscuit."), ("dogs", "The office dog is called Biscuit."),
         ("how are fares stored", "Fares are stored in öre, as integers."),
         ("öre", "Fares are stored in öre, as integers."),

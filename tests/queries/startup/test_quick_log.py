@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
-import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +17,8 @@ from pipelines.clock import moment
 from pipelines.queries.startup import fast
 from pipelines.queries.startup.kept import keep_clock
 from pipelines.settings import load_settings
-from pipelines.store.secrets.secret_rules import FILE
 from tests.forking import forked
+from tests.planting import RULES
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -72,7 +71,7 @@ def test_both_ways_write_the_same_bytes(both: Memory, project: str) -> None:
     assert quick >= (3 * 6 if project in {"", "Blue Whale", " "} else 0)
 
 
-TRUE = [rule["true"].replace("¦", "") for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]]
+TRUE = [rule["true"].replace("¦", "") for rule in RULES]
 
 
 def test_no_secret_is_written_at_once(both: Memory, capsys: pytest.CaptureFixture[str]) -> None:

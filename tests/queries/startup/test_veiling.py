@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.secret_rules import FILE
 from tests.forking import forked
-from tests.planting import Planter
+from tests.planting import RULES, Planter
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
 def test_no_secret_is_taken_for_harmless() -> None:
-    for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]:
+    for rule in RULES:
         assert suspicious(rule["true"].replace("¦", "")), rule["id"]
         if "value" in rule:
             assert all(suspicious(f"the {word}: Kes-7") for word in rule["words"]), rule["id"]

@@ -14,13 +14,8 @@ import pytest
 
 from benchmarks.published import sample
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.secret_rules import _SHORT, FILE, FORMATS, load_rules
-from tests.planting import Planter
-
-EXAMPLES = tomllib.loads((Path(__file__).parents[2] / "data/secrets.toml").read_text(encoding="utf-8"))
-RULES: list[dict[str, Any]] = [
-    rule | EXAMPLES[rule["id"]] for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]
-]
+from pipelines.store.secrets.secret_rules import _SHORT, FORMATS, load_rules
+from tests.planting import RULES, Planter
 
 
 def plain(example: str) -> bytes:
