@@ -222,6 +222,7 @@ def test_a_page_is_previewed_saved_by_a_key_and_not_left_unasked(chromium: Chrom
         page.get_by_label("Preview").get_by_text("Use *good* brass").wait_for()
         assert asked == ["beforeunload"]
         assert "Use brass for the hinge." in items(told)
+        page.wait_for_load_state()  # the script hears the key
         text.focus()
         page.keyboard.press("Control+s")
         wait_for(page, "Saved Projects/kestrel.md")
