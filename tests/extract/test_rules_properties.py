@@ -123,15 +123,9 @@ UNITS = (
 LEADS = ("", "Decision: ", "Contact: ", "How to ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes ")
 
 
-# Each unit after one of the leads, and after the others behind `make torture`.
-@pytest.mark.parametrize(
-    ("lead", "unit"),
-    [
-        pytest.param(lead, unit, marks=[pytest.mark.torture] * (at != number % len(LEADS)))
-        for number, unit in enumerate(UNITS)
-        for at, lead in enumerate(LEADS)
-    ],
-)
+@pytest.mark.torture
+@pytest.mark.parametrize("lead", LEADS)
+@pytest.mark.parametrize("unit", UNITS)
 def test_the_time_follows_the_length(lead: str, unit: str) -> None:
     text = lead + unit * (LONG // len(unit))
     started = time.process_time()

@@ -359,6 +359,7 @@ WORST = [
 ]  # fmt: skip
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("unit", WORST, ids=repr)
 def test_the_worst_input_takes_time_in_proportion_to_its_length(unit: bytes) -> None:
     def seconds(size: int) -> float:
@@ -373,6 +374,7 @@ def test_the_worst_input_takes_time_in_proportion_to_its_length(unit: bytes) -> 
     assert large < 3.0
 
 
+@pytest.mark.torture
 def test_a_line_of_secrets_takes_time_in_proportion_to_its_length() -> None:
     def seconds(count: int) -> float:
         text = b"API_TOKEN=q9Zk3LmP0xTr7Vw2 " * count
