@@ -105,11 +105,10 @@ class Governed(NamedTuple):
 def apply_beliefs(
     connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, flat: bool, all_lines: bool
 ) -> Governed:
-    """Apply beliefs to what was found.
+    """Apply beliefs to what was found: a believed item that was found represents its lines, and gets their score.
 
-    A believed item represents its lines and gets the best of their scores, and more if it answers itself; the item that
-    overruled a line gets its score. An item that no longer holds is no hit, but gives its score to what overruled it.
-    Rejected and held-back lines are not hits. An episode found through an overruled line comes after what overruled it.
+    The item that overruled a line gets its score. An item that no longer holds gives its own to what overruled it.
+    Rejected and held-back lines are no hits. An episode found through an overruled line comes after what overruled it.
 
     Args:
         connection: the index.
@@ -152,8 +151,9 @@ def apply_beliefs(
                 instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
     governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in [line for line in claims if line in governed.scores]:
-        # A line may say two things, of which one is over: it hangs below the item that holds.
-        standing = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
+        # A line may say two things, of which one is over: it hangs below what holds; else below an item that was found.
+        there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
+        standing = [unit for unit in there if unit in scores or line in governed.overruled]
         if best := max(standing, key=lambda one: (governed.scores.get(one, 0.0), fitting[one][:2]), default=None):
             less, more = sorted((scores.get(best, 0.0), governed.scores[line]))
             governed.scores[best] = max(more + _TWICE * less, governed.scores.get(best, 0.0))

@@ -22,6 +22,8 @@ from tests.contract.story import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory, Once
 
 LATER = (
@@ -38,6 +40,15 @@ def second_night(memory: Memory) -> None:
 def told(told: Memory, once: Once) -> Memory:  # noqa: ARG001  it comes before
     """Return a memory that has two nights behind it."""
     return once(second_night)
+
+
+def test_an_item_hides_no_other_words_of_its_turn(memory: Memory, tmp_path: Path) -> None:
+    turn = "My name is Ines. The shop is built with SvelteKit, and next week we set up a test runner for it."
+    memory.curate("capture", str(session(tmp_path / "s.jsonl", ("user", turn))), "--now", f"{DAY}T12:00")
+    night(memory, DAY)
+    assert held(memory) == {"My name is Ines."}
+    assert "test runner" in found(memory, "test runner")[0]["text"]
+    assert found(memory, "Ines")[0]["text"].endswith("My name is Ines.")
 
 
 @pytest.mark.parametrize(
