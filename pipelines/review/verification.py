@@ -175,12 +175,13 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
             for _, belief in _near_ones(ruling, named, known)
             if belief in alone and belief.learnt < one.entry.day
         ]
-        adds = one.id and ruling.kind is OperationKind.ADD and not ruling.asks
-        is_own = adds and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
-        held = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
-        other, mine = replaced_in(one.text, [old.item for old in held]), known.get(one.id)
-        if mine and len(rivals := [old for old in held if are_rivals(one.text, old.item.text)]) == 1:
-            near += [(1, old.item.id) for old in rivals if old in alone and old.at < mine.at]
+        mine = known.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
+        is_own = mine and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
+        alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
+        held = [old for old in alike_ones if mine and old.at < mine.at]
+        other = replaced_in(one.text, [old.item for old in held])
+        if len(rivals := [old for old in alike_ones if are_rivals(one.text, old.item.text)]) == 1:
+            near += [(1, old.item.id) for old in rivals if old in alone and old in held]
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
         if other and other not in named:

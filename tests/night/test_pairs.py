@@ -247,6 +247,12 @@ def test_what_differs_in_one_place_alone_is_a_pair_unless_there_is_a_third(
         assert "Mocha" not in start(memory)
 
 
+def test_two_lines_of_a_day_that_name_each_others_values_are_one_pair(memory: Memory) -> None:
+    first = "Todo: Bump context to 1M once Tier 4 confirmed"
+    live(memory, 0, first, "Todo: Bump contextWindow to 1M for both Opus 4.6 and Sonnet 4.6 in config")
+    assert len(queue(memory)) == 1
+
+
 @pytest.mark.parametrize("agent", [True, False])
 @pytest.mark.parametrize("line", [f"> Hello,\n  > Fact: {NEW}", f"WebFetch: Fact: {NEW}", f"WebFetch: Rule: {NEW}"])
 def test_nothing_from_outside_is_in_a_pair(memory: Memory, line: str, *, agent: bool) -> None:
