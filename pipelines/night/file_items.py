@@ -183,7 +183,7 @@ class Promoted:
         for place in map(evidence_of, ruling.operation.places):
             after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
         if ruling.candidate and ruling.candidate.trust is Trust.OWNER:
-            after = replace(after, trust=Trust.OWNER)
+            after = with_extra(replace(after, trust=Trust.OWNER), SOURCE, "")
         if after != item:
             self.put(after)
             if ruling.candidate and item.status is Status.ARCHIVED:

@@ -107,6 +107,19 @@ def test_the_owners_later_word_makes_it_his_and_an_outsiders_lowers_nothing(memo
     assert json.loads(memory.curate("items", "--json"))[0]["trust"] == "owner"
 
 
+def test_what_the_owner_says_too_is_nobody_elses(memory: Memory, tmp_path: Path) -> None:
+    memory.write(
+        "Logs/2026-03-17.md", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Fact: Joana says: Ships leave at six.\n"
+    )
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    assert "(says Joana)" in memory.read("Projects/harbor.md")
+    session(memory, tmp_path, ("user", "Fact: Ships leave at six."))
+    memory.curate(*NIGHT)
+    [item] = json.loads(memory.curate("items", "--json"))
+    assert item["trust"] == "owner"
+    assert "says Joana" not in memory.read("Projects/harbor.md")
+
+
 def test_a_box_in_a_note_is_its_writers_word_and_a_quotation_is_not(memory: Memory) -> None:
     boxes = ("[!note] The crane", "[!QUOTE] Their letter", "Dear all,", "[!note] No first line:")
     texts = [f"Crane {number} stands in the harbor." for number in range(4)]
