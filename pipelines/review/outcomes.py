@@ -205,11 +205,11 @@ def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) 
 
 
 def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md whether an item is over that is over, or gone."""
-    kinds, places = {*map(str, ENDINGS), DOUBT}, items_by_id(documents)
-    asked = [(one, named_in_title(one.title)) for one in read_queue(documents.get(REVIEW))]
-    closed = {ident for _, ident in asked if ident and not (ident in places and places[ident][1].active)}
-    moot = [(one, ()) for one, ident in asked if ident in closed and one.kind in kinds and not one.items]
+    """Return the documents without the questions of Review.md whether an item is over that is over already."""
+    kinds = {*map(str, ENDINGS), DOUBT}
+    asks = [(one, named_in_title(one.title)) for one in read_queue(documents.get(REVIEW)) if one.kind in kinds]
+    places = items_by_id(documents) if asks else {}
+    moot = [(one, ()) for one, ident in asks if ident in places and not places[ident][1].active and not one.items]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 
