@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def at_most(user: UserSettings, max_usd: float | None) -> UserSettings:
-    """Return the settings of somebody whose run may cost so many dollars, if they allow more."""
+    """Return the settings with the cost of a run capped at `max_usd`, unless they cap it lower."""
     if max_usd is None or (user.caps.max_usd is not None and user.caps.max_usd <= max_usd):
         return user
     return replace(user, caps=user.caps.model_copy(update={"max_usd": max_usd}))
@@ -34,7 +34,7 @@ def night_of(
     root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
 ) -> tuple[Night, Replies]:
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
-    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  help needs no models
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above

@@ -164,7 +164,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:
-        say_verbatim(diff.rstrip("\n") or "Nothing would change.")
+        say_verbatim(diff.rstrip("\n") or "No page would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
 

@@ -31,10 +31,11 @@ def curate_export(*, file: str, root: Path) -> None:
 
     Of a page of the memory, such as Projects/tide.md, print its text and what the ledger knows of its lines, as JSON.
     """
-    if (page := PurePosixPath(file)).suffix == ".md" and (data := read_bytes(root, file)) is not None:
+    page = str(PurePosixPath(file))
+    if page.endswith(".md") and (data := read_bytes(root, page)) is not None:
         text = data.decode(errors="replace")
-        rows = rows_for(file, text, ledger_on_disk(root))
-        say_json({"path": str(page), "text": text, "rows": [json.loads(row) for _, row in sorted(rows.items())]})
+        rows = rows_for(page, text, ledger_on_disk(root))
+        say_json({"path": page, "text": text, "rows": [json.loads(row) for _, row in sorted(rows.items())]})
         return
     target = Path(file).expanduser().absolute()
     if file != "-" and (target.exists() or root.resolve() in target.resolve().parents):

@@ -190,11 +190,11 @@ def _read(run: Run) -> None:
     notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)
     fresh = [(day.day, one) for day in run.days for one in day.fresh]
-    strange = [day for day, one in fresh if seals.is_strange(one.path, one.text.split("\n"))]
-    if strange:
+    if foreign := [day for day, one in fresh if seals.has_foreign_seal(one.path, one.text.split("\n"))]:
+        lines = "1 line" if len(foreign) == 1 else f"{len(foreign)} lines"
         report.warnings.append(
-            f"The signature of {len(strange)} of your lines cannot be checked here: they count as the agent's. If you"
-            f" said them elsewhere, copy its {NAME} beside your settings and `curate run --again {strange[0]}`."
+            f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it elsewhere,"
+            f" copy {NAME} from there to beside your settings, then `curate run --again {foreign[0]}`."
         )
 
 

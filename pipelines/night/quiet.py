@@ -196,7 +196,8 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
         marked = {item.id: with_extra(item, ASKED, today) for home, item in new if home == path}
         after[path] = edited(after[path], replace=marked)
     asks = as_queue_text(new[0][1].text) if len(new) == 1 else f"{len(new)} open items"
-    why = "\n".join(["Nobody has mentioned this of late. What is kept comes last, and search finds it.", "", *rows])
+    which = "this" if len(new) == 1 else "these"
+    why = "\n".join([f"Nobody has mentioned {which} of late. What is kept comes last, and search finds it.", "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)
 
 

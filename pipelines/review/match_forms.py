@@ -322,7 +322,7 @@ def are_rivals(one: str, other: str) -> bool:
 
 
 def _parted(here: Sequence[_Token], there: Sequence[_Token]) -> tuple[int, int, list[Sequence[_Token]], bool]:
-    """RetReturn how many words two sentences share at start and end, their runs between, and if both have values."""
+    """Return how many words two sentences share at start and end, their runs between, and if both have values."""
     least, start, end = min(len(here), len(there)), 0, 0
     while start < least and here[start].key == there[start].key:
         start += 1

@@ -182,7 +182,7 @@ class Seals:
         real = self.of(log, lines, file, record, trust)
         return Trust.OWNER if real and hmac.compare_digest(real, seal) else Trust.SELF
 
-    def is_strange(self, log: str, lines: Sequence[str]) -> bool:
+    def has_foreign_seal(self, log: str, lines: Sequence[str]) -> bool:
         """Whether an entry is sealed as the owner's, but not with this key."""
         voice = voice_in(lines[0])
         return voice is not None and voice[2] is Trust.OWNER and self.trust_of(log, lines) is Trust.SELF

@@ -93,9 +93,8 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
     """
     for named, blobs in _changed(git, f"%H %P\x1e{form}", *narrowed):
         commits, _, commit = named.partition("\x1e")
-        sides: list[str | None] = (
-            [*reversed(commits.split()[:2])] if " " in commits.strip() else [None, commits.strip()]
-        )
+        after, _, parents = commits.strip().partition(" ")
+        sides = (parents.partition(" ")[0] or None, after)
         ledgers = [_ledger_of_version(git, side) for side in sides]
         more = pages_of_changed_rows(git, *sides) if any(path.startswith(ITEMS) for path in blobs) else ()
         for path, both in (dict(more) | blobs).items():
