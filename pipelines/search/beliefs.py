@@ -151,17 +151,24 @@ def apply_beliefs(
                 instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
     governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in [line for line in claims if line in governed.scores]:
-        # A line may say two things, of which one is over: it hangs below what holds; else below an item that was found.
         there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         standing = [unit for unit in there if unit in scores or line in governed.overruled]
         if best := max(standing, key=lambda one: (governed.scores.get(one, 0.0), fitting[one][:2]), default=None):
-            less, more = sorted((scores.get(best, 0.0), governed.scores[line]))
-            governed.scores[best] = max(more + _TWICE * less, governed.scores.get(best, 0.0))
             governed.places[best] = fitting[best]
-            if not flat:
-                del governed.scores[line]
-                governed.overruled.pop(line, None)
+            _stand_for(line, best, governed, scores.get(best, 0.0), flat=flat)
     return governed
+
+
+def _stand_for(line: int, item: int, governed: Governed, own: float, *, flat: bool) -> None:
+    """Let an item with a score of its own stand for a line.
+
+    A line may say two things: of which one is over, it hangs below what holds, else below an item that was found.
+    """
+    less, more = sorted((own, governed.scores[line]))
+    governed.scores[item] = max(more + _TWICE * less, governed.scores.get(item, 0.0))
+    if not flat:
+        del governed.scores[line]
+        governed.overruled.pop(line, None)
 
 
 def _episodes_behind(
