@@ -264,15 +264,6 @@ def test_the_owners_answer_to_a_question_is_kept(memory: Memory, tmp_path: Path)
     assert [one for one in items(memory).values() if "Postgres" in one["text"] and one["trust"] == "owner"]
 
 
-def test_a_start_leaves_out_an_agents_nod(memory: Memory, tmp_path: Path) -> None:
-    turns = [("user", "Make it blue."), ("assistant", "Fine."), ("assistant", "The door is blue now.")]
-    captured(memory, session(tmp_path / "s.jsonl", *turns))
-    said = start(memory, f"{DAY}T12:00")
-    assert "Make it blue." in said
-    assert "The door is blue now." in said
-    assert "Fine." not in said
-
-
 def test_a_start_keeps_to_a_small_budget_and_shows_no_secret_of_a_page(memory: Memory) -> None:
     things = ("door", "roof", "floor", "gate", "loft", "lamp")
     log(memory, DAY, *(f"Fact: The {thing} of the barn is {'very ' * 60}old." for thing in things), "Todo: Call Ben")

@@ -29,7 +29,6 @@ _REWRITTEN = frozenset(title.casefold() for title in ROWS) - {"people", "where t
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
 _RULED = ("-|", "- |", ":|", ": |")
 """How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
-_NOD = 2
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -126,13 +125,7 @@ def log_entries(text: str) -> list[Snippet]:
     """Return the entries of a log, in order, and the headings that stand above one."""
     lines = (one for one in _lines(document_at("", text)) if one.is_code or not one.text.startswith("project:"))
     entries = _entries(one._replace(text=_without_comments(one.text)) for one in lines)
-    return _without_empty_headings([one for one in entries if not (one.text.endswith(_RULED) or _is_nod(one.text))])
-
-
-def _is_nod(entry: str) -> bool:
-    """Whether an entry is an agent's turn of a word or two."""
-    _, turn, said = entry.partition("**assistant:** ")
-    return bool(turn) and len(said.split()) <= _NOD
+    return _without_empty_headings([one for one in entries if not one.text.endswith(_RULED)])
 
 
 def _lines(document: Document) -> list[ShownLine]:
