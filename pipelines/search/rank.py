@@ -34,6 +34,7 @@ _QUIET = 0.8
 _OVER = 0.6
 # Items of one page and type whose scores differ by less are rivals.
 _RIVALS = 0.03
+_ABOVE = 1 + 1e-6
 _WORD = re.compile(r"\w+")
 
 
@@ -134,13 +135,16 @@ def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace
 def whole_first(
     scores: Mapping[int, float], held: Mapping[int, int], count: int, places: Mapping[int, CandidatePlace]
 ) -> dict[int, float]:
-    """Return the scores of the items with all `count` words of a question, none behind a unit that has none of them.
+    """Return the scores of what has all `count` words of a question, none below a unit that has none of them.
 
-    What is over counts less, but who asks for it by its name asks for nothing beside it.
+    Of several words, an item alone has them all on purpose; a single one is a name, and what has it is first. What is
+    over counts less, but who asks for it by its name asks for nothing beside it.
     """
     least = max((score for unit, score in scores.items() if not held.get(unit)), default=0.0)
-    whole = (unit for unit in scores if held.get(unit) == count and places[unit].types and not places[unit].kind)
-    return {unit: max(scores[unit], least) for unit in whole}
+    whole = [unit for unit in scores if held.get(unit) == count]
+    if count == 1:
+        return {unit: max(scores[unit], _ABOVE * least) for unit in whole}
+    return {unit: max(scores[unit], least) for unit in whole if places[unit].types and not places[unit].kind}
 
 
 def faded(day: str, today: str, half_life_days: int) -> float:
