@@ -36,6 +36,10 @@ _OF_THE_PERSON = re.compile(
     r"\b(?:prefers?|dislikes?|hates?|would rather|time ?zone|working hours|favou?rite)\b",
     re.IGNORECASE,
 )
+_OF_ANOTHER = re.compile(
+    r"(?!(?:The|My|User|Owner|I|We|She|He|They)\b)[^\W\d_a-z][\w-]+ (?:[a-z]+ )?(?:prefers|dislikes|hates|would)\b"
+)
+"""A name before what somebody likes: another's, where the owner's is known."""
 
 
 @dataclass(frozen=True)
@@ -220,4 +224,4 @@ def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog)
 def _describes_person(text: str, catalog: Catalog) -> bool:
     if catalog.person and re.match(rf"{re.escape(catalog.person.split(' ')[0])}\b", folded(text)):
         return True
-    return bool(_OF_THE_PERSON.search(text))
+    return bool(_OF_THE_PERSON.search(text)) and not (catalog.person and _OF_ANOTHER.match(text))

@@ -12,7 +12,7 @@ from pipelines.extract.extraction import is_pending, matter_words
 from pipelines.review.match_forms import parts_at
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
-from pipelines.store.wording import veto_key, words_key
+from pipelines.store.wording import veto_key, without_tags, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -88,7 +88,7 @@ class KnownItems:
     def add(self, one: Belief) -> None:
         """Add a new item."""
         if "_same" in self.__dict__:
-            self._same[words_key(one.item.text)].append(one)
+            self._same[_said(one.item.text)].append(one)
         self._enter(one)
 
     def _enter(self, one: Belief) -> None:
@@ -100,7 +100,7 @@ class KnownItems:
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
-        return self._by(words_key, lambda _: True)
+        return self._by(_said, lambda _: True)
 
     @cached_property
     def _closed_by_people(self) -> defaultdict[str, list[Belief]]:
@@ -166,15 +166,18 @@ class KnownItems:
     def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
         """Return the item with the same words in a place that counts, the most current one; or None.
 
-        Words of the owner or the agent never match an external item: they carry their own `trust`.
+        Words of the owner or the agent never match an external item: they carry their own `trust`. The `#tags` at the
+        end of two sentences differ only if both have some.
         """
-        matching = (one for one in self._same.get(words_key(text), ()) if one.item.type is kind)
+        tags = without_tags(text)[1]
+        matching = (one for one in self._same.get(_said(text), ()) if one.item.type is kind)
         found = [
             one
             for one in matching
             if (one.stands or one.item.status is Status.SUPERSEDED)
             and repeats_there(one.document, document)
             and speaks_as(one.item, trust)
+            and not (tags and (others := without_tags(one.item.text)[1]) and tags != others)
         ]
         return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
@@ -206,6 +209,10 @@ class KnownItems:
             if parts_at(one.item.text, other.item.text) is None
         }
         return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
+
+
+def _said(text: str) -> str:
+    return words_key(without_tags(text)[0])
 
 
 def alike(one: str, other: str) -> float:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import Item, ItemType
+from pipelines.store.item import Item, ItemType, quote_digest
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, content_words
 
@@ -94,8 +94,8 @@ def _heads(words: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _was_heeded(form: ClosingForm, item: Item) -> bool:
-    entry, line = form.place.entry, form.place.start_line
-    return any((one.path, one.start_line) == (entry.path, line) for one in item.evidence)
+    said = form.place.entry.path, quote_digest("\n".join(form.place.lines))
+    return any((one.path, one.digest) == said for one in item.evidence)  # a box may be ticked where the todo stood
 
 
 def likeness(target: str, document: str, item: Item) -> int:

@@ -306,7 +306,8 @@ def render_item(item: Item) -> str:
     body = words if _is_plain(item, words) else f"{item.type}: {words}".rstrip(" ")
     if item.status in STRUCK:
         body = f"~~{body}~~"
-    box = ("[x] " if item.status is Status.DONE else "[ ] ") if item.type is ItemType.TODO else ""
+    mark = "x" if item.status is Status.DONE else "-" if item.status in STRUCK else " "
+    box = f"[{mark}] " if item.type is ItemType.TODO else ""
     return f"- {box}{body} ^{item.id}" if item.id else f"- {box}{body}"
 
 
@@ -426,7 +427,8 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
-    status = Status.DROPPED if box == "-" and status is Status.OPEN else status
+    if box == "-" and status is Status.OPEN and named not in STRUCK - {Status.DROPPED}:  # else the strike alone counts
+        status = Status.DROPPED
     if status in ACTIVE:  # whatever the row says: a person removed the strike-through or the tick
         superseded = merged = until = ""
     due = pairs.get("due", "")

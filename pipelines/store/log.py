@@ -164,9 +164,7 @@ class _Reader:
                 self.close()
         elif found := _HEADING.match(line):
             self._heading(index, len(found[1]), line[found.end() :].strip())
-        elif (
-            ":" in line[:40] and (found := _PROJECT.fullmatch(line.rstrip())) and (name := found["name"].strip("*_ \t"))
-        ):
+        elif ":" in line[:40] and (found := _PROJECT.fullmatch(line.rstrip())) and (name := _name_in(found["name"])):
             self.close()
             if self.headings:
                 self.headings[-1] = (*self.headings[-1][:2], name)
@@ -189,7 +187,7 @@ class _Reader:
             self.start = self.last = index
             self.close()
         named = _TITLED_PROJECT.fullmatch(title)
-        self.headings.append((level, title, named["name"].strip("*_ \t") if named else ""))
+        self.headings.append((level, title, _name_in(named["name"]) if named else ""))
 
     def _comment_end(self, line: str, index: int) -> int | None:
         if not line.lstrip().startswith("<!--"):
@@ -238,13 +236,19 @@ class _Reader:
                 end_line=self.last + 1,
                 text=text,
                 headings=tuple(title for _, title, _ in self.headings),
-                project=inline[1].strip() if inline else self.project or titled,
+                project=_name_in(inline[1]) if inline else self.project or titled,
                 tags=tags_of(text),
                 day=self.day,
             )
         )
         self.start = self.offset = -1
         self.gap = False
+
+
+def _name_in(written: str) -> str:
+    """Return a project's name as it was written, without marks; of a path, the last folder's."""
+    name = written.strip("*_` \t")
+    return name.rstrip("/").rpartition("/")[2] if name[:1] in {"~", "/", "."} or name.endswith("/") else name
 
 
 def tags_of(text: str) -> tuple[str, ...]:

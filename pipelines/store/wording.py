@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
+_TAGS = re.compile(r"(?:\s+#[^\W\d][\w/-]*)+\s*$")
 _OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
 _SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 
@@ -43,6 +44,12 @@ def words_key(text: str) -> str:
     """
     links = "".join(f"\x1f{target}" for _, target in LINK.findall(text)) if "](" in text else ""
     return folded(text) + links + "?" * text.rstrip().endswith("?")
+
+
+def without_tags(text: str) -> tuple[str, frozenset[str]]:
+    """Return a sentence without the `#tags` at its end, and these."""
+    found = _TAGS.search(text) if "#" in text else None
+    return (text[: found.start()], frozenset(found[0].casefold().split())) if found else (text, frozenset())
 
 
 # The articles of English, German, Dutch, French, Spanish, Italian and Portuguese. They decide only that what a person

@@ -86,6 +86,26 @@ def test_a_log_closes_what_it_says_is_over(told: Memory, line: str, text: str, o
     assert status(told, text) == over
 
 
+@pytest.mark.parametrize(("box", "over"), [("x", "done"), ("-", "dropped")])
+def test_a_box_is_ticked_where_the_todo_stands(memory: Memory, box: str, over: str) -> None:
+    night(memory, DAY, "[ ] Paint the fence")
+    memory.write(f"Logs/{DAY}.md", memory.read(f"Logs/{DAY}.md").replace("[ ]", f"[{box}]"))
+    memory.curate("run", "--now", after(NEXT))
+    assert status(memory, "Paint the fence") == over
+    assert f"- [{box}] " in memory.read(page_of(memory, "Paint the fence"))
+    memory.curate("reopen", "Paint the fence")
+    memory.curate("run", "--again", DAY, "--now", after(NEXT))
+    assert status(memory, "Paint the fence") == "open"
+
+
+def test_the_same_words_of_two_projects_are_two_items_and_tags_alone_make_none(memory: Memory) -> None:
+    night(memory, DAY, "[project: Kestrel] Todo: Write tests", "[project: Heron] Todo: Write tests", "[ ] Oil it #a")
+    assert "Write tests" in memory.read("Projects/kestrel.md")
+    assert "Write tests" in memory.read("Projects/heron.md")
+    night(memory, NEXT, "[ ] Oil it", "[ ] Clean it #a", "[ ] Clean it #b")
+    assert sorted(text for text in held(memory) if "it" in text.split()) == ["Clean it #a", "Clean it #b", "Oil it #a"]
+
+
 def test_a_closing_line_without_a_match_is_listed(told: Memory) -> None:
     night(told, NEXT, "Done: paint the fence")
     assert "paint the fence" in told.curate("runs", asked(told, "runs")[0]["run"], "--skipped")

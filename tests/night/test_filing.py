@@ -92,6 +92,7 @@ def test_a_title_keeps_the_signs_of_its_words(name: str, title: str) -> None:
         (ItemType.DECISION, "The Alpha site goes live in May", "Projects/alpha-site.md"),
         (ItemType.FACT, "Mara works from Bern", "USER.md"),
         (ItemType.FACT, "Prefers short mails", "USER.md"),
+        (ItemType.FACT, "Miguel also prefers short mails", "Areas/general.md"),
         (ItemType.RULE, "Never push on Fridays", "MEMORY.md"),
         (ItemType.FACT, "The office door code changes monthly", "Areas/general.md"),
         (ItemType.DECISION, "Buy a new kettle", "Areas/general.md"),

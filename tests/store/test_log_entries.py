@@ -93,7 +93,15 @@ def test_headings_are_the_path_to_the_entry() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["project: Alpha", "Project: Alpha", "- project: Alpha", "**Project:** Alpha", "**project**: Alpha"]
+    "line",
+    [
+        "project: Alpha",
+        "Project: Alpha",
+        "- project: Alpha",
+        "**Project:** Alpha",
+        "**project**: Alpha",
+        "- **Project:** `~/work/Alpha/`",
+    ],
 )
 def test_a_project_line_governs_until_the_next_heading(line: str) -> None:
     entries = read(f"- before\n{line}\n- a\n\nb\n# h\n- c\n")

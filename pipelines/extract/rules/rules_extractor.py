@@ -57,14 +57,15 @@ class RulesExtractor:
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
     """Return the statements of a day in log order, each repeated one only where it is surest, in the earliest group.
 
-    A todo has the due day that it names.
+    What is said of another project is no repetition. A todo has the due day that it names.
     """
-    kept: dict[tuple[str, str, str], Candidate] = {}
+    kept: dict[tuple[object, ...], Candidate] = {}
     for found in groups:
         for one in sorted(
             map(_with_due, found), key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)
         ):
-            kept.setdefault((one.type, one.page_section, words_key(one.text)), one)
+            of = one.entry.project, one.entry.tags
+            kept.setdefault((one.type, one.page_section, words_key(one.text), of), one)
     return sorted(kept.values(), key=lambda one: one.start_line)
 
 
