@@ -68,8 +68,8 @@ if TYPE_CHECKING:
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 20, "MEMORY.md": 25, "project": 12, "work": 16, "quiet": 5, "USER.md": 5, "SOUL.md": 3, "pairs": 4,
-    "today": 5, "yesterday": 1,
+    "open": 20, "MEMORY.md": 25, "USER.md": 12, "project": 12, "work": 16, "quiet": 5, "SOUL.md": 3, "pairs": 4,
+    "today": 2, "yesterday": 1,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
@@ -211,7 +211,7 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
 
 def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
     """Return the documents whose items a session is shown."""
-    kinds = {Kind.BRIEFING, Kind.USER, Kind.PROJECT, Kind.AREA}
+    kinds = {Kind.BRIEFING, Kind.USER, Kind.PROJECT, Kind.AREA, Kind.RESOURCE}
     return [one for path, one in sorted(documents.items()) if one.kind in kinds]
 
 
@@ -375,16 +375,16 @@ def project_path(root: Path, documents: Mapping[str, Document], named: str, fold
     Args:
         root: the memory.
         documents: its documents by path.
-        named: what the session asks for: a title or a file's name, in any case; empty for none.
+        named: what the session asks for: a title or a file's name, in any case; empty for none. Projects come first.
         folder: the session's working directory, as for `project_of_folder`.
     """
     if not named:
         return project_of_folder(root, documents, folder), ""
-    there = _projects(documents)
-    titled = {slug(documents[path].title): path for path in there.values()}
-    found = there.get(slug(page_name(named))) or titled.get(slug(named), "")
-    known = ", ".join(sorted(map(page_name, there.values()))[:20]) or "none yet"
-    return found, "" if found else f"There is no project {named}; there are: {known}."
+    pages = sorted(_of_sessions(documents), key=lambda one: one.kind is not Kind.PROJECT)
+    found = [one.path for one in pages if slug(page_name(one.path)) == slug(page_name(named)) and "/" in one.path]
+    found += [one.path for one in pages if slug(one.title) == slug(named) and "/" in one.path]
+    known = ", ".join([page_name(one.path) for one in pages if one.kind is Kind.PROJECT][:20]) or "none yet"
+    return (found[0], "") if found else ("", f"There is no project {named}; there are: {known}.")
 
 
 def project_of_folder(root: Path, paths: Iterable[str], folder: str) -> str:

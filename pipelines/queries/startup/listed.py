@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from datetime import date
 from itertools import pairwise
@@ -33,6 +34,8 @@ _SAID = 0.75
 """The share of a sentence's words, by their weight, that another has at which the other is said to tell it."""
 _CITED = 0.6
 """The same of an item in the sentences that rest on it: what a model left out of these matters less."""
+_EXACT = re.compile(r"`[^`]+`|[\w+-]+(?:[@.:/_][\w+-]+)+")
+"""What no other words tell: addresses, names of files, code."""
 _LONGEST_WORD = 12
 """What is longer is taken as pairs of characters: scripts without blanks, and addresses."""
 _NAMED = 48
@@ -75,25 +78,30 @@ class Said:
     def __init__(self, sentences: Mapping[str, tuple[str, ...]], held: Held) -> None:
         """Store the sentences."""
         self._items, self._count = Counter(word for _, item in held for word in _words(words_of(item))), len(held)
-        self._told = [(_words(sentence), ids) for sentence, ids in sentences.items()]
+        self._told = [(sentence.lower(), _words(sentence), ids) for sentence, ids in sentences.items()]
 
     def add(self, text: str, ids: tuple[str, ...] = ()) -> None:
         """Store one more."""
-        self._told.append((_words(text), ids))
+        self._told.append((text.lower(), _words(text), ids))
 
     def tells(self, text: str, ident: str = "") -> bool:
         """Whether a sentence says nearly all of an item, with its numbers, or those that rest on it most of it."""
         words, numbers = self._by_weight(text), {word for word in _words(text) if any(map(str.isdigit, word))}
         most = (1 - _SAID) * sum(words.values())
-        return any(numbers <= told and self._misses_less(words, told, most) for told, _ in self._told) or self.cites(
-            text, ident
+        return any(numbers <= told and self._misses_less(words, told, most) for _, told, _ in self._told) or self.cites(
+            text, ident, exactly=True
         )
 
-    def cites(self, text: str, ident: str) -> bool:
-        """Whether most of what an item says stands in the sentences that rest on it."""
-        words = self._by_weight(text)
-        cited = {word for told, grounds in self._told if ident in grounds for word in told}
-        return bool(cited) and self._misses_less(words, cited, (1 - _CITED) * sum(words.values()))
+    def cites(self, text: str, ident: str, *, exactly: bool = False) -> bool:
+        """Whether most of what an item says stands in the sentences that rest on it; if asked, each address in it."""
+        words, grounds = self._by_weight(text), [one for one in self._told if ident in one[2]]
+        cited = {word for _, told, _ in grounds for word in told}
+        exact = set(_EXACT.findall(text.lower())) if exactly else ()
+        return (
+            bool(cited)
+            and self._misses_less(words, cited, (1 - _CITED) * sum(words.values()))
+            and all(any(one in sentence for sentence, *_ in grounds) for one in exact)
+        )
 
     def _by_weight(self, text: str) -> dict[str, float]:
         """Return the words of a text with their weights, the heaviest first."""
@@ -236,7 +244,8 @@ def _rows(held: Held, today: str) -> list[_Row]:
     ):  # of equals, the newer tells the older
         kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
         if item.type in _WORK and kind != "Question":
-            text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}"
+            over = f" (perhaps {item.perhaps.partition(':')[0].replace(' ', ' since ')})" if item.perhaps else ""
+            text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}{over}"
             found.append((-weight(item, kind, today), (item.id,), page.path, kind, text))
     return found
 

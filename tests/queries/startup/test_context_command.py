@@ -68,6 +68,13 @@ def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, t
     assert "It sings" not in outside.stdout
     named = started("--memory", str(memory.root), "--project=blue whale", cwd=tmp_path)
     assert "It sings" in named.stdout
+    memory.write(
+        "Resources/Red Kite.md",
+        "# Red Kite\n\n- [ ] Todo: Ring it. <!-- k0000000009 since=2026-03-10 -->\n- Fact: It soars.\n",
+    )
+    kite = started("--memory", str(memory.root), "--project=red kite", cwd=tmp_path).stdout
+    assert "It soars." in kite.partition("The project (Resources/Red Kite.md)")[2]
+    assert "Todo: Ring it. (Red Kite)" in kite
     unknown = started("--memory", str(memory.root), "--project", "../../etc/passwd", cwd=tmp_path)
     assert "There is no project ../../etc/passwd; there are: blue-whale." in unknown.stdout
     hook = json.dumps({"hook_event_name": "SessionStart", "cwd": str(tmp_path / "src/Blue Whale")})
@@ -188,6 +195,28 @@ def test_what_the_first_part_tells_has_its_id_there_and_is_not_told_again(memory
         f"- Fact: {LAUNCH.replace('Friday', '27 March')}",
         "- Fact: Pilots read it on paper.",
     ]
+
+
+def test_an_address_that_the_sentence_above_leaves_out_is_told(memory: Memory) -> None:
+    where = "The planos of all lots go to the shared mailbox of the office"
+    memory.write(
+        "Areas/quay.md",
+        f"# Quay\n\n## State\n\n{told(Sentence(f'{where}.', ('k0000000001',), '123456'))}\n\n## Facts\n\n"
+        f"- Fact: {where}, planos@example.org. <!-- k0000000001 since=2026-03-10 -->\n"
+        "- Rule: Berths are numbered. <!-- k0000000002 since=2026-03-10 perhaps=ended%202026-03-12 -->\n",
+    )
+    shown = parts_of(memory)["work"]
+    assert "planos@example.org" in shown
+    assert "Berths are numbered. (perhaps ended since 2026-03-12)" in shown
+
+
+def test_what_the_owner_laid_down_is_shown_whole(memory: Memory) -> None:
+    rules = "".join(f"- Rule: {LONG} For berth {at}. <!-- k00000000{at} since=2026-03-10 -->\n" for at in range(10, 15))
+    memory.write("USER.md", f"# User\n\n## Rules\n\n{rules}")
+    many = "".join(f"- Fact: {LONG} Berth {at}. <!-- k00000000{at} since=2026-03-10 -->\n" for at in range(30, 99))
+    memory.write("Areas/quay.md", f"# Quay\n\n{many}")
+    memory.write("MEMORY.md", f"# Memory\n\n{many.replace('k0', 'k1')}")
+    assert parts_of(memory)["USER.md"].count("For berth") == 5
 
 
 def test_what_is_told_of_one_thing_is_not_told_of_another(memory: Memory) -> None:
