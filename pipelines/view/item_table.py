@@ -31,7 +31,8 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
 
     Args:
         reading: the memory.
-        params: `q` and the filters, each optional; `sort`, a column; `from`, the first row; any for more hits.
+        params: `q` and the filters, each optional; `sort`, a column, or `-` and it for the other way; `from`, the first
+            row; any for more hits.
     """
     on = {key: value for key, value in params.items() if value.strip()}
     asked, documents, today = defaultdict(str, on), reading.documents, reading.today
@@ -48,8 +49,10 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
             found |= {"hits": hits, "remarks": [*notes, LITTLE] if hits and how_sure == "little" else notes}
         else:
             rows = [one for one in reading.beliefs.holdings if _fits(documents, today, asked, one)]
-            rows.sort(key=lambda one: one.item.since, reverse=True)
-            rows.sort(key=_COLUMNS.get(asked["sort"], _COLUMNS["due"]))
+            column, down = asked["sort"].removeprefix("-") or "due", asked["sort"].startswith("-")
+            rows.sort(key=lambda one: one.item.since, reverse=not (down and column == "since"))
+            rows.sort(key=_COLUMNS.get(column, _COLUMNS["since"]), reverse=down)
+            rows.sort(key=lambda one: column == "due" and not one.item.due)
             more = begin + _ROWS if len(rows) > begin + _ROWS else 0
             found |= {"rows": rows[begin : begin + _ROWS], "total": len(rows)}
     except CurateError as why_not:  # the form keeps its values
@@ -64,7 +67,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
               [("status", "Status", [*Status, _ALL]), ("due", "Due", DUES)]),
         ],
         "more": urlencode({**on, "from": more}) if more else "",
-        "sorted": lambda key: urlencode({**on, "sort": key, "from": 0}),
+        "sorted": lambda key: urlencode({**on, "sort": f"-{key}" if asked["sort"] == key else key, "from": 0}),
     }  # fmt: skip
 
 
@@ -83,6 +86,6 @@ _COLUMNS: Final[Mapping[str, Callable[[Holding], str]]] = {
     "text": lambda one: one.item.text.casefold(),
     "type": lambda one: one.item.type,
     "page": lambda one: one.path.casefold(),
-    "due": lambda one: one.item.due or "~",
+    "due": lambda one: one.item.due,
     "since": lambda _: "",
 }
