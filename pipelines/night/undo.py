@@ -185,6 +185,9 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
             sides = _sides(git, run)
             if sides.changes() or sides.asked() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
+            if run.added or run.changed:  # by its own words: a person made the changes before it
+                why = "The last run only took in what you edited."
+                raise NotUndoable(why, "Edit it again, or name an earlier run: `curate runs` lists them.")
     raise NotUndoable(
         "There is no run to undo: no run that still applies has changed an item.", "`curate runs` lists them."
     )

@@ -78,6 +78,13 @@ def test_what_was_taken_back_is_not_proposed_again(twice: Memory) -> None:
     assert KETTLE not in held(twice)
 
 
+def test_a_run_that_only_took_in_edits_is_no_reason_to_undo_another(twice: Memory) -> None:
+    reword(twice, KETTLE, "The kettle is old.")
+    twice.curate("run", "--now", "2026-03-13T08:00")
+    assert "only took in what you edited" in twice.curate("undo", *AT, exits=1)
+    assert status(twice, "The kettle is old.") == "live"
+
+
 def test_an_undo_can_be_undone(twice: Memory) -> None:
     before, run = items(twice), asked(twice, "runs")[0]["run"]
     twice.curate("undo", *AT)
@@ -108,13 +115,6 @@ def test_what_a_person_changed_since_is_kept(twice: Memory) -> None:
     twice.curate("undo", run, *AT)
     assert {"The kettle is new and blue.", f"{MARA} tonight"} <= set(items(twice))
     assert status(twice, PORT) == "live"
-
-
-def test_an_undo_of_a_deletion_brings_the_line_back(twice: Memory) -> None:
-    reword(twice, KETTLE, "gone")
-    night(twice, THIRD)
-    twice.curate("undo", *AT)
-    assert twice.git("status", "--porcelain") == ""
 
 
 def test_a_dry_run_of_an_undo_shows_and_writes_nothing(twice: Memory) -> None:
