@@ -1,13 +1,11 @@
 """Capture: join and clean the logs before anything else reads them.
 
-Secrets and private text are removed from new log lines; partial logs are folded into their day's log, once, by time if
-both are lists of timed lines: what a later line says counts.
+Secrets and private text are removed from new log lines; partial logs are folded into their day's log, once.
 """
 
 from __future__ import annotations
 
 import re
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
-_TIMED = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
 _DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
@@ -73,8 +70,8 @@ def with_partial_logs(
 ) -> tuple[dict[str, bytes], tuple[str, ...], tuple[str, ...]]:
     """Return the logs, in order of days, with the partial ones of days up to `today` folded into theirs.
 
-    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Flat lists of timed lines are merged by time; else
-    each stands under its own heading. If its day's log is in `closed` (it exists but cannot be read), it stays.
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`; each is appended under its own heading. If its day's
+    log is in `closed` (it exists but cannot be read), it stays.
 
     Returns:
         The logs; the partial logs that are in them now, and go; those whose names hold no day, which stay.
@@ -88,7 +85,7 @@ def with_partial_logs(
         elif day <= today and log_path(day) not in closed:
             text = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
             said = _DAY_TITLE.sub("", partials[path].decode())
-            out[log_path(day)] = (_by_time(text, said) or _appended(text, name.removesuffix(".md"), said)).encode()
+            out[log_path(day)] = _appended(text, name.removesuffix(".md"), said).encode()
             folded.append(path)
     by_day = sorted(out.items(), key=lambda one: (day_of_log(one[0]), one[0]))
     return dict(by_day), tuple(folded), tuple(odd)
@@ -97,32 +94,6 @@ def with_partial_logs(
 def _appended(log: str, name: str, said: str) -> str:
     end = "" if log.endswith("\n") else "\n"
     return f"{log}{end}\n## {name}\n\n{said.strip(chr(10))}\n"
-
-
-def _by_time(log: str, said: str) -> str:
-    """Return two flat lists of timed lines as one, in the order of what happened; empty if either is more than that."""
-    (head, ours), (above, theirs) = (_flat(text) for text in (log, said))
-    if ours is None or theirs is None or "".join(above).strip():
-        return ""
-    merged = sorted([*ours, *theirs], key=itemgetter(0))
-    return "".join([*head, *(line for _, lines in merged for line in lines)])
-
-
-def _flat(text: str) -> tuple[list[str], list[tuple[int, list[str]]] | None]:
-    """Return a log's head lines, and the minute and lines of its timed entries; None if it is not a flat list."""
-    head: list[str] = []
-    entries: list[tuple[int, list[str]]] = []
-    for line in text.splitlines(keepends=True):
-        ended = line if line.endswith("\n") else f"{line}\n"
-        if found := _TIMED.match(line):
-            entries.append((int(found[1]) * 60 + int(found[2]), [ended]))
-        elif not line.strip() or line[:1] in " \t":
-            (entries[-1][1] if entries else head).append(ended)
-        elif not entries and line.startswith("# "):
-            head.append(ended)
-        else:
-            return head, None
-    return head, entries
 
 
 _MARK = b"\xff\xfe"

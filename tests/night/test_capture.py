@@ -18,18 +18,9 @@ def folded(log: str | None, **partials: str) -> str:
     return after[LOG].decode()
 
 
-def test_flat_logs_are_merged_by_their_time() -> None:
-    text = folded(
-        "# 2026-03-12\n\n- 09:00 a\n  more of a\n- 11:00 c",
-        one="- 10:00 b\n",
-        two="# 2026-03-12\n- 08:00 z\n- 11:00 d\n",
-    )
-    assert text == "# 2026-03-12\n\n- 08:00 z\n- 09:00 a\n  more of a\n- 10:00 b\n- 11:00 c\n- 11:00 d\n"
-
-
-def test_other_partial_logs_are_appended_under_their_names() -> None:
-    text = folded("# 2026-03-12\n\n11:00 c", one="- 10:00 b\n", two="# 2026-03-12\n\nz\n")
-    assert text == "# 2026-03-12\n\n11:00 c\n\n## 2026-03-12-one\n\n- 10:00 b\n\n## 2026-03-12-two\n\nz\n"
+def test_partial_logs_are_appended_under_their_names() -> None:
+    text = folded("# 2026-03-12\n\n- 11:00 c", one="- 10:00 b\n", two="# 2026-03-12\n\nz\n")
+    assert text == "# 2026-03-12\n\n- 11:00 c\n\n## 2026-03-12-one\n\n- 10:00 b\n\n## 2026-03-12-two\n\nz\n"
 
 
 def test_a_partial_log_of_a_day_to_come_waits() -> None:
