@@ -16,7 +16,6 @@ Accepted items move to a document, rejected ones get a tombstone. Runs apply tic
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -24,18 +23,17 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
-from pipelines.night.outcome_changes import PAIR, ending_of
+from pipelines.night.outcome_changes import PAIR, Authority, close_items, ending_of, settle_pair
 from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (
     ENDINGS,
     REOPEN,
     named_in_title,
-    with_outcome,
     with_reopened,
 )
-from pipelines.store.change_set import Change, items_by_id
-from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
+from pipelines.store.change_set import Change, items_by_id, with_item_changed
+from pipelines.store.document import Block, Document, edited
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, Status, Trust
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
@@ -50,6 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
+    from pipelines.store.item import ItemType
 
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
@@ -99,7 +98,7 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
         if entry.kind in _WHOLE:
             try:
                 _WHOLE[entry.kind][choice](work, entry)
-            except (KeyError, ValueError):
+            except (KeyError, UsageFault):
                 work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
         for item in items:
             _ITEM[entry.kind][choice](work, item)
@@ -160,36 +159,26 @@ class Answered:
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
         """Change an item's row, in whichever document it is."""
-        if found := self.placed(ident):
-            path, placed = found
-            self.documents[path] = with_marks(self.documents[path], {placed.line: change(placed.item)})
+        self.documents = with_item_changed(self.documents, ident, change)
 
-    def placed(self, ident: str) -> tuple[str, Placed] | None:
-        """Return the place of an item outside Review.md, or None."""
-        placed = ((one.path, row) for one, row in numbered(self.documents.values()) if one.path != REVIEW)
-        return next((found for found in placed if found[1].item.id == ident), None)
-
-    def active(self, ident: str) -> Item:
-        """Return an item that still holds.
-
-        Raises:
-            KeyError: none does.
-        """
-        found = self.placed(ident)
-        if found is None or not found[1].item.active:
-            raise KeyError(ident)
-        return found[1].item
+    def close(self, idents: Sequence[str], how_of: Callable[[ItemType], Status]) -> None:
+        """Close items at the owner's word."""
+        self.documents, _ = close_items(self.documents, idents, how_of, Authority(self.today))
 
     def opponent(self, item: Item) -> Item | None:
         """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""
-        ident, seen = dict(item.extra).get(AGAINST, ""), set[str]()
-        while ident and ident not in seen and (found := self.placed(ident)):
-            old = found[1].item
-            if old.status in SUPERSEDABLE:
+        places, ident, seen = items_by_id(self.documents), dict(item.extra).get(AGAINST, ""), set[str]()
+        while ident not in seen and ident in places:
+            path, old = places[ident]
+            if old.status in SUPERSEDABLE and path != REVIEW:
                 return old
             seen.add(ident)
             ident = old.superseded_by or old.merged_into
         return None
+
+
+def _never_held(_kind: ItemType) -> Status:
+    return Status.NEVER_HELD
 
 
 def _keep_new(work: Answered, item: Item) -> None:
@@ -211,8 +200,8 @@ def _keep_old(work: Answered, item: Item) -> None:
 
 def _neither(work: Answered, item: Item) -> None:
     work.bury(item)
-    if old := work.opponent(item):
-        work.documents = with_outcome(work.documents, old.id, Status.NEVER_HELD, work.today)
+    if (old := work.opponent(item)) and old.active:
+        work.close([old.id], _never_held)
 
 
 def _keep_both(work: Answered, item: Item) -> None:
@@ -222,7 +211,7 @@ def _keep_both(work: Answered, item: Item) -> None:
         work.update(old.id, lambda one: with_link(one, "related", new.id))
 
 
-# The answers to an entry as a whole raise a KeyError or ValueError if what it names is gone, or over.
+# The answers to an entry as a whole raise a KeyError or UsageFault if what it names is gone, or over.
 
 
 def _delete_page(work: Answered, entry: QueueEntry) -> None:
@@ -237,12 +226,8 @@ def _restore_page(work: Answered, entry: QueueEntry) -> None:
         work.restored += work.documents[path].held
 
 
-def _close(work: Answered, entry: QueueEntry, how: Status) -> None:
-    work.documents = with_outcome(work.documents, named_in_title(entry.title), how, work.today)
-
-
-def _end(work: Answered, entry: QueueEntry) -> None:
-    _close(work, entry, OUTCOMES[work.active(named_in_title(entry.title)).type][0])
+def _close(work: Answered, entry: QueueEntry, how: Status | None = None) -> None:
+    work.close([named_in_title(entry.title)], lambda kind: how or OUTCOMES[kind][0])
 
 
 def _reopen(work: Answered, entry: QueueEntry) -> None:
@@ -250,21 +235,20 @@ def _reopen(work: Answered, entry: QueueEntry) -> None:
 
 
 def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
-    for ident in ids_asked(entry.why):
-        with contextlib.suppress(KeyError):  # meanwhile it ended
-            if (item := work.active(ident)).quiet:
-                work.documents = with_outcome(work.documents, ident, ending_of(item.type), work.today)
+    there = items_by_id(work.documents)
+    found = [there[ident][1] for ident in ids_asked(entry.why) if ident in there]  # meanwhile some may have ended
+    work.close([item.id for item in found if item.active and item.quiet], ending_of)
 
 
 def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
-    new, old = map(work.active, ids_asked(entry.why))
-    if choice == "keep new":
-        work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
-    elif choice == "keep both":
-        work.update(new.id, lambda one: with_link(one, "related", old.id))
+    new, old = ids_asked(entry.why)
+    if choice in _WAYS:
+        work.documents, _ = settle_pair(work.documents, new, old, _WAYS[choice], Authority(work.today))
     else:
-        for gone in (new, old) if choice == "neither" else (new,):
-            work.documents = with_outcome(work.documents, gone.id, Status.NEVER_HELD, work.today)
+        work.close((new, old) if choice == "neither" else (new,), _never_held)
+
+
+_WAYS = {"keep new": "replaces", "keep both": "both"}
 
 
 def _believe(work: Answered, entry: QueueEntry) -> None:
@@ -283,7 +267,11 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
-    "doubt": {"end": _end, "retract": partial(_close, how=Status.NEVER_HELD), "keep": _believe},
+    "doubt": {
+        "end": _close,
+        "retract": partial(_close, how=Status.NEVER_HELD),
+        "keep": _believe,
+    },
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.
     **{str(how): {"close": partial(_close, how=how), "keep": lambda *_: None} for how in ENDINGS},
 }

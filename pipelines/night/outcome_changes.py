@@ -336,7 +336,8 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
     if how == "both":
         linked = with_link(placed.item, "related", other)
         return {**after, path: edited(after[path], replace={ident: linked})}, [Outcome(other, old.item)]
-    if (source := placed.item.source) and source != old.item.source:
+    source = placed.item.source if voice.trust is not Trust.OWNER else ""
+    if source and source != old.item.source:
         voice = replace(voice, asks=f"{source} says otherwise")
     if voice.why_not(old.item):
         return close_items(after, [other], ending_of, voice)

@@ -17,7 +17,6 @@ from pipelines.store.document import HISTORY, Document, block_of, document_at, e
 from pipelines.store.item import (
     CLOSED,
     CLOSED_BY,
-    OUTCOMES,
     PERHAPS,
     STRUCK,
     Evidence,
@@ -131,30 +130,6 @@ def named_in_title(title: str) -> str:
     """Return the item id at the end of a heading of Review.md, or an empty string."""
     found = _NAMED.search(title)
     return found[1] if found else ""
-
-
-def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day: str) -> dict[str, Document]:
-    """Return the documents with an item closed by a person.
-
-    Args:
-        documents: every document by path.
-        ident: its id.
-        how: its outcome, `ended` if it is no longer true, `never-held` if it was a mistake.
-        day: the day of the person's decision.
-
-    Raises:
-        KeyError: it does not exist, or is not active.
-        ValueError: its type does not allow the outcome; the sentence lists those it allows.
-    """
-    path, placed = placed_item(documents, ident)
-    item = placed.item
-    if not item.active:
-        raise KeyError(ident)
-    if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
-        ways = " or ".join(OUTCOMES[item.type])
-        raise ValueError(f"{ident} is a {item.type}, which can be {ways}, not {how}")
-    by_owner = (*(pair for pair in item.extra if pair[0] != CLOSED_BY), (CLOSED_BY, "owner"))
-    return replaced(documents, path, replace(with_end(item, how, day), extra=by_owner))
 
 
 def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
