@@ -171,21 +171,23 @@ def _home_of(path: str, documents: Mapping[str, Document]) -> str:
     return homes[0] if homes else GENERAL
 
 
-def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+_OVER = frozenset({*map(str, ENDINGS), DOUBT})
+"""The kinds of questions whether an item is over."""
+
+
+def without_questions(
+    documents: Mapping[str, Document], idents: Iterable[str], kinds: frozenset[str] = _OVER | {REOPEN}
+) -> dict[str, Document]:
     """Return the documents without the questions of Review.md about closing or reopening these items."""
-    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
-    entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
-    moot = [(one, ()) for one in entries if named_in_title(one.title) in named]
+    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
+    moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 
 def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether an item is over that is over already."""
-    kinds = {*map(str, ENDINGS), DOUBT}
-    asks = [(one, named_in_title(one.title)) for one in read_queue(documents.get(REVIEW)) if one.kind in kinds]
-    places = items_by_id(documents) if asks else {}
-    moot = [(one, ()) for one, ident in asks if ident in places and not places[ident][1].active and not one.items]
-    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
+    over = [ident for ident, (_, item) in items_by_id(documents).items() if not item.active]
+    return without_questions(documents, over, _OVER)
 
 
 def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:
