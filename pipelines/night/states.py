@@ -1,4 +1,4 @@
-"""The State of a page: two to five sentences at its top that sum up where things are, each citing its items.
+"""The State of a page: up to five sentences at its top that sum up where things are, each citing its items.
 
 Only pages with more than ten active items, or with a closed one, have a State. A sentence by a model stays while the
 items it cites are unchanged. Code adds what is missing of the last decision, the next steps and the open risks, in the
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES: Final = 5
-_LEAST = 2
 SPEAKS_FOR_ITSELF: Final = 10
 """A page with at most this many active items, and no closed one, needs no State."""
 HISTORY_DAYS: Final = 14
@@ -52,7 +51,7 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     """
     items = [placed.item for placed in document.items if placed.item.id and is_citable(placed.item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
-    first = [item for part in _parts(holding) if part.is_needed for item in part.items[:1]]
+    first = [item for part in _parts(holding) for item in part.items[:1]]
     rest = [one for one in holding if one not in first]
     over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
     return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
@@ -79,16 +78,11 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
     kept = [one for _, one in sentences_under(document, STATE_TITLE) if one.of and _holds(one, items)]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
     parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
-    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
+    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the parts
         cited = {ident for one in kept[:room] for ident in one.ids}
-        missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
+        missing = [part for part in parts if part.items[0].id not in cited]
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
             break
-    if not kept:
-        spare = [part for part in parts if not part.is_needed and part.items[0].id not in cited]
-        goal = [part for part in spare if part.title == _GOAL]
-        more = goal if len(missing) + len(goal) >= _LEAST else spare
-        missing = [part for part in parts if part in missing or part in more]
     return [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
 
 
@@ -98,22 +92,18 @@ def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
     return len(cited) == len(sentence.ids) > 0 and digest(cited, with_status=True) == sentence.of
 
 
-_GOAL = "Goal"
-
-
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One kind of sentence in a State, and its items, most important first."""
 
     title: str
     items: Sequence[Item]
-    is_needed: bool
 
     def sentence(self) -> Sentence:
         named = self.items[:MOST_NAMED]
         days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
-        title = self.title if self.title == _GOAL or not said else f"{self.title} ({said})"
+        title = f"{self.title} ({said})" if said else self.title
         text = titled(title, joined(map(with_due, named), len(self.items) - len(named)))
         return Sentence(text, tuple(one.id for one in named))
 
@@ -121,19 +111,15 @@ class _Part:
 def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
     """Return the parts of a State that have something to tell, without what a person vetoed."""
 
-    def latest(kind: ItemType, section: str = "") -> list[Item]:
+    def latest(kind: ItemType, section: str) -> list[Item]:
         fitting = [one for one in reversed(items) if one.type is kind and one.page_section == section]
         return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
-    goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
     parts = (
-        _Part(_GOAL, goals[-1:], is_needed=False),
-        _Part("Last decision", decided[:1], is_needed=True),
-        _Part("Next", next_steps(items), is_needed=True),
-        _Part("At risk", latest(ItemType.RISK), is_needed=True),
-        _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),
-        _Part("Latest fact", latest(ItemType.FACT)[:1], is_needed=False),
+        _Part("Last decision", decided[:1]),
+        _Part("Next", next_steps(items)),
+        _Part("At risk", latest(ItemType.RISK, "")),
     )
     wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
     return [part for part in wanted if part.items]
