@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.brief import with_true_now
 from pipelines.night.briefing import briefing_sections, with_briefing
-from pipelines.night.episodes import with_true_episodes
+from pipelines.night.episodes import with_episodes
 from pipelines.night.file_items import new_document
 from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.states import with_history, with_states
@@ -125,7 +125,7 @@ def prune(
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
         _overflow(after, general, caps.document, newest, closed, moved, vetoed)
-    after = with_true_now(with_true_episodes(after, vetoed), vetoed=vetoed)
+    after = with_true_now(with_episodes(after, vetoed), vetoed=vetoed)
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))

@@ -9,34 +9,30 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from datetime import date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
 from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import Document, document_at, kept_with_document, numbered
-from pipelines.store.evidence import pointer_in
+from pipelines.store.document import Document, document_at, numbered
 from pipelines.store.generated import (
     Sentence,
     can_stand,
     digest,
     is_citable,
     is_vetoed,
-    sentences_in,
     sentences_under,
     with_sentences,
 )
 from pipelines.store.item import Item, ItemType, Status
-from pipelines.store.layout import Kind, day_of_log, episode_path
-from pipelines.store.log import parse_entries
+from pipelines.store.layout import Kind, episode_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import Place
-    from pipelines.store.log import Entry
 
 
 MOST_SENTENCES: Final = 4
@@ -51,60 +47,6 @@ _TITLES = {
 _NUMBERS = re.compile(r"\d{1,9}")
 _ORDER = ("Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
 """What was decided is told first: of a full day the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedDay:
-    """A day that needs an episode.
-
-    Args:
-        day: the day.
-        sessions: the transcripts that its log mentions, in order.
-        count: how many entries it has.
-        log: the path of its log, of several the first.
-    """
-
-    day: str
-    sessions: tuple[str, ...]
-    count: int
-    log: str = ""
-
-
-def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
-    """Return a day, summed up from the entries of all its logs."""
-    found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
-    sessions = tuple(dict.fromkeys(one[0] for one in found if one))
-    return ClosedDay(day, sessions, len(entries), entries[0].path)
-
-
-def days_to_tell(
-    documents: Mapping[str, Document],
-    logs: Mapping[str, bytes],
-    read: Container[str],
-    pending: Container[str],
-    today: str,
-) -> list[ClosedDay]:
-    """Return the days to write an episode for, in order: those read now, and those that have none yet.
-
-    Args:
-        documents: every document by path.
-        logs: path → bytes of each log.
-        read: the days whose logs were read now.
-        pending: the days that could not be read yet.
-        today: the memory's day.
-    """
-    done = days_with_episodes(documents)
-    paths: dict[str, list[str]] = {}
-    for path in logs:
-        day = day_of_log(path)
-        if (day in read or day not in done) and day <= today and day not in pending:
-            paths.setdefault(day, []).append(path)
-    days = []
-    for day, of_day in sorted(paths.items()):
-        entries = [one for path in of_day for one in parse_entries(path, day, logs[path].decode(errors="replace"))]
-        if entries:
-            days.append(closed_day(day, entries))
-    return days
 
 
 def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
@@ -124,19 +66,6 @@ def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> di
     for items in found.values():
         items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
     return found
-
-
-def _cited_lines(documents: Mapping[str, Document], logs: Container[str]) -> dict[str, str]:
-    """Return log → its lines that any item cites, whatever the item's status, as `12-14,20`."""
-    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
-    for _, placed in numbered(documents.values()):
-        for one in placed.item.evidence:
-            if one.path in logs:
-                found[one.path].add((one.start_line, one.end_line))
-    return {
-        path: ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
-        for path, places in found.items()
-    }
 
 
 def told_sentences(
@@ -172,49 +101,41 @@ def _overlap(item: Item, place: Place) -> bool:
     )
 
 
-def days_with_episodes(documents: Mapping[str, Document]) -> set[str]:
-    """Return the days that have an episode."""
-    pages = (one for one in documents.values() if one.kind is Kind.EPISODE)
-    days = ((day, page.lines[start:stop]) for page in pages for day, start, stop in _days_on(page))
-    return {day for day, lines in days if any(map(str.strip, lines))}
-
-
 def with_episodes(
     documents: Mapping[str, Document],
-    days: Iterable[ClosedDay],
-    written: Mapping[str, Sequence[Sentence]],
-    vetoed: frozenset[str] = frozenset(),
+    vetoed: frozenset[str],
+    days: Iterable[str] = (),
+    written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
 ) -> dict[str, Document]:
-    """Return the documents with an episode for each of these days.
+    """Return the documents with episodes that tell of exactly what their days brought, as it is now.
+
+    Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
+    person approved.
 
     Args:
         documents: every document by path.
-        days: those to write anew.
-        written: day → a model's verified sentences; code adds what they leave out.
         vetoed: what people deleted from the generated sentences.
+        days: those that may have no episode yet.
+        written: day → a model's verified sentences; code adds what they leave out.
     """
-    days = tuple(days)
-    after, items = dict(documents), items_of_days(documents, {one.day for one in days})
-    lines = _cited_lines(documents, {one.log for one in days})
-    for one in days:
-        path = episode_path(one.day)
-        page = after.get(path) or document_at(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
-        found = [item for _, item in items.get(one.day, ())]
-        if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
-            continue
-        kept = _with_told(page, one.day, written.get(one.day, ()))
-        covers = lines.get(one.log, "")
-        if not (found or kept):
-            kept = [_nothing_to_tell(one)]
-        sentences = completed(kept, found, one.day, vetoed)
-        after[path] = _with_episode(page, one.day, _covering(sentences, covers, one.sessions))
+    after, known = dict(documents), items_by_id(documents)
+    pages = [one for one in documents.values() if one.kind is Kind.EPISODE]
+    homes = {day: page.path for page in pages for day, _, _ in _days_on(page) if sentences_under(page, day)}
+    homes = {day: episode_path(day) for day in days} | homes
+    items = items_of_days(documents, homes) if homes else {}
+    for day, path in sorted(homes.items()):
+        page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
+        kept = [one for one in _with_told(page, day, written.get(day, ())) if not one.by_code and _holds(one, known)]
+        sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
+        if sentences or path in after:
+            after[path] = _with_episode(page, day, sentences)
     return after
 
 
 def _with_told(page: Document, day: str, new: Sequence[Sentence]) -> list[Sentence]:
     """Return what is told of a day now, after what was told of other lines of it before."""
     read = [pair for one in new for pair in _rests_on(one)]
-    old = [one for _, one in sentences_under(page, day) if _is_told(one)]
+    old = [one for _, one in sentences_under(page, day)]
     return [
         *(one for one in old if not any(a <= d and c <= b for a, b in _rests_on(one) for c, d in read)),
         *new,
@@ -225,56 +146,6 @@ def _rests_on(sentence: Sentence) -> list[tuple[int, int]]:
     """Return the first and last line of each place in the log that a sentence rests on."""
     pairs = [list(map(int, _NUMBERS.findall(part))) for part in sentence.lines.split(",")]
     return [(pair[0], pair[-1]) for pair in pairs if pair]
-
-
-def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
-    """Return the documents with episodes that tell of exactly what their days brought, as it is now.
-
-    Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
-    person approved.
-
-    Args:
-        documents: every document by path.
-        vetoed: what people deleted from the generated sentences.
-    """
-    known = items_by_id(documents)
-    pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
-    days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    named = {ident for page in pages.values() for ident in _named_in(page)}
-    untold = {
-        item.learnt
-        for ident, (_, item) in known.items()
-        if ident not in named and item.evidence and is_citable(item)
-        if not is_vetoed(item.learnt, "", (item,), vetoed)
-    }
-    after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
-    for path, page in pages.items():
-        for day, rows in sentences_in(page).items():
-            ours = [one for _, one in rows]
-            if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
-                continue
-            kept = [one for one in ours if not one.by_code and _holds(one, known)]
-            items = items or items_of_days(documents, days)
-            first = ours[0]
-            sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
-            rests = any(one.ids or _is_told(one) for one in sentences)
-            sentences = _covering(sentences, first.lines, first.sessions) if rests else []
-            after[path] = _with_episode(after[path], day, sentences)
-    return after
-
-
-@kept_with_document
-def _named_in(page: Document) -> frozenset[str]:
-    """Return the ids of the items that a page's sentences cite."""
-    return frozenset(ident for some in sentences_in(page).values() for _, one in some for ident in one.ids)
-
-
-def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
-    """Return the sentences, with the sessions behind them, and the lines of those by code, noted on the first."""
-    return [
-        replace(one, lines=one.lines if _is_told(one) else "" if at else lines, sessions=() if at else sessions)
-        for at, one in enumerate(sentences)
-    ]
 
 
 def _is_told(sentence: Sentence) -> bool:
@@ -323,11 +194,6 @@ def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:MOST_NAMED]
     text = titled(title, joined(map(shortened, named), len(items) - len(named)))
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
-
-
-def _nothing_to_tell(day: ClosedDay) -> Sentence:
-    entries = "entry" if day.count == 1 else f"{day.count} entries"
-    return Sentence(f"Nothing was kept of the day's {entries}.", (), digest((), with_status=False), by_code=True)
 
 
 def _with_episode(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:

@@ -20,7 +20,7 @@ from pipelines.night.answers import apply_answers, put_back
 from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
 from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
-from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
+from pipelines.night.episodes import told_sentences, with_episodes
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.outcome_changes import with_unsettled_pairs
@@ -344,16 +344,14 @@ def _ask(run: Run, promoted: Promoted) -> None:
 
 
 def _tell(run: Run) -> None:
-    """Write the episodes of the days that were read, or have none yet, and what the model wrote of the memory."""
-    read = {one.day for one in run.extracted.read}
+    """Write the episodes, and what the model wrote of the memory."""
     left = {one.day for one in (*run.extracted.pending, *run.later)}
-    days = days_to_tell(run.documents, run.logs, read, left, run.today)
-    days = [one for one in days if episode_path(one.day) not in run.catalog.closed]
+    days = [day for day in run.log_days if day not in left and episode_path(day) not in run.catalog.closed]
     told = {
         day: told_sentences(run.documents, day, [(one.text, one.places) for one in some])
         for day, some in run.told.items()
     }
-    documents = with_episodes(run.documents, days, told, run.vetoed)
+    documents = with_episodes(run.documents, run.vetoed, days, told)
     documents, dropped = with_brief(documents, run.briefed, run.verdicts)
     run.report.brief = {**run.briefed.counts, **({"dropped": dropped} if run.briefed.asked else {})}
     run.documents = with_true_now(documents, run.today, run.vetoed)

@@ -26,12 +26,10 @@ class Episode:
     Args:
         day: the day.
         sentences: the sentences about it, each with the items that it rests on.
-        sessions: the transcripts that the day's log mentions.
     """
 
     day: str
     sentences: tuple[Sentence, ...]
-    sessions: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -41,7 +39,7 @@ class Episode:
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
         sentences = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
-        return {"day": self.day, "path": episode_path(self.day), "sentences": sentences, "sessions": [*self.sessions]}
+        return {"day": self.day, "path": episode_path(self.day), "sentences": sentences}
 
 
 def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:
@@ -68,9 +66,8 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
         if since <= day <= until:
             ours = {one.text: one for _, one in sentences_under(documents[episode_path(day)], day)}
             sentences = [ours.get(line) or Sentence(line) for line in lines]
-            sessions = tuple(one for sentence in sentences for one in sentence.sessions)
             mine = _of_page(sentences, page, places, day) if page else sentences
-            found += [Episode(day, tuple(mine), sessions)] if mine else []
+            found += [Episode(day, tuple(mine))] if mine else []
     return found
 
 

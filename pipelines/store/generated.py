@@ -15,7 +15,6 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
 
 from pipelines.store.document import (
     ORDER,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
-_KEYS = ("of", "is", "lines", "days", "from", "items")
+_KEYS = ("of", "is", "lines", "days", "items")
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.WAITING, Status.MERGED})
@@ -57,8 +56,7 @@ class Sentence:
         ids: the items that it cites.
         of: the `digest` of those items, if a change of them matters; else empty.
         by_code: whether code wrote it from the items' own words, and can rewrite it.
-        lines: for an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
-        sessions: for an episode, the transcripts behind the day's log.
+        lines: of what a model told of a day, the lines of its log, `12-14,20`; else empty.
         days: the days whose episodes it rests on, too.
     """
 
@@ -67,30 +65,26 @@ class Sentence:
     of: str = ""
     by_code: bool = False
     lines: str = ""
-    sessions: tuple[str, ...] = ()
     days: tuple[str, ...] = ()
 
     def row(self, title: str) -> tuple[str, str]:
         """Return its key under a heading, and its row of the ledger."""
         key = line_key(title, self.text)
         said = {"id": key, "is" if self.by_code else "of": self.of, "lines": self.lines, "days": " ".join(self.days)}
-        said |= {"from": " ".join(map(quote, self.sessions)), "items": " ".join(self.ids)}
+        said["items"] = " ".join(self.ids)
         return key, json.dumps({name: value for name, value in said.items() if value}, ensure_ascii=False)
 
 
 def read_sentence(line: str, row: str) -> Sentence:
     """Return the sentence in a generated line and its row."""
     said = values_in(row)
-    of, found, lines, days, sessions, ids = (
-        str(said.get(key, "")) for key in ("of", "is", "lines", "days", "from", "items")
-    )
+    of, found, lines, days, ids = (str(said.get(key, "")) for key in ("of", "is", "lines", "days", "items"))
     return Sentence(
         line.strip(),
         tuple(ids.split()),
         of or found,
         bool(found),
         lines,
-        tuple(map(unquote, sessions.split())),
         tuple(days.split()),
     )
 

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.month import compare, main
 from benchmarks.month_gold import BadGold, read_month
 from pipelines.errors import BadFile
-from pipelines.night.episodes import ClosedDay, with_episodes
+from pipelines.night.episodes import with_episodes
 from pipelines.night.states import with_states
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from pipelines.store.snapshot import read_documents
@@ -214,8 +214,8 @@ class Memory:
             (self.root / path).parent.mkdir(exist_ok=True)
             lines = [stated(item) for key, item in self.items.items() if self.places[key] == title]
             plant(self.root, path, "\n".join([f"# {title}", "", *lines, ""]))
-        days = [ClosedDay(day, (), 1) for day in self.month.arrivals()]
-        for path, one in with_episodes(with_states(read_documents(self.root)), days, {}).items():
+        days = self.month.arrivals()
+        for path, one in with_episodes(with_states(read_documents(self.root)), frozenset(), days).items():
             (self.root / path).parent.mkdir(exist_ok=True)
             plant(self.root, path, one.text)
         return {row.key: row for row in compare(self.month, self.root)}

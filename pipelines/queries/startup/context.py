@@ -40,7 +40,7 @@ from pipelines.queries.startup.read import (
 from pipelines.store.days import moment_of, read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
-from pipelines.store.generated import sentences_under
+from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import (
     BRIEFING,
     LOGS,
@@ -309,11 +309,12 @@ def _said_once(
 def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Document | None) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
     root, paths, covered = request.root, [log_path(day)], ""
-    most, told = max(_A_LOG, 16 * request.budget), list[Snippet]()
+    most, told, ours = max(_A_LOG, 16 * request.budget), list[Snippet](), list[Sentence]()
     if page is not None:
-        covered = ",".join(one.lines for _, one in sentences_under(page, day))
+        ours = [one for _, one in sentences_under(page, day)]
+        covered, by_code = ",".join(one.lines for one in ours), {one.text for one in ours if one.by_code}
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
-        told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
+        told = [Snippet(redacted(line)) for line in lines if line not in by_code and not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
         paths = logs_of(root, day) or paths
@@ -323,7 +324,7 @@ def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Do
         fault = error.sentence
 
     def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
-        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
+        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(ours))
         return [*told, *rest], cut
 
     return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)
