@@ -115,11 +115,11 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     for one in found.values():
         if one.item.evidence and is_citable(one.item):
             brought.setdefault(one.item.learnt, set()).add(one.item.id)
-    untold = {day: _untold(ids, told.get(day)) for day, ids in brought.items()}
+    untold = {day: len(ids - told.get(day, set())) for day, ids in brought.items()}
     yield row_of(
         "episodes",
         "days whose episode cites what they brought",
-        {d: why and f"{d} ({why})" for d, why in untold.items()},
+        {day: f"{day} ({count} items are not in its episode)" if count else "" for day, count in untold.items()},
     )
     yield Row("stale_states", "State resting on what is over", len(stale), None, tuple(stale), is_fault=True)
 
@@ -153,13 +153,6 @@ def written_rows(git: Git, documents: Mapping[str, Document]) -> Iterator[Row]:
         sum(len(text.encode()) for text in some) for some in ([_MARKUP.sub("", one) for one in texts], texts)
     )
     yield Row("words", "bytes of pages without ids and front matter that are words", words, bytes_)
-
-
-def _untold(brought: set[str], cited: set[str] | None) -> str:
-    """Return what is wrong with a day's episode, which cites these items, or nothing."""
-    if left := brought - (cited or set()):
-        return f"{len(left)} items are not in its episode"
-    return "has no episode" if cited is None else ""
 
 
 def _foremost(kind: ItemType, beliefs: list[GoldBelief]) -> list[GoldBelief]:
