@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
-from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Document, document_at, numbered
 from pipelines.store.generated import (
@@ -80,6 +79,8 @@ def told_sentences(
         day: the day.
         told: each text, with the lines of the log that it rests on.
     """
+    from pipelines.review.trust import made_inert  # noqa: PLC0415  the start of a session needs no reader of logs
+
     items = [item for _, item in items_of_days(documents, {day}).get(day, ())]
     found = []
     for said, places in told:

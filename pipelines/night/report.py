@@ -273,14 +273,14 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         save_report(root, record)
 
 
-def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]]:
-    """Return run id → report of each run on record, oldest first; unreadable ones are skipped.
+def read_reports(root: Path, folder: str = _RUNS, most: int = KEPT) -> dict[str, dict[str, object]]:
+    """Return run id → report of the newest runs on record, oldest first; unreadable ones are skipped.
 
     Reports of this machine are complete, and include runs that failed or found nothing new. Reports under `TRAVELLING`
     are of runs with a commit, and are on every machine.
     """
     found = {}
-    for name in _names(root, folder):
+    for name in _names(root, folder)[-most:]:
         if report := read_record(root, name, folder):
             found[str(report.get("run") or name.removesuffix(".json"))] = report
     return found

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FINE, CurateError
-from pipelines.night.report import TRAVELLING, left_pending, read_reports, save_report
+from pipelines.night.report import KEPT, TRAVELLING, left_pending, read_reports, save_report
 from pipelines.store.change_set import ItemChange, item_changes, with_recorded_edits
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
@@ -83,8 +83,8 @@ class PastRun:
         """How it ended, as the end of a sentence; empty if that is unknown."""
         return {
             RunEnd.WELL: "ended well",
-            RunEnd.PENDING: f"left something pending: {self.why}",
-            RunEnd.FAILED: f"failed: {self.why}",
+            RunEnd.PENDING: f"left something pending: {self.why.rstrip('.')}",
+            RunEnd.FAILED: f"failed: {self.why.rstrip('.')}",
             RunEnd.UNDONE: f"was undone by {self.why}",
             RunEnd.ASTRAY: f"is gone: {self.why}",
         }.get(self.ended, "")
@@ -163,9 +163,16 @@ def nights(root: Path) -> list[PastRun]:
     try:
         runs = all_runs(root, Git(root))
     except CurateError:  # other checks report a broken repository
-        found = read_reports(root).items()
-        runs = sorted((_without_commit(*one, here=True) for one in found), key=_when, reverse=True)
+        return reported_nights(root)
     return [run for run in runs if run.is_night and run.moment]
+
+
+def reported_nights(root: Path, most: int = KEPT) -> list[PastRun]:
+    """Return the nights of which the newest reports tell, newest first; git is not read."""
+    here = read_reports(root, most=most)
+    reports = read_reports(root, TRAVELLING, most) | here
+    runs = [_without_commit(*one, here=one[0] in here) for one in reports.items()]
+    return sorted((run for run in runs if run.moment), key=_when, reverse=True)
 
 
 def note_undone(root: Path) -> None:
@@ -207,7 +214,9 @@ def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
 
 
 def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> PastRun:
-    return PastRun(ident, str(report.get("now") or ""), *_ending(report), 0, 0, None, report, here)
+    undone = report.get("undone_by")
+    ended, why = (RunEnd.UNDONE, str(undone)) if undone else _ending(report)
+    return PastRun(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report, here)
 
 
 def _when(run: PastRun) -> float:

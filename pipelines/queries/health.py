@@ -14,7 +14,7 @@ from pipelines.agents.timers_cron import found_nights
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import with_partial_logs
 from pipelines.night.run_history import PastRun, RunEnd, nights
-from pipelines.queries.startup.context import OVERDUE_HOURS
+from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.store.journal import is_unfinished
 from pipelines.store.lock import is_held, scheduler_runs
 from pipelines.store.state import read_record
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-_HOURS_OF_TWO_DAYS = 48
 _AHEAD = timedelta(hours=1)
 
 
@@ -125,12 +124,9 @@ def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> dat
 def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> str:
     if since is None or now - since <= timedelta(hours=OVERDUE_HOURS):
         return ""
-    hours = int((now - (well or since)).total_seconds() // 3600)
-    days = (now.date() - (well or since).astimezone(now.tzinfo).date()).days
-    ago = f"{days} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
-        return f"No run has ended well since {minutes(well)}, {ago} ago."
-    return f"No run has ended well yet; the first one was due {ago} ago."
+        return f"No run has ended well since {minutes(well)}, {ago(well, now)}."
+    return f"No run has ended well yet; the first one was due {ago(since, now)}."
 
 
 _UNFINISHED = "A run or a command was cut short while it wrote; the next run finishes it."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError
 from pipelines.night.episodes import episodes_in
+from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
     Said,
@@ -37,7 +38,7 @@ from pipelines.queries.startup.read import (
     tokens,
     without_lines,
 )
-from pipelines.store.days import moment_of, read_days
+from pipelines.store.days import read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import Sentence, sentences_under
@@ -46,7 +47,6 @@ from pipelines.store.layout import (
     LOGS,
     NOTES,
     PARTIAL,
-    PRIVATE,
     REVIEW,
     SOUL,
     USER,
@@ -58,7 +58,6 @@ from pipelines.store.layout import (
 )
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import FileWarning, read_documents
-from pipelines.store.state import read_record
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -89,8 +88,6 @@ _A_LOG = 1 << 18
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _AHEAD = timedelta(hours=1)
-TRAVELLING = "State/runs"
-"""The reports of runs that made a commit, on every machine."""
 _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
 
@@ -415,37 +412,18 @@ def _projects(paths: Iterable[str]) -> dict[str, str]:
 
 
 def _last_run(root: Path, now: datetime) -> str:
-    reports = [*_newest_reports(root, f"{PRIVATE}/runs"), *_newest_reports(root, TRAVELLING)]
-    past = [one for one in reports if one[0] <= now + _AHEAD]
-    if not past:
+    run = next((one for one in reported_nights(root, _MOST_REPORTS) if one.moment and one.moment <= now + _AHEAD), None)
+    if run is None or run.moment is None:
         return "no run yet; `curate run` makes the first."
-    ended, report, folder = max(past, key=lambda one: one[0])
-    where = " on another machine" if folder == TRAVELLING else ""
-    said = f"last run {str(report['now'])[:16].replace('T', ' ')}{where}, {_ending(report)}."
-    if now - ended > timedelta(hours=OVERDUE_HOURS):
-        hours = int((now - ended).total_seconds() // 3600)
-        days = (now.date() - ended.astimezone(now.tzinfo).date()).days
-        ago = f"{days} days" if hours >= 2 * 24 else f"{hours} hours"
-        said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
+    where = "" if run.here else " on another machine"
+    said = f"last run {run.when[:16].replace('T', ' ')}{where}, {run.outcome.removeprefix('was ')}."
+    if now - run.moment > timedelta(hours=OVERDUE_HOURS):
+        said += f" Curation is overdue: that was {ago(run.moment, now)}; run `curate run`, then see `curate status`."
     return said
 
 
-def _newest_reports(root: Path, folder: str) -> Iterator[tuple[datetime, dict[str, object], str]]:
-    """Yield the newest reports in a folder with their moment and the folder; those that are broken are passed over."""
-    for path in sorted(list_files(root, folder, ".json"), reverse=True)[:_MOST_REPORTS]:
-        report = read_record(root, path.rpartition("/")[2], folder)
-        if moment := moment_of(report):
-            yield moment, report, folder
-
-
-def _ending(report: Mapping[str, object]) -> str:
-    error, model = report.get("error"), report.get("model")
-    if isinstance(error, dict):
-        return f"failed: {str(error.get('sentence') or 'see `curate runs`').strip().rstrip('.')}"
-    if undone := report.get("undone_by"):
-        return f"undone by {undone}"
-    if report.get("exit_code"):
-        return "left something pending; `curate runs` says what"
-    if isinstance(model, dict) and model.get("over_budget"):
-        return "stopped at your budget; `curate status` says what waits"
-    return "ended well"
+def ago(then: datetime, now: datetime) -> str:
+    """Return how long ago a moment was, for people."""
+    hours = int((now - then).total_seconds() // 3600)
+    days = (now.date() - then.astimezone(now.tzinfo).date()).days
+    return f"{days} days ago" if hours >= 2 * 24 else f"{hours} hours ago"

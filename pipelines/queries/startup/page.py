@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from pipelines.night.report import TRAVELLING
 from pipelines.queries.startup.context import (
-    TRAVELLING,
     ContextPart,
     ContextRequest,
     assemble,
