@@ -176,7 +176,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         closed = rulings_of_operation(operation, None, context, fresh)
         page, item = next(pair for pair in held if pair[1].id == ident)
         text = answer_in(form, page, item) if proposed.trust.reaches(Trust.SELF) else ""
-        told = replace(one, candidate=replace(proposed, text=text, reason="an answer"), document=page)
+        told = replace(one, candidate=replace(proposed, text=text), document=page)
         return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
     found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
     if any(same.current for same in found if same) or _is_vetoed(one.candidate, one.document, context):
@@ -221,14 +221,14 @@ def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
     """
     candidate = one.candidate
     if one.echo or not folded(candidate.text):
-        return _ignored(one, "it is the memory's own words" if one.echo else "it has no words")
+        return _ruling(one, OperationKind.IGNORE)
     if one.doubt:
         return _doubted(one, context)
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     if same and (same.current or same.is_archived):
         return _confirming(one, same, context)
     if same is None and _is_vetoed(candidate, one.document, context):
-        return _ignored(one, "a person removed it")
+        return _ruling(one, OperationKind.IGNORE)
     if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
         return _answered_again(one, context)
     return None
@@ -247,8 +247,8 @@ def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
         and (belief.item.type, belief.item.trust) == (candidate.type, Trust.OWNER)
     ]
     if any(belief.learnt > candidate.entry.day for belief in held):
-        return _ignored(one, "a later entry has corrected it")
-    return _ruling(one, OperationKind.SUPERSEDE, *held, reason="the question was answered again") if held else None
+        return _ruling(one, OperationKind.IGNORE)
+    return _ruling(one, OperationKind.SUPERSEDE, *held) if held else None
 
 
 def _doubted(one: Filed, context: ReviewContext) -> Ruling:
@@ -257,9 +257,9 @@ def _doubted(one: Filed, context: ReviewContext) -> Ruling:
     Doubtful words confirm nothing: an item that says the same gains no evidence.
     """
     if any(context.known.same(kind, one.candidate.text, one.document) for kind in ItemType):
-        return _ignored(one, "it is known already")
+        return _ruling(one, OperationKind.IGNORE)
     if _is_vetoed(one.candidate, one.document, context):
-        return _ignored(one, "a person removed it")
+        return _ruling(one, OperationKind.IGNORE)
     return _ruling(one, OperationKind.ADD, asks=one.doubt)
 
 
@@ -272,7 +272,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value."""
     candidate = one.candidate
     if _was_closed(one, context):
-        return _ignored(one, "it repeats a closed item")
+        return _ruling(one, OperationKind.IGNORE)
     if candidate.trust is Trust.OWNER and candidate.by.startswith("rules@") and candidate.page_section != ASKED:
         held = {
             belief.item.id: belief
@@ -283,7 +283,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         }
         old = held.get(replaced_in(candidate.text, [belief.item for belief in held.values()], is_whole=True))
         if old and not guarded(OperationKind.SUPERSEDE, [old], candidate.trust, candidate.entry.day, context.known):
-            return _ruling(one, OperationKind.SUPERSEDE, old, reason="the owner names its value beside a new one")
+            return _ruling(one, OperationKind.SUPERSEDE, old)
     return _ruling(one, _ADD)
 
 
@@ -312,7 +312,7 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
     targets = [belief for belief in held if belief.learnt <= day]
     trust = _word(operation, one, context)
     if one and held and not targets:
-        return [_ignored(one, "a later entry has corrected it")]
+        return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
     asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(
@@ -370,20 +370,15 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
 
 
 _ADD = OperationKind.ADD
-_SAME = "it has the same words"
 
 
 def _ruling(
-    one: Filed, kind: OperationKind, *targets: Belief, reason: str = "", asks: str = "", given: Operation | None = None
+    one: Filed, kind: OperationKind, *targets: Belief, asks: str = "", given: Operation | None = None
 ) -> Ruling:
     """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
-    operation = given or Operation(kind, reason=reason, places=one.candidate.places)
+    operation = given or Operation(kind, places=one.candidate.places)
     operation = replace(operation, ids=tuple(belief.item.id for belief in targets))
     return Ruling(operation, one.candidate, one.document or one.home, one.candidate.trust, asks)
-
-
-def _ignored(one: Filed, why: str) -> Ruling:
-    return _ruling(one, OperationKind.IGNORE, reason=why)
 
 
 def _left(one: Filed | None) -> list[Ruling]:
@@ -404,19 +399,19 @@ def _confirming(one: Filed, belief: Belief, context: ReviewContext) -> Ruling:
     """
     candidate = one.candidate
     if one.recited:
-        return _ignored(one, "an agent repeated its context")
+        return _ruling(one, OperationKind.IGNORE)
     if belief.is_archived and (candidate.closed or candidate.entry.day <= max(belief.learnt, belief.item.confirmed)):
-        return _ignored(one, "it repeats an archived item")
+        return _ruling(one, OperationKind.IGNORE)
     if candidate.closed and belief.item.active and candidate.closed in OUTCOMES[belief.item.type]:
         places, by = candidate.places, candidate.by
-        closing = Operation(OperationKind.CLOSE, how=candidate.closed, reason=_SAME, places=places, by=by)
+        closing = Operation(OperationKind.CLOSE, how=candidate.closed, places=places, by=by)
         trust = _word(closing, one, context)
         asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
     if belief.item.active and candidate.due not in {"", belief.item.due}:
         asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
-        return _ruling(one, OperationKind.SUPERSEDE, belief, reason="it names another day", asks=asks)
-    return _ruling(one, OperationKind.CONFIRM, belief, reason=_SAME)
+        return _ruling(one, OperationKind.SUPERSEDE, belief, asks=asks)
+    return _ruling(one, OperationKind.CONFIRM, belief)
 
 
 def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Trust, asks: str) -> Ruling:
