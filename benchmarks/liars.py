@@ -26,7 +26,7 @@ from unittest.mock import patch
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
 from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.model_briefer import briefer_of
+from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -208,7 +208,9 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, s
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
     chain = Chain([model], Replies(root))
     reader = ModelExtractor(chain)
-    night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=briefer_of(reader))
+    night = Night(
+        root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=ModelBriefer(chain)
+    )
     curate_night(night, Watch())
     items = [placed.item for path, one in read_documents(root).items() if path != REVIEW for placed in one.items]
     files = (path for path in sorted(root.rglob("*.md")) if path.relative_to(root).parts[0] not in {"Logs", ".curate"})

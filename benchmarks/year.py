@@ -27,7 +27,7 @@ from unittest.mock import patch
 
 from benchmarks.year_logs import FIRST, CarefulReader, Year
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.model_briefer import briefer_of
+from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -122,7 +122,7 @@ def live(root: Path, days: int, seed: int) -> Lived:
         (root / "Logs" / f"{day}.md").write_text(log, encoding="utf-8")
         logs += log
         when = datetime.combine(day + timedelta(days=1), time(2), UTC)
-        night = Night(root, settings, reader, when, verifier=ModelVerifier(chain), writer=briefer_of(reader))
+        night = Night(root, settings, reader, when, verifier=ModelVerifier(chain), writer=ModelBriefer(chain))
         report = curate_night(night, Watch())
         if report.failure:
             raise SystemExit(f"{day}: {report.failure}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.model_briefer import briefer_of
+from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -135,7 +135,7 @@ def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     reader = ModelExtractor(chain)
     settings, verifier = load_settings(memory.root), ModelVerifier(chain)
     night = Night(memory.root, settings, reader, when, verifier=verifier)
-    return replace(night, writer=briefer_of(reader)) if model.writes else night
+    return replace(night, writer=ModelBriefer(chain)) if model.writes else night
 
 
 def curate(memory: Memory, model: Reader, now: str = NOW) -> RunReport:

@@ -34,7 +34,7 @@ def night_of(
     root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
 ) -> tuple[Night, Replies]:
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
-    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  help needs no models
+    from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  help needs no models
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
@@ -44,22 +44,24 @@ def night_of(
         from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
 
         budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings)), guard=guard)
-    extractor = choose_extractor(user, replies, budget=budget)
+    chain = chain_of(user, user.providers, replies, budget=budget)
     night = Night(
         root,
         settings,
-        extractor,
+        RulesExtractor(),
         when,
         again,
         rules_from=user.rules_from,
         agents=(root / CAPTURED).is_file() or was_asked(root, when.timestamp()),
     )
-    if not isinstance(extractor, RulesExtractor):
-        from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
-        from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
+    if chain:
+        from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  the rules need none
+        from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
+        from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
 
-        verifier = verifier_of(extractor, user, replies, budget=budget)
-        night = replace(night, verifier=verifier, writer=briefer_of(extractor))
+        second = chain_of(user, user.verify, replies, budget=budget) or chain
+        extractor, verifier = ModelExtractor(chain), ModelVerifier(second)
+        night = replace(night, extractor=extractor, verifier=verifier, writer=ModelBriefer(chain))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 from pipelines.provider_settings import LOGINS, PREFIX, ProviderSettings, command_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
+    from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.logged_in import LoggedInModel
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
-    from pipelines.extract.llm.verifier import ModelVerifier
     from pipelines.user_settings import UserSettings
 
 
@@ -33,63 +33,48 @@ def choose_extractor(
     pause: Callable[[float], None] | None = None,
     budget: Budget | None = None,
 ) -> Extractor:
-    """Return the extractor: the user's providers as a chain, or the rules. No SDK is imported here.
+    """Return the extractor: the user's providers as a chain, or the rules. The arguments are those of `chain_of`."""
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
+
+    if chain := chain_of(user, user.providers, replies, pause, budget):
+        from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
+
+        return ModelExtractor(chain)
+    return RulesExtractor()
+
+
+def chain_of(
+    user: UserSettings,
+    providers: Sequence[str],
+    replies: Replies | None = None,
+    pause: Callable[[float], None] | None = None,
+    budget: Budget | None = None,
+) -> Chain | None:
+    """Return some providers as a chain; None if there is no model among them. No SDK is imported here.
 
     Args:
         user: the user's settings.
+        providers: the providers' names, in order.
         replies: the store of kept replies, or None to keep none.
         pause: pauses before a retry; by default, within the budget.
         budget: the budget of the night, or None for no limit.
     """
-    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
-
-    models = _models(user)
+    models = _models(user, providers)
     if not models:
-        return RulesExtractor()
+        return None
     from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules do not need it
     from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
-    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
     from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
 
     if budget:
         pause = pause or budget.pause
         models = [BudgetedModel(one, budget, price_of(one.name, user.prices)) for one in models]
-    return ModelExtractor(Chain(models, replies, pause, user.prices))
+    return Chain(models, replies, pause, user.prices)
 
 
-def verifier_of(
-    extractor: Extractor,
-    user: UserSettings,
-    replies: Replies | None = None,
-    pause: Callable[[float], None] | None = None,
-    budget: Budget | None = None,
-) -> ModelVerifier | None:
-    """Return the verifier of an extractor's results: the same models, unless the user names others.
-
-    It is None if no model reads: the rules keep the words of the log.
-
-    Args:
-        extractor: the extractor.
-        user: the user's settings.
-        replies: the store of kept replies, or None to keep none.
-        pause: pauses before a retry; by default, within the budget.
-        budget: the budget of the night, or None for no limit.
-    """
-    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
-    from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
-
-    if not isinstance(extractor, ModelExtractor):
-        return None
-    others = replace(user, providers=user.verify)
-    reader = choose_extractor(others, replies, pause, budget) if user.verify else extractor
-    if not isinstance(reader, ModelExtractor):
-        return None
-    return ModelVerifier(reader.chain)
-
-
-def _models(user: UserSettings) -> list[Model]:
+def _models(user: UserSettings, providers: Sequence[str]) -> list[Model]:
     models: list[Model] = []
-    for name in user.providers:
+    for name in providers:
         if name.startswith(PREFIX):
             from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
 

@@ -440,7 +440,7 @@ CALENDAR_DAYS: Final = 12
 
 def weekday(day: str) -> str:
     """Return the weekday of a day, as models are told of it: `Wed`."""
-    return _WEEKDAYS[date.fromisoformat(day).weekday()]
+    return f"{date.fromisoformat(day):%a}"
 
 
 def with_weekday(day: str) -> str:
@@ -458,6 +458,3 @@ def days_before(day: str) -> list[str]:
     """Return as many days before a day, which a log may call yesterday or last week."""
     last = date.fromisoformat(day)
     return [(last - timedelta(n)).isoformat() for n in range(1, min(CALENDAR_DAYS, last.toordinal() - 1) + 1)]
-
-
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -5,14 +5,13 @@ A reply is checked only for its form; the caller compares each sentence with wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Prompt, load_prompt
-from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.reply_json import (
     TEXT_LENGTH,
     Faulty,
@@ -28,7 +27,6 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.fallback import Chain
 
 
@@ -65,11 +63,6 @@ class Briefed:
     failure: str = ""
 
 
-def briefer_of(extractor: Extractor) -> ModelBriefer | None:
-    """Return a briefer with an extractor's models, or None if the extractor has none."""
-    return ModelBriefer(extractor.chain) if isinstance(extractor, ModelExtractor) else None
-
-
 @dataclass(frozen=True, slots=True)
 class ModelBriefer:
     """Language models that write the first part of MEMORY.md and the State of pages.
@@ -90,7 +83,7 @@ class ModelBriefer:
             reply, _ = self.chain.ask(call, _read, tally)
         except ModelFailed as fault:
             return Briefed(tally=tally, failure=fault.sentence)
-        return Briefed(*reply, tally)
+        return replace(reply, tally=tally)
 
 
 # ---------------------------------------- what a model may answer
@@ -124,10 +117,7 @@ class BriefReply(Reply):
     states: list[ReplyState]
 
 
-_Parts = tuple["Sequence[BriefSentence]", "Mapping[str, Sequence[BriefSentence]]", "Mapping[str, str]"]
-
-
-def _read(text: str) -> _Parts:
+def _read(text: str) -> Briefed:
     """Return the proposals in a reply. Sentences that break the schema are skipped.
 
     Raises:
@@ -141,7 +131,7 @@ def _read(text: str) -> _Parts:
             states[ident] = list(_sentences(row.get("sentences"), ReplySentence))
             if isinstance(purpose := row.get("purpose"), str) and (line := single_line(purpose)):
                 purposes[ident] = line
-    return list(_sentences(reply.get("now"), ReplyNow)), states, purposes
+    return Briefed(list(_sentences(reply.get("now"), ReplyNow)), states, purposes)
 
 
 def _sentences(raw: object, kind: type[ReplySentence]) -> Iterator[BriefSentence]:
