@@ -22,6 +22,7 @@ from pipelines.extract.extraction import (
     Told,
 )
 from pipelines.store.evidence import voice_in
+from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.log import Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
@@ -106,6 +107,10 @@ class Extracted:
         return frozenset(place.entry for some in places for place in some)
 
 
+_BLOTTED = re.compile(rf"^[\W\d]*{re.escape(FORGOTTEN)}[ \t]*(?:<!-- .*)?$", re.MULTILINE)
+"""A line whose words a person had forgotten. Its entry was read when it had them."""
+
+
 def days_to_read(
     logs: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
@@ -146,7 +151,7 @@ def days_to_read(
         for entry in entries:
             if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
                 continue
-            if entry.key not in known:
+            if entry.key not in known and not _BLOTTED.search(entry.text):
                 fresh.setdefault(entry.key, entry)
         found.append(DayToRead(path, day, file, entries, tuple(fresh.values())))
     return found

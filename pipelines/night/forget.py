@@ -2,7 +2,7 @@
 
 Derived data (kept replies, the index) goes first, since it can be rebuilt; the commit decides. If the command is killed
 before the commit, nothing is forgotten, and it must be run again. A log keeps its line count, so that other items'
-evidence stays valid, and its lines stay read.
+evidence stays valid, and no run reads what has lines blotted out.
 """
 
 from __future__ import annotations
@@ -25,23 +25,19 @@ from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
-from pipelines.store.layout import LOGS, PRIVATE, PROGRESS, REVIEW, SESSIONS, is_note, log_day
+from pipelines.store.layout import PRIVATE, REVIEW, SESSIONS, is_note
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import (
-    LogProgress,
     Reason,
-    entries_digest,
-    file_hash,
-    render_progress,
     tombstone,
 )
 from pipelines.store.template import named_item
 from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -181,17 +177,12 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
 def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and the number of lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
-    before, progress = snapshot.state.get(PROGRESS), dict(snapshot.progress)
     own = {path: data for path, data in snapshot.logs.items() if not is_note(path)}
     for path, data in {**own, **snapshot.partials}.items():
         after, lines = _blotted(path, data, item, words)
         if after != data:
             changes.append(Change(path, data, after))
             count += len(lines)
-            if path in progress:
-                progress[path] = _carried_progress(progress[path], path, data, after)
-    if changes and before is not None and (now := render_progress(progress)) != before:
-        changes.append(Change(PROGRESS, before, now))
     return changes, count
 
 
@@ -227,27 +218,6 @@ def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
             if starts:
                 return {number for start in starts for number in range(start, start + height)}
     return set(range(first, last))
-
-
-def _carried_progress(
-    records: Iterable[LogProgress], path: str, before: bytes, after: bytes
-) -> tuple[LogProgress, ...]:
-    """Return a log's progress after lines of it were blotted out: what was read stays read.
-
-    Blotting keeps the lines and what separates the entries, so each entry keeps its place.
-    """
-    day = log_day(path.removeprefix(f"{LOGS}/"))
-    parsed = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
-    old, new = ([entry.key for entry in entries] for entries in parsed)
-    now = dict(zip(old, new, strict=False))
-    return tuple(
-        record._replace(
-            file=file_hash(after) if record.file == file_hash(before) else record.file,
-            digest=entries_digest(new) if record.digest == entries_digest(old) else record.digest,
-            entries=record.entries | {now[key] for key in record.entries & now.keys()},
-        )
-        for record in records
-    )
 
 
 def _drop_derived(root: Path) -> None:
