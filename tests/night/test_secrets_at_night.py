@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extraction, ExtractionRequest
     from tests.conftest import Memory
 
-SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
+SECRET = f"ghp_{Planter(7).of('abcdef0123', 36)}"
 OTHER = Planter(8).password()
 
 

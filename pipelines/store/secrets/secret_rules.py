@@ -111,26 +111,23 @@ class Rules(NamedTuple):
 
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
-FORMATS: Final = FILE.replace("rules.toml", "formats.toml")
-_SHORT = {
-    "{h}": "[0-9a-f]",
-    "{n}": "[A-Za-z0-9]",
-    "{w}": "[A-Za-z0-9_-]",
-    "{u}": "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}",
-}
+_ISSUED = "<left>(?:{})[A-Za-z0-9_.=+/!%$-]{{15,4000}}[A-Za-z0-9_=-](?![A-Za-z0-9])"
+"""A token whose beginning says who issued it."""
 
 
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
-    """Return the rules, reading the files once."""
-    raw, formats = map(_loaded, (FILE, FORMATS))
-    first = [_format(number, name, *row) for number, (name, row) in enumerate(formats["formats"].items())]
-    rules = (
-        *first,
-        *(
-            Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
-            for number, one in enumerate(raw["rule"], len(first))
-        ),
+    """Return the rules, reading the file once."""
+    with open(FILE, "rb") as file:  # noqa: PTH123  as above
+        raw = tomllib.load(file)
+    issuers = [line.split() for line in raw["values"]["issuers"].splitlines() if line]
+    rows: list[dict[str, Any]] = [
+        {"id": name, "pattern": _ISSUED.format("|".join(map(re.escape, starts))), "keywords": starts, "check": "issued"}
+        for name, *starts in issuers
+    ]
+    rules = tuple(
+        Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
+        for number, one in enumerate(rows + raw["rule"])
     )
     tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), TOKEN_STARTS)
     words = Beginnings.of((text.lower().encode(), rule) for rule in rules for text in rule.words)
@@ -139,22 +136,6 @@ def load_rules() -> Rules:
     numbers = {rule.id: rule.number for rule in rules}
     named = re.compile(names.encode(), re.IGNORECASE)
     return Rules(rules, tokens, words, numbers, placeholders, named)
-
-
-def _loaded(path: str) -> dict[str, Any]:
-    with open(path, "rb") as file:  # noqa: PTH123  as above
-        return tomllib.load(file)
-
-
-def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> Rule:
-    """Return the rule of a row of `formats.toml`; `before` bytes of its token precede the keyword."""
-    for short, chars in _SHORT.items():
-        rest = rest.replace(short, chars)
-    left = f"(?<=[A-Za-z0-9_.]{{{before}}})" if before else "<left>"
-    source = f"{left}(?:{'|'.join(map(re.escape, starts.split()))}){rest}(?![A-Za-z0-9])"
-    if starts.startswith("_"):  # within a token
-        return Rule(number, name, source, words=(starts,), before=before, check="format")
-    return Rule(number, name, source, starts.split(), before=before, check="format")
 
 
 LONGEST: Final = 4096
@@ -223,6 +204,10 @@ _SECRET = 8
 _TOKEN = 12
 _LONG = 16
 _MIXED = 0.25
+_BEGUN = 0.15
+"""The same where a beginning says who issued it."""
+_RUNS = re.compile(rb"[A-Za-z0-9]{11,}")
+"""Without a sign among them; a name that a cluster makes up has ten such characters."""
 _BITS = 3.2
 _LEAST_BITS = 3.0
 _UNNAMED = 20
@@ -332,7 +317,7 @@ def has_own_format(name: str) -> bool:
     """Return whether a rule recognises its secrets by their own format, without the text around them."""
     rules = load_rules()
     rule = rules.rules[rules.numbers[name]]
-    return not rule.value and rule.check in {"", "format"}
+    return not rule.value and rule.check in {"", "format", "issued"}
 
 
 def is_name(value: bytes) -> bool:
@@ -421,11 +406,16 @@ def _changes(kinds: bytes) -> int:
     return sum(map(ne, kinds, kinds[1:]))
 
 
-def looks_random(value: bytes) -> bool:
-    """Return whether a value looks random: it switches between kinds of characters as no word does."""
+def looks_random(value: bytes, least: float = _MIXED) -> bool:
+    """Return whether a value looks random: it switches between kinds of characters as no word does.
+
+    Args:
+        value: the value.
+        least: how often, for each of its characters.
+    """
     kinds = value.translate(_KINDS, _SIGNS)
     changes = _changes(kinds)
-    if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or entropy(value) < _BITS - 0.6:
+    if len(kinds) < _TOKEN - 2 or changes < least * len(kinds) or entropy(value) < _BITS - 0.6:
         return False
     return b"d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
@@ -473,6 +463,7 @@ def _is_sequence(value: bytes) -> bool:
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
     "format": lambda _: True,
+    "issued": lambda value: any(looks_random(run, _BEGUN) for run in _RUNS.findall(value)),
     "random": looks_random,
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS

@@ -18,7 +18,7 @@ from tests.view.browsing import Browser
 if TYPE_CHECKING:
     from tests.agents.adopt.places import Place
 
-SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
+SECRET = f"ghp_{Planter(7).of('abcdef0123', 36)}"
 
 
 # ---------------------------------------------------------------- logs

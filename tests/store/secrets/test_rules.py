@@ -6,15 +6,12 @@ import json
 import random
 import string
 import time
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.published import sample
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.secret_rules import _SHORT, FORMATS, load_rules
+from pipelines.store.secrets.secret_rules import load_rules
 from tests.planting import RULES, Planter
 
 
@@ -30,7 +27,7 @@ def test_each_rule_finds_its_true_example_and_passes_its_false_one(rule: dict[st
 
 def test_rules_are_told_apart_and_whole() -> None:
     ids = [rule["id"] for rule in RULES]
-    assert len(ids) == len(set(ids)) > 50
+    assert len(ids) == len(set(ids)) > 40
     fields = "id keywords words before pattern value check near unless true false"
     assert {key for rule in RULES for key in rule} <= set(fields.split())
     assert all(rule.get("keywords") or rule.get("words") for rule in RULES)
@@ -42,23 +39,20 @@ def test_no_example_stands_whole_in_a_file(rule: dict[str, Any]) -> None:
     assert rule["id"] not in {span.rule for span in find_secrets(rule["true"].encode())} or "¦" in rule["true"]
 
 
-FORMATS_ROWS = tomllib.loads(Path(FORMATS).read_text(encoding="utf-8"))["formats"]
+ISSUED = [(rule.id, start) for rule in load_rules().rules if rule.check == "issued" for start in rule.keywords]
+RANDOM = "aws-session-token"
+"""Its beginnings are random enough themselves."""
 
 
-@pytest.mark.parametrize("name", FORMATS_ROWS)
-def test_each_format_is_found_in_prose_and_nothing_uniform_is(name: str) -> None:
-    dice = random.Random(name)
-    rule = next(rule for rule in load_rules().rules if rule.id == name)
-    starts, rest, *before = FORMATS_ROWS[name]
-    for short, chars in _SHORT.items():
-        rest = rest.replace(short, chars)
-    for start in starts.split():
-        body = sample(rest, dice)
-        lead = sample(f"[a-z0-9]{{{before[0]}}}", dice) if before else ""
-        token = f"{lead}{start}{body}"
-        found = find_secrets(f"- 09:12 Ben gave me {token} for the gate".encode())
-        assert [(span.start, span.end) for span in found] == [(20, 20 + len(token))], (token, rule.pattern)
-    assert find_secrets(f"{'x' * bool(before)}{start}{'x' * 40}".encode()) == []
+@pytest.mark.parametrize(("name", "start"), ISSUED)
+def test_what_says_who_issued_it_is_found_in_prose_if_something_random_follows(name: str, start: str) -> None:
+    dice = random.Random(start)
+    for alphabet in (string.ascii_letters + string.digits, "0123456789abcdef"):
+        token = start + "".join(dice.choice(alphabet) for _ in range(40))
+        [found] = find_secrets(f"- 09:12 Ben gave me {token} for the gate".encode())
+        assert (found.start, found.end) == (20, 20 + len(token)), (name, token)
+    for plain in () if name == RANDOM else ("x" * 40, "_notes_2026-03-18_on_the_gate.md", "-7d9c5b6f4d-x8k2p"):
+        assert name not in {span.rule for span in find_secrets(f"see {start}{plain}".encode())}
 
 
 @pytest.mark.parametrize(("begin", "rule"), [("glpat-us", "gitlab-token"), ("sk-ant-", "anthropic-key")])
@@ -100,9 +94,7 @@ def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
     [
         ("aws-access-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
         ("dynatrace-token", "dt0c01." + "tm5tq3oczi2kep1pvrjsdoh5." + "0fvkk5j9b0wcww3h" * 4),
-        ("launchdarkly-key", "sdk-" + "5gykyl1b-wgrq-41lc-z6q1-h7zn5fdlcybw"),
         ("besttime-key", "pri_" + "099889f14d114dfaae476569b395eade"),
-        ("slack-token", "xapp-1-" + "J6TP5MH05-83959-yuov"),
     ],
 )
 def test_a_token_of_a_known_form_is_found_without_a_word_beside_it(rule: str, token: str) -> None:
