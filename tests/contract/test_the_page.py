@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.contract.story import CACHE, DAY, FRIDAY, LINES, MARA, NEXT, PORT, held, ident, night, status, waiting
 from tests.view.browsing import HOSTILE, Browser
 
@@ -70,13 +68,13 @@ def test_what_waits_is_decided_on_the_page(told: Memory) -> None:
     assert waiting(told) == []
 
 
-@pytest.mark.parametrize("words", HOSTILE[:6])
-def test_words_of_a_log_never_become_markup(memory: Memory, words: str) -> None:
-    night(memory, DAY, f"Fact: The sign says {words} today.")
+def test_words_of_a_log_never_become_markup(memory: Memory) -> None:
+    night(memory, DAY, *(f"Fact: The sign says {words} today." for words in HOSTILE[:6]))
     browser = Browser(memory).enter()
     for path in ("/", "/document/Projects/alpha", f"/day/{DAY}"):
         _, text, _ = browser.ask("GET", path, {"Cookie": browser.cookie, "Sec-Fetch-Site": "same-origin"})
-        assert words not in text.partition("<body")[2] or words.startswith(("\u202e", "{{", "["))
+        markup = [words for words in HOSTILE[:6] if not words.startswith(("\u202e", "{{", "["))]
+        assert [words for words in markup if words in text.partition("<body")[2]] == []
 
 
 def mcp(memory: Memory, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:

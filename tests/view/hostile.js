@@ -70,7 +70,8 @@ const socket = (url, done) => {
 };
 
 (async () => {
-  for (const path of read) for (const reading of readings) await attempt((done) => reading(base + path, done));
+  for (const reading of readings) await attempt((done) => reading(base + read[0], done));
+  for (const path of read.slice(1)) await attempt((done) => readings[0](base + path, done));
   for (const path of change) for (const one of changes) await attempt((done) => one(base + path, done));
   await attempt((done) => socket(`${base}/`, done));
   document.title = JSON.stringify({ found, tried });

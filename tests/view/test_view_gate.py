@@ -197,11 +197,9 @@ def test_connections_of_another_user_do_not_fill_the_server(inside: Browser) -> 
     ("line", "more", "status"),
     [
         ("POST /do", "Cookie: x", 403),
-        ("POST /answer", "Origin: http://evil.example", 403),
         ("POST /edit/Areas/general", "Sec-Fetch-Site: cross-site", 403),
         ("POST /enter", "", 403),
         ("POST /do", "", 413),
-        ("POST /answer", "", 413),
         ("POST /static/style.css", "", 413),
     ],
 )

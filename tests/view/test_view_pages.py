@@ -436,7 +436,6 @@ def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
         (("Use brass", "Use steel"), ("Use brass", "Use zinc")),
         (("- Decision: Use brass for the hinge.", "- ~~Decision: Use brass for the hinge.~~"), ("brass", "zinc")),
         (("title: Kestrel", "title: Kestrel One"), ("title: Kestrel", "title: Kestrel Two")),
-        (("# Kestrel\n", "# Kestrel of Mara\n"), ("# Kestrel\n", "# Kestrel of Tomas\n")),
     ],
 )  # fmt: skip
 def test_two_edits_of_one_line_are_both_shown_and_neither_is_saved(
