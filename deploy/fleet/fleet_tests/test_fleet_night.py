@@ -102,6 +102,7 @@ def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Flee
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_a_push_that_is_refused_is_tried_again_and_kills_no_memory(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")
@@ -121,6 +122,7 @@ def test_a_push_that_is_refused_is_tried_again_and_kills_no_memory(fleet: Fleet)
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads the environment of a process in /proc")
 def test_a_child_has_its_own_tenants_key_and_an_environment_made_from_nothing(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="", bolt="")
@@ -251,6 +253,7 @@ def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet
         fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_workers_sweep_by_themselves_and_what_is_paused_stays_as_it_is(fleet: Fleet) -> None:
     fleet.write_settings(None, 'sweep = "* * * * * */2"', acme="")  # croniter's sixth field: seconds
     remote, paused = fleet.memory("acme", 1), fleet.memory("acme", 2)
@@ -300,24 +303,23 @@ def test_the_examples_of_other_schedulers_curate_each_memory_once(fleet: Fleet) 
     text = (Path(__file__).parents[3] / "docs/fleet.md").read_text()
     listing = fleet.folder / "remotes.txt"
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    remotes = [fleet.memory("acme", number) for number in range(4)]
+    remotes = [fleet.memory("acme", number) for number in range(2)]
     script = re.search(r"```\n(curate run --due.+?)```", text, re.DOTALL)
     job = (Path(__file__).parents[2] / "kubernetes.yaml").read_text()
     assert script
-    listing.write_text("".join(f"{remote}\n" for remote in remotes[:2]))
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[:1]))
     said = [
         subprocess.run(["bash", "-c", script[1]], check=True, env=environ, cwd=fleet.folder, capture_output=True).stdout
         for _ in range(2)
     ]
-    assert said[0].count(b"Pushed") == 2
+    assert said[0].count(b"Pushed") == 1
     assert b"Pushed" not in said[1]
-    listing.write_text("".join(f"{remote}\n" for remote in remotes[2:]))
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[1:]))
     spec = yaml.safe_load(job)["spec"]["jobTemplate"]["spec"]
     assert spec["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"] == [1]
     words = spec["template"]["spec"]["containers"][0]["args"]
     words = [re.sub("/etc/memories|(?<= )/tmp", str(fleet.folder), word) for word in words]
-    for index in "01":
-        subprocess.run(["sh", "-c", *words], check=True, env={**environ, "JOB_COMPLETION_INDEX": index})
+    subprocess.run(["sh", "-c", *words], check=True, env={**environ, "JOB_COMPLETION_INDEX": "0"})
     for number, remote in enumerate(remotes):
         fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
 
@@ -331,6 +333,7 @@ def test_every_command_that_the_readme_shows_exists() -> None:
         assert {word for word in rest.split() if word.startswith("--")} <= options, verb
 
 
+@pytest.mark.torture
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")
