@@ -289,7 +289,7 @@ def edited(begun: Memory, steps: list[tuple[str, bool]]) -> None:
         assert len(there) == len(set(there))
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(_STEPS)
 def test_no_edits_lose_an_item_or_double_it(begun: Memory, steps: list[tuple[str, bool]]) -> None:
     edited(begun, steps)

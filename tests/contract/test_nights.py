@@ -330,7 +330,8 @@ def test_a_page_keeps_its_cap_and_what_left_it_is_found(memory: Memory) -> None:
 def test_a_todo_that_nobody_mentions_is_quiet_and_comes_back_when_somebody_does(memory: Memory) -> None:
     night(memory, DAY, "Todo: Paint the barn", "Todo: Tell Mara about the gateway")
     for day in range(11, 31):
-        night(memory, f"2026-03-{day}", f"Fact: It rained {day} mm.")
+        log(memory, f"2026-03-{day}", f"Fact: It rained {day} mm.")
+    night(memory, "2026-03-30")
     (head, _, rest) = start(memory, "2026-03-31T08:00").partition("Open, but perhaps")
     assert "Paint the barn" not in head
     assert "Paint the barn" in rest

@@ -126,7 +126,7 @@ def test_a_dry_run_of_an_undo_shows_and_writes_nothing(twice: Memory) -> None:
 @pytest.mark.parametrize(
     "words",
     [("done", MARA), ("end", FRIDAY), ("correct", CACHE, "Use Postgres for the cache."), ("pin", FRIDAY),
-     ("add", "Fact", "It snows."), ("retract", CACHE), ("drop", MARA)],
+     ("add", "Fact", "It snows.")],
 )  # fmt: skip
 def test_every_verb_is_taken_back_without_a_trace_in_what_is_held(told: Memory, words: tuple[str, ...]) -> None:
     before, shown, count = items(told), start(told, AT[1]), commits(told)

@@ -50,26 +50,37 @@ def files(memory: Memory) -> list[str]:
     return sorted(str(file.relative_to(private)) for file in private.rglob("*") if file.is_file())
 
 
-# Each file is damaged in one way, and in the others behind `make torture`.
-@pytest.mark.parametrize("first", [0, *(pytest.param(at, marks=pytest.mark.torture) for at in (1, 2))])
-def test_whatever_is_damaged_the_next_run_goes_well(lived: Memory, tmp_path: Path, first: int) -> None:
+def damage(lived: Memory, tmp_path: Path, first: int, together: int) -> None:
+    """Damage the files so many at a time, each in one of the ways, and let a night follow."""
     there = files(lived)
     assert {"ledger.jsonl", "secrets.jsonl", "index.db"} <= set(there)
     assert any(name.startswith("runs/") for name in there)
     sound = lived.aside(tmp_path / "sound")
     shutil.copytree(lived.root, sound.root, symlinks=True)
     sound.curate("run", *AT)
-    for at, name in enumerate(there, first):
+    for begin in range(0, len(there), together):
         here = lived.aside(tmp_path / "damaged")
         shutil.copytree(lived.root, here.root, symlinks=True)
-        file = here.root / ".curate" / name
-        file.write_bytes(DAMAGE[list(DAMAGE)[at % 3]](file.read_bytes()))
-        assert "The mast is made of ash" in here.curate("search", "mast"), name
+        some = there[begin : begin + together]
+        for at, name in enumerate(some, first + begin):
+            file = here.root / ".curate" / name
+            file.write_bytes(DAMAGE[list(DAMAGE)[at % 3]](file.read_bytes()))
+        assert "The mast is made of ash" in here.curate("search", "mast"), some
         here.curate("run", *AT)
-        assert "The lamp is on channel seven" in here.curate("search", "lamp"), name
-        assert "nothing is broken" in here.curate("check"), name
-        assert documents(here) == documents(sound), name
+        assert "The lamp is on channel seven" in here.curate("search", "lamp"), some
+        assert "nothing is broken" in here.curate("check"), some
+        assert documents(here) == documents(sound), some
         shutil.rmtree(here.root)
+
+
+def test_whatever_is_damaged_the_next_run_goes_well(lived: Memory, tmp_path: Path) -> None:
+    damage(lived, tmp_path, 0, len(files(lived)))
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_whatever_alone_is_damaged_the_next_run_goes_well(lived: Memory, tmp_path: Path, first: int) -> None:
+    damage(lived, tmp_path, first, 1)
 
 
 def documents(memory: Memory) -> dict[str, bytes]:

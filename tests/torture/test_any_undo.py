@@ -177,12 +177,6 @@ PHASES = [Phase.explicit, Phase.generate]  # a story takes a second, so a failin
 SLOW = [HealthCheck.too_slow]
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=SLOW, phases=PHASES, derandomize=True)
-@given(**STORY)
-def test_an_undo_takes_back_what_the_run_did_and_nothing_else(logs: list[Log], first: Edits, since: Edits) -> None:
-    one_story(logs, first, since)
-
-
 @pytest.mark.torture
 @settings(max_examples=300, deadline=None, suppress_health_check=SLOW, phases=PHASES)
 @given(**STORY)

@@ -157,12 +157,6 @@ def test_killed(prepared: Prepared, verb: str) -> None:
     kill_verb(prepared, verb, POINTS)
 
 
-@pytest.mark.usefixtures("sharing")
-@pytest.mark.parametrize("verb", ["correct", "review"])
-def test_killed_at_some_points(prepared: Prepared, verb: str) -> None:
-    kill_verb(prepared, verb, 3)
-
-
 def kill_verb(prepared: Prepared, verb: str, most: int) -> None:
     ready = Ready(prepared, verb)
     root = ready.copy()

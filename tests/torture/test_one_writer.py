@@ -95,7 +95,3 @@ def _says_who(text: str) -> bool:
 @pytest.mark.torture
 def test_sixteen_runs_and_fifty_lines_at_once(prepared: Prepared) -> None:
     all_at_once(prepared, 16, 50, Series("one writer: 16 runs, 50 lines"))
-
-
-def test_two_runs_and_two_lines_at_once(prepared: Prepared) -> None:
-    all_at_once(prepared, 2, 2, Series("one writer (short cut)"))

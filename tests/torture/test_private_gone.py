@@ -151,7 +151,7 @@ def some(points: Sequence[tuple[int, str, int]], count: int) -> Sequence[tuple[i
 def test_nor_after_a_kill_and_the_next_run(told: Path, tmp_path: Path) -> None:
     counts = python_points(copied(told, tmp_path / "count"))
     points = [(0, call, nth) for call in CALLS for nth in range(1, counts.get(call, 0) + 1)]
-    assert kill_and_run(told, tmp_path, some(points, 4)) == []
+    assert kill_and_run(told, tmp_path, some(points, 2)) == []
 
 
 @needs_strace

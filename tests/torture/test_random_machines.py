@@ -257,10 +257,6 @@ def first(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory
     return once(shared)
 
 
-def test_some_steps(first: Memory) -> None:
-    live(first, 2, 1, 8)
-
-
 @pytest.mark.torture
 @pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("seed", range(13))

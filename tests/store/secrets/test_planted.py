@@ -20,7 +20,7 @@ DAY = "2026-03-18"
 NOW = ("--now", f"{DAY}T23:00")
 
 
-@pytest.mark.parametrize("number", [40, pytest.param(200, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("number", [20, pytest.param(200, marks=pytest.mark.torture)])
 def test_no_planted_secret_is_committed_sent_kept_or_said(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
