@@ -59,16 +59,16 @@ SERVES = ("view", "schedule", "models fetch", "run --due", "import", "export -",
 """What does not end, asks the network or standard input, prints bytes, or has a test of its own."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_a_page_shows_runs(
-    page: Path, memory: Memory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    memory: Memory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None is misused, and none ends in a bug; what a command finds in this memory is not the question."""
     (Path.home() / "memory").symlink_to(memory.root)
     monkeypatch.setenv("CURATE_MEMORY", str(memory.root))
     memory.write("Logs/2026-03-18.md", "- Decision: The site moved\n- Todo: call Anders\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
-    for fence in re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", page.read_text(encoding="utf-8")):
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for fence in re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", text):
         for line in re.findall(r"(?m)^(?:\$ )?(curate [^\n]*)", fence):
             given = re.split(r" #| \|", line)[0].replace("~", str(Path.home()))
             if any(given.startswith(f"curate {verb}") for verb in SERVES):

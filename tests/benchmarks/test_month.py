@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.month import compare, main
+from benchmarks.month import main
 from benchmarks.month_gold import BadGold, read_month
 from pipelines.errors import BadFile
-from pipelines.night.episodes import with_episodes
-from pipelines.night.states import with_states
-from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
-from pipelines.store.snapshot import read_documents
-from tests.making import plant, stated
+from pipelines.store.item import ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchmarks.month_gold import Month
-    from benchmarks.month_pages import Row
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/month"
 
@@ -172,62 +165,6 @@ def test_a_month_is_lived_and_scored_without_any_memory(folder: Path, capsys: py
     assert shown[0].split("  ")[0] == "changed beliefs superseded"
     assert any(line.startswith("one run: 0 calls") for line in shown)
     assert any(line.startswith("  missing: ") for line in shown)
-
-
-# ------------------------------------------------------------------------------------------------- its scoreboard
-
-
-class Memory:
-    """A memory whose documents are written by hand, with the small month's logs in it."""
-
-    def __init__(self, root: Path, month: Month) -> None:
-        self.root, self.month = root, month
-        self.items: dict[str, Item] = {}
-        self.places = {one.key: one.document for one in month.gold.beliefs}
-        (root / "Logs/partial").mkdir(parents=True)
-        plant(root, "curate.toml", "")
-        for path, text in month.logs.items():
-            plant(root, path, text)
-        for number, one in enumerate(month.gold.beliefs):
-            said = one.quotes[0]
-            self.items[one.key] = Item(
-                one.type,
-                one.text,
-                id=f"k00000000{number:02}",
-                status=one.status,
-                since=one.since,
-                evidence=(self.evidence(said.day, said.quote),),
-                seen=2 if one.key == "glaze" else 1,
-                superseded_by="k0000000001" if one.status is Status.SUPERSEDED else "",
-            )
-
-    def evidence(self, day: str, quote: str) -> Evidence:
-        for path, text in self.month.logs.items():
-            for number, line in enumerate(text.split("\n"), 1):
-                if day in path and quote in line:
-                    return Evidence(path, number, number, quote_digest(line))
-        raise AssertionError(quote)
-
-    def score(self) -> dict[str, Row]:
-        pages = {"Kiln": "Projects/kiln.md", "General": "Areas/general.md", "Wheel": "Projects/wheel.md"}
-        for title, path in pages.items():
-            (self.root / path).parent.mkdir(exist_ok=True)
-            lines = [stated(item) for key, item in self.items.items() if self.places[key] == title]
-            plant(self.root, path, "\n".join([f"# {title}", "", *lines, ""]))
-        days = self.month.arrivals()
-        for path, one in with_episodes(with_states(read_documents(self.root)), frozenset(), days).items():
-            (self.root / path).parent.mkdir(exist_ok=True)
-            plant(self.root, path, one.text)
-        return {row.key: row for row in compare(self.month, self.root)}
-
-    def change(self, key: str, **values: Any) -> None:
-        self.items[key] = replace(self.items[key], **values)
-
-
-@pytest.fixture
-def memory(folder: Path, tmp_path: Path) -> Memory:
-    """Return a memory in which all is as the gold says."""
-    return Memory(tmp_path / "memory", read_month(folder))
 
 
 # ---------------------------------------------------------------------------------------- the month that ships

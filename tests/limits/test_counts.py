@@ -59,7 +59,7 @@ def test_transcripts_of_an_agent_have_a_bound(tmp_path: Path, monkeypatch: pytes
         transcripts_below(tmp_path)
 
 
-@pytest.mark.parametrize("folder", ["Logs", "Projects", "Archives/deep/deeper", "State"])
+@pytest.mark.parametrize("folder", ["Logs", "Archives/deep/deeper", "State"])
 def test_a_night_over_too_many_files_is_refused_and_loses_nothing(
     memory: Memory, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

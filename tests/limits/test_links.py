@@ -92,8 +92,8 @@ def told(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 FIRST: Final = {
-    *("Projects", "Logs", "State", "Sessions", ".curate", ".curate/pending", "MEMORY.md", "Review.md", "curate.toml"),
-    *("Projects/alpha.md", "Logs/2026-03-12.md", "State/progress.jsonl", ".curate/lock", ".curate/index.db"),
+    *("Projects", "State", ".curate", "MEMORY.md", "Projects/alpha.md", "Logs/2026-03-12.md"),
+    *(".curate/lock", ".curate/index.db"),
 }
 
 

@@ -29,9 +29,7 @@ FOLDERS: Final = (
     ("Archives", ".md"), ("Sessions", ".jsonl"), ("Resources", ".png"), ("Resources", ".pdf"), ("State", ".jsonl"),
     ("Projects", ".md/in/it.md"),
 )  # fmt: skip
-FIRST: Final = {
-    *(("Logs/partial", ".md"), ("Projects", ".md"), ("Sessions", ".jsonl"), ("Projects", ".md/in/it.md")),
-}
+FIRST: Final = {("Logs/partial", ".md"), ("Projects", ".md")}
 TURN: Final = (
     '{"type":"user","sessionId":"s","timestamp":"2026-03-12T09:00:00Z","message":{"role":"user","content":"%s"}}\n'
 )

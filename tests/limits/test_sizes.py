@@ -32,7 +32,7 @@ def grow(file: Path, size: int) -> None:
         out.truncate(size)
 
 
-@pytest.mark.parametrize("path", ["MEMORY.md", "Projects/alpha.md", "USER.md", "Review.md", "Archives/old.md"])
+@pytest.mark.parametrize("path", ["MEMORY.md", "Projects/alpha.md", "Review.md"])
 def test_a_document_over_the_bound_is_named_and_left_alone(
     memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

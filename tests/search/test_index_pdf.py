@@ -69,7 +69,7 @@ def test_a_bomb_ends_in_time_and_what_stood_before_it_is_kept(tmp_path: Path, mo
 def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MEMORY", 40 * 1024 * 1024)
     assert read(tmp_path, pdf("a")).reason
-    monkeypatch.setattr(reading, "MEMORY", 200 * 1024 * 1024)
+    monkeypatch.setattr(reading, "MEMORY", 100 * 1024 * 1024)
     assert read(tmp_path, pdf("a")).pages
     assert read(tmp_path, bomb(60_000_000)).reason
 

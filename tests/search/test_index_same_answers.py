@@ -93,8 +93,9 @@ def answers(root: Path, bag: Bag) -> list[list[Hit]]:
     return [search(root, query, 50, (), asked) for query, asked in pairs]
 
 
-@pytest.mark.parametrize(("module", "name"), POINTS)
-@pytest.mark.parametrize("work", [update_index, rebuild_index])
+@pytest.mark.parametrize(
+    ("module", "name", "work"), [(*one, (update_index, rebuild_index)[at % 2]) for at, one in enumerate(POINTS)]
+)
 def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, work: Callable[[Path], object]) -> None:
     root, fresh, bag = tmp_path / "memory", tmp_path / "fresh", Bag()
     for folder in ("Logs", "Projects"):

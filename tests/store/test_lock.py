@@ -48,7 +48,7 @@ def test_a_line_that_the_disk_did_not_take_is_cut_off_again(
     assert (tmp_path / "Logs/2026-03-18.md").read_bytes() == before
 
 
-@pytest.mark.parametrize("verb", ["run", "status", "search x", "log hi", "undo", "runs", "doctor"])
+@pytest.mark.parametrize("verb", ["run", "status", "search x", "log hi"])
 def test_a_private_folder_of_another_user_is_an_expected_error(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
