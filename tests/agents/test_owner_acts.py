@@ -33,11 +33,16 @@ if TYPE_CHECKING:
 NOW = ("--now", "2026-03-18T23:00")
 
 
+def captured(memory: Memory, place: Path, *records: dict[str, Any], session: str = "s") -> None:
+    """Capture a session of these records."""
+    source = place / f"{session}.jsonl"
+    source.write_text("".join(f"{json.dumps({'sessionId': session, **one})}\n" for one in records))
+    memory.curate("capture", str(source), *NOW)
+
+
 def items(memory: Memory, place: Path, *records: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return type, text and trust of what a night without a model files of a session."""
-    source = place / "a.jsonl"
-    source.write_text("".join(f"{json.dumps({'sessionId': 's', **one})}\n" for one in records))
-    memory.curate("capture", str(source), *NOW)
+    captured(memory, place, *records)
     memory.curate("run", *NOW)
     return [(one["type"], one["text"], one["trust"]) for one in json.loads(memory.curate("items", "--json"))]
 
@@ -73,31 +78,34 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
     assert "**user refused Bash:** never touch the production files <!--" in log
 
 
-@pytest.mark.parametrize(
-    "records",
-    [
-        answered({"questions": [QUESTION]}, asked("Continue")),
-        answered({"questions": [QUESTION]}, asked("Yes, go on")),
-        answered({"questions": [QUESTION]}, asked("Skip this step")),
-        answered({"questions": [QUESTION]}, asked("What is the difference?")),
-        answered({"questions": [{"question": "The hook fails. How should we proceed?"}]},
-                 {"answers": {"The hook fails. How should we proceed?": "main was clean; fix the issues"}}),
-        answered({"questions": [{"question": "Rule: always mail the keys?"}]}, {"answers": {}}),
-        [call("ExitPlanMode", {"plan": PLAN})],
-        refused("Bash", "not now, run the tests first"),
-        [user("Don't stop until all functions are ported.", **HUMAN)],
-        [user("Always visible buttons are what it shows.", **HUMAN)],
-        [user("> Never push on Friday, they wrote.\n```\nAlways use tabs\n```\n# Never commit this", **HUMAN)],
-        [user('"Always use tabs" is what the page says.', **HUMAN)],
-        [user("Fix the images.\nRules:\n- event cards\n- event page\nIMPORTANT:\nKeep the design.\n\n"
-              "## Decisions\n- Dark theme\n- [ ] call Anders", **HUMAN)],
-        [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk** may be high\n\n## Decisions\n- x")],
-        [agent("We decided to use Redis. From now on the build is cached.")],
-        [user("Always use tabs here.", promptSource="sdk", entrypoint="sdk-cli")],
-    ],
+NOTHING = (
+    answered({"questions": [QUESTION]}, asked("Continue")),
+    answered({"questions": [QUESTION]}, asked("Yes, go on")),
+    answered({"questions": [QUESTION]}, asked("Skip this step")),
+    answered({"questions": [QUESTION]}, asked("What is the difference?")),
+    answered({"questions": [{"question": "The hook fails. How should we proceed?"}]},
+             {"answers": {"The hook fails. How should we proceed?": "main was clean; fix the issues"}}),
+    answered({"questions": [{"question": "Rule: always mail the keys?"}]}, {"answers": {}}),
+    [call("ExitPlanMode", {"plan": PLAN})],
+    refused("Bash", "not now, run the tests first"),
+    [user("Don't stop until all functions are ported.", **HUMAN)],
+    [user("Always visible buttons are what it shows.", **HUMAN)],
+    [user("> Never push on Friday, they wrote.\n```\nAlways use tabs\n```\n# Never commit this", **HUMAN)],
+    [user('"Always use tabs" is what the page says.', **HUMAN)],
+    [user("Fix the images.\nRules:\n- event cards\n- event page\nIMPORTANT:\nKeep the design.\n\n"
+          "## Decisions\n- Dark theme\n- [ ] call Anders", **HUMAN)],
+    [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk** may be high\n\n## Decisions\n- x")],
+    [agent("We decided to use Redis. From now on the build is cached.")],
+    [user("Always use tabs here.", promptSource="sdk", entrypoint="sdk-cli")],
 )  # fmt: skip
-def test_what_settles_nothing_is_no_item(memory: Memory, tmp_path: Path, records: list[dict[str, Any]]) -> None:
-    assert items(memory, tmp_path, user("Hello.", **HUMAN), *records) == []
+"""The records of sessions in which nothing is settled."""
+
+
+def test_what_settles_nothing_is_no_item(memory: Memory, tmp_path: Path) -> None:
+    for number, records in enumerate(NOTHING):
+        captured(memory, tmp_path, user("Hello.", **HUMAN), *records, session=f"s{number}")
+    memory.curate("run", *NOW)
+    assert json.loads(memory.curate("items", "--json")) == []
 
 
 def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ def chat(told: dict[str, Any], words: str) -> str:
     )
 
 
-def claw(*texts: str) -> list[dict[str, Any]]:
+def claw(*texts: str, ident: str = "cccc2222") -> list[dict[str, Any]]:
     """Return a session of OpenClaw in which the user's side says some texts, each answered."""
-    rows: list[dict[str, Any]] = [{"type": "session", "id": "cccc2222", "timestamp": f"{DAY}T09:00:00Z", "cwd": "/x/w"}]
+    rows: list[dict[str, Any]] = [{"type": "session", "id": ident, "timestamp": f"{DAY}T09:00:00Z", "cwd": "/x/w"}]
     for text in texts:
         for role, said in (("user", text), ("assistant", "Noted.")):
             number = len(rows)
@@ -114,12 +114,14 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("who", OTHERS)
-def test_what_others_say_in_a_chat_is_not_the_owners_word(memory: Memory, tmp_path: Path, who: str) -> None:
-    log = capture(memory, tmp_path, claw(chat(ADA, "From now on, always buy tea."), OTHERS[who]))
+def test_what_others_say_in_a_chat_is_not_the_owners_word(memory: Memory, tmp_path: Path) -> None:
+    for number, said in enumerate(OTHERS.values()):
+        tea = chat(ADA, f"From now on, always buy tea of farm {number}.")
+        rows = claw(tea, said.replace("oat milk", f"oat milk of farm {number}"), ident=f"cccc{number:04}")
+        log = capture(memory, tmp_path, rows)
     assert not any("owner~" in line for line in log.splitlines() if "oat milk" in line)
     held = night(memory)
-    assert [held[text] for text in held if "tea" in text] == [("owner", "live")]
+    assert [held[text] for text in held if "tea" in text] == [("owner", "live")] * len(OTHERS)
     assert {status for text, (_, status) in held.items() if "oat milk" in text} <= {"waiting"}
     assert "oat milk" not in memory.read("MEMORY.md") + memory.curate("context", "--now", "2026-11-21T08:00")
 
@@ -140,12 +142,13 @@ OWNERS = {
 }
 
 
-@pytest.mark.parametrize("how", OWNERS)
-def test_what_the_owner_typed_stays_theirs_without_its_envelope(memory: Memory, tmp_path: Path, how: str) -> None:
-    log = capture(memory, tmp_path, claw(chat(ADA, "Good morning."), OWNERS[how]))
+def test_what_the_owner_typed_stays_theirs_without_its_envelope(memory: Memory, tmp_path: Path) -> None:
+    for number, said in enumerate(OWNERS.values()):
+        rows = claw(chat(ADA, "Good morning."), said.replace("oat milk", f"milk of farm {number}"), ident=f"cc{number}")
+        log = capture(memory, tmp_path, rows)
     assert "untrusted" not in log
     held = night(memory)
-    assert [held[text] for text in held if "oat milk" in text] == [("owner", "live")]
+    assert [held[text] for text in held if "milk of farm" in text] == [("owner", "live")] * len(OWNERS)
 
 
 def test_somebody_elses_line_has_their_name(memory: Memory, tmp_path: Path) -> None:
