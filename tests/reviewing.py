@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.call import Call
     from pipelines.night.report import RunReport
-    from pipelines.store.item import Item, Status
+    from pipelines.store.item import Item
     from tests.conftest import Memory
 
 DAY = "2026-03-12"
@@ -144,12 +144,6 @@ def curate(memory: Memory, model: Reader, now: str = NOW) -> RunReport:
 
 def log(memory: Memory, *lines: str, day: str = DAY) -> None:
     memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: Alpha\n\n" + "".join(f"- {line}\n" for line in lines))
-
-
-def only(memory: Memory, status: Status) -> Item:
-    """Return the one item of a status."""
-    [found] = [one for one in items(memory).values() if one.status is status]
-    return found
 
 
 def by_id(memory: Memory, ident: str) -> Item:

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from tests.conftest import Memory, Once
 
 KILN = "Projects/kiln.md"
-WHOLE = ("Projects/kiln.sync-conflict-20261121-101010-ABCDEFG.md", "Projects/kiln 2.md", "Areas/kiln.md",
-         "Projects/kiln (Ada's conflicted copy 2026-11-22).md", "Projects/old/kiln.md", "Archives/kiln.md")  # fmt: skip
+WHOLE = ("Projects/kiln.sync-conflict-20261121-101010-ABCDEFG.md", "Areas/kiln.md", "Projects/old/kiln.md")
 
 
 def a_night(memory: Memory) -> None:
@@ -120,7 +119,7 @@ def test_a_page_with_marks_of_a_conflict_counts_as_it_was_committed(kiln: Memory
 
 @pytest.mark.parametrize(
     "verb",
-    [("end", "ID"), ("pin", "ID"), ("correct", "ID", "it holds 9"), ("move", "ID", "USER"), ("forget", "--yes", "ID"),
+    [("end", "ID"), ("move", "ID", "USER"), ("forget", "--yes", "ID"),
      ("add", "Decision", "fire it", "--document", "kiln"), ("project", "close", "kiln")],
 )  # fmt: skip
 def test_no_verb_says_that_it_changed_such_a_page(kiln: Memory, verb: tuple[str, ...]) -> None:

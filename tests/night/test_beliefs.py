@@ -69,8 +69,6 @@ def test_links_of_others_keep_what_was_true(memory: Memory) -> None:
     ("old", "new"),
     [
         (f"Fact: {PORT}", f"Fact: {CORRECTED}"),
-        ("Rule: Never paint wall 0.", "Rule: Never paint wall 1."),
-        ("Rule: Deploy on Fridays.", "Rule: Never deploy on Fridays."),
         ("Fact: Der Laden ist sonntags offen.", "Fact: Der Laden ist sonntags nicht offen."),
     ],
 )

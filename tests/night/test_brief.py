@@ -185,10 +185,9 @@ def test_what_code_can_see_to_be_wrong_is_dropped_and_asks_no_second_reader(memo
     assert not [one for call in model.claims for one in call if one["kind"] == "sentence"]
 
 
-@pytest.mark.parametrize("text", BAD[:1] + BAD[2:6])
-def test_an_episode_is_checked_as_well(memory: Memory, text: str) -> None:
+def test_an_episode_is_checked_as_well(memory: Memory) -> None:
     log(memory, *ITEMS)
-    curate(memory, writes("", episode=text))
+    curate(memory, writes("", episode=BAD[5]))
     assert "sk-ant" not in memory.read(EPISODES)
 
 

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.test_review import typed
-from tests.view.browsing import Browser
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -48,19 +45,7 @@ def by_tick(memory: Memory) -> None:
     memory.curate("run", "--now", "2026-03-14T02:00")
 
 
-def on_the_page(memory: Memory) -> None:
-    browser, ident = Browser(memory).enter(), told(memory, "review")[0]["id"]
-    page = browser.get("/inbox")
-    assert OLD.replace("'", "&#39;") in page
-    assert "<kbd>1</kbd>" in page
-    browser.post("/do", verb="review", id=ident, choice="keep new")
-
-
-def by_key(memory: Memory) -> None:
-    assert "[1] keep new" in typed(memory, "1")
-
-
-@pytest.mark.parametrize("answer", [by_command, by_key, by_tick, on_the_page])
+@pytest.mark.parametrize("answer", [by_command, by_tick])
 def test_on_a_yes_the_nearest_is_replaced(asked: Memory, answer: Callable[[Memory], None]) -> None:
     assert status(asked)[OLD] == "live"
     answer(asked)
@@ -71,8 +56,3 @@ def test_on_a_yes_the_nearest_is_replaced(asked: Memory, answer: Callable[[Memor
     assert old["superseded_by"] == new["id"]
     assert told(asked, "review") == []
     assert "nothing is broken" in asked.curate("check")
-
-
-def test_it_is_dropped_on_request(asked: Memory) -> None:
-    asked.curate("review", told(asked, "review")[0]["id"], "--reject", "--now", "2026-03-13T09:10")
-    assert (status(asked)[OLD], status(asked).get(NEW)) == ("live", None)

@@ -43,14 +43,6 @@ def pinned(memory: Memory) -> None:
     memory.curate("pin", ident(memory, "Oil"), "--now", LATER)
 
 
-def corrected(memory: Memory) -> None:
-    memory.curate("correct", ident(memory, "Sweep"), "Sweep the yard weekly.", "--now", LATER)
-
-
-def done(memory: Memory) -> None:
-    memory.curate("done", ident(memory, "Oil"), "--now", LATER)
-
-
 def edited(memory: Memory) -> None:
     memory.curate("add", "Fact", "The yard is paved.", "--now", LATER)
     memory.git(*NAME, "commit", "-qm", "By hand", "--allow-empty")
@@ -66,7 +58,7 @@ def rebased(memory: Memory) -> None:
     memory.git(*NAME, "rebase", "-q", "--force-rebase", "HEAD~4")
 
 
-@pytest.mark.parametrize("act", [pinned, corrected, done, edited, undone, rebased])
+@pytest.mark.parametrize("act", [pinned, edited, undone, rebased])
 def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]) -> None:
     act(late)
     told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))

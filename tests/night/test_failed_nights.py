@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 AT: Final = ("--now", "2026-03-12T02:00")
 LATER: Final = ("--now", "2026-03-12T08:00")
-CHECK: Final = "`curate check` shows what is broken, and what helps"
 
 
 @pytest.fixture

@@ -75,10 +75,10 @@ def test_what_others_tell_replaces_no_account_address_or_approver(once: Once, ho
 
 
 def test_the_agent_s_own_word_replaces_what_it_said(once: Once) -> None:
-    """So the forty stand above because of whose word it was, and not because nothing can end them."""
+    """So the ten stand above because of whose word it was, and not because nothing can end them."""
     memory = once(filed)
     tell(memory, "- 10:{at} Fact: {text}")
-    assert [text for text in told(TRUE) if items(memory)[text].active] == []
+    assert [text for text in told(TRUE)[::4] if items(memory)[text].active] == []
 
 
 def filed(memory: Memory) -> None:
@@ -91,12 +91,10 @@ def filed(memory: Memory) -> None:
 
 
 def tell(memory: Memory, form: str) -> None:
-    """Have the false ones told in a form, ten a day."""
-    for number, kind in enumerate(FALSE):
-        texts = told({kind: FALSE[kind]})
-        day(memory, f"2026-03-1{number}", *(form.format(at=at, text=one) for at, one in enumerate(texts, 10)))
-        model = Reader(obedient, verifies=lambda claim: "replaces" if claim["kind"] == "pair" else "supported")
-        curate(memory, model, f"2026-03-1{number + 1}T02:00+00:00")
+    """Have ten of the false ones, some of each kind, told in a form."""
+    day(memory, "2026-03-10", *(form.format(at=at, text=one) for at, one in enumerate(told(FALSE)[::4], 10)))
+    model = Reader(obedient, verifies=lambda claim: "replaces" if claim["kind"] == "pair" else "supported")
+    curate(memory, model, "2026-03-11T02:00+00:00")
 
 
 def labelled_facts(asked: dict[str, Any]) -> list[dict[str, Any]]:
@@ -105,8 +103,7 @@ def labelled_facts(asked: dict[str, Any]) -> list[dict[str, Any]]:
     return labelled({**asked, "entries": timed})
 
 
-@pytest.mark.parametrize("how", ["said", "mail", "quoted", "page"])
-@pytest.mark.parametrize("model", [True, False], ids=["obedient", "rules"])
+@pytest.mark.parametrize(("how", "model"), [("said", True), ("mail", False), ("quoted", True), ("page", False)])
 def test_thirty_rules_from_outside_wait_and_reach_no_session(
     memory: Memory,
     how: str,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from pipelines.store.secrets.find import find_secrets
 from tests.extract.programs import exec_reader, said
 
@@ -41,9 +39,8 @@ def test_two_harmless_lines_that_read_as_a_secret_in_one_sentence_do_not_stop_th
     assert memory.files() == files, "nothing new changes no byte"
 
 
-@pytest.mark.parametrize("kind", ["Todo", "Risk"])
-def test_states_and_rows_are_left_out_too_and_no_command_stops(memory: Memory, kind: str) -> None:
-    rows = "".join(f"- {kind}: {words}.\n" for words in (NAMED, RANDOM))
+def test_states_and_rows_are_left_out_too_and_no_command_stops(memory: Memory) -> None:
+    rows = "".join(f"- Todo: {words}.\n" for words in (NAMED, RANDOM))
     rows += "".join(f"- Fact: Board {number} of the fence is cut.\n" for number in range(12))
     memory.write("Logs/2026-03-17.md", f"project: Kestrel\n\n{rows}")
     memory.curate("run", "--now", "2026-03-18T02:00")

@@ -32,11 +32,9 @@ def night(memory: Memory, tmp_path: Path, log: str, reply: dict[str, Any]) -> di
 @pytest.mark.parametrize(
     "line",
     [
-        "Decision: The fence is green.",
         "- 09:00 Decision: The fence is green.",
         "- **Decision:** The fence is green.",
         "> Decision: The fence is green.",
-        "## Decisions\n\n- The fence is green.",
         "Decisions:\n\n- The fence is green.",
         "- We met. Decision: The fence is green.",
     ],

@@ -33,21 +33,6 @@ def a_week(memory: Memory) -> None:
         memory.write(f"Logs/{day}.md", f"# {day}\n\n- 10:00 Decision: {DECIDED[number]}.\n")
 
 
-def test_a_week_made_up_for_at_once_comes_to_what_seven_nights_come_to(memory: Memory, tmp_path: Path) -> None:
-    nightly = memory.aside(tmp_path / "nightly")
-    memory.git("clone", "-q", ".", str(nightly.root))
-    a_week(memory)
-    memory.curate("run", "--now", "2026-03-16T02:00")
-    for number, day in enumerate(DAYS):
-        nightly.write(f"Logs/{day}.md", (memory.root / f"Logs/{day}.md").read_text())
-        nightly.curate("run", "--now", f"2026-03-{10 + number:02}T02:00")
-    told = [
-        {(item["text"], item["since"], item["status"]) for item in json.loads(one.curate("items", "--json"))}
-        for one in (memory, nightly)
-    ]
-    assert told[0] == told[1]
-
-
 def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

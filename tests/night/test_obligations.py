@@ -61,7 +61,7 @@ def live(memory: Memory, kind: str) -> date:
         elif kind == "waits" and number % 5 == 0:
             said = waited
         log(memory, *said, day=day.isoformat())
-        curate(memory, model, f"{day + timedelta(days=1)}T02:00+00:00")
+    curate(memory, model, f"{days[-1] + timedelta(days=1)}T02:00+00:00")
     return days[-1] + timedelta(days=1)
 
 
@@ -87,5 +87,5 @@ def test_what_waits_on_nothing_any_more_is_quiet_in_the_end(once: Once) -> None:
     for number in range(1, 10):
         day = last + timedelta(days=number)
         log(memory, "we talked about the weather", day=day.isoformat())
-        curate(memory, Reader(lambda _: reply()), f"{day + timedelta(days=1)}T02:00+00:00")
+    curate(memory, Reader(lambda _: reply()), f"{day + timedelta(days=1)}T02:00+00:00")
     assert {items(memory)[text].quiet != "" for text in obligations("waits")} == {True}

@@ -33,7 +33,7 @@ def question(memory: Memory, kind: str) -> dict[str, Any] | None:
     return next((one for one in waiting if one["kind"] == kind), None)
 
 
-@pytest.mark.parametrize("line", [f"- 10:00 {DONE}", f"- [x] Todo: {TODO}", f"- [x] {TODO}"])
+@pytest.mark.parametrize("line", [f"- 10:00 {DONE}", f"- [x] {TODO}"])
 def test_a_person_s_todo_is_closed_by_a_person_alone(memory: Memory, line: str) -> None:
     memory.curate("add", "todo", TODO, "--now", "2026-03-16T08:00")
     assert "New questions wait in Review.md" in night(memory, "2026-03-17", line)
@@ -73,14 +73,6 @@ def test_the_person_s_own_word_closes_it(memory: Memory, tmp_path: Path) -> None
     assert status(memory) == "done"
 
 
-def test_what_is_forgotten_is_asked_about_no_more(memory: Memory) -> None:
-    memory.curate("add", "todo", TODO, "--now", "2026-03-16T08:00")
-    night(memory, "2026-03-17", f"- 10:00 {DONE}")
-    memory.curate("forget", items(memory)[TODO]["id"], "--yes", "--now", "2026-03-18T08:00")
-    assert question(memory, "done") is None
-    assert "signing keys" not in memory.read("Review.md")
-
-
 TOLD = "Done: to rotate the signing keys of the gateway"
 
 
@@ -104,13 +96,12 @@ def test_words_from_outside_close_nothing_of_the_agent_s(memory: Memory, line: s
 OLD = "The invoices go to account 4711."
 
 
-@pytest.mark.parametrize("by", ["reading", "pair"])
 @pytest.mark.parametrize(
-    ("held", "replaced"),
+    ("held", "replaced", "by"),
     [
-        (f"Fact: {OLD}", False),
-        ("Fact: Rui says: The invoices go to account 4711.", False),
-        ("Fact: Joana says: The invoices go to account 4711.", True),
+        (f"Fact: {OLD}", False, "pair"),
+        ("Fact: Rui says: The invoices go to account 4711.", False, "reading"),
+        ("Fact: Joana says: The invoices go to account 4711.", True, "reading"),
     ],
 )
 def test_what_a_person_told_the_agent_replaces_their_own_word_alone(
@@ -146,7 +137,7 @@ def test_what_a_person_told_the_agent_answers_a_question(memory: Memory) -> None
     assert (found[asked]["status"], found["The invoices go to 4712."]["status"]) == ("superseded", "live")
 
 
-@pytest.mark.parametrize("how", ["close", "update", "retract"])
+@pytest.mark.parametrize("how", ["close", "update"])
 def test_what_a_person_told_the_agent_ends_nothing_of_the_agent_s_unasked(memory: Memory, how: str) -> None:
     night(memory, "2026-03-16", f"- 09:00 Fact: {OLD}")
     ident = items(memory)[OLD]["id"]

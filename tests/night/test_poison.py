@@ -53,8 +53,9 @@ def test_a_rule_too_short_to_be_compared_is_external_within_another_label(memory
     assert live["Rule: Sort the imports."][0] != BRIEFING
 
 
-@pytest.mark.parametrize("name", ["first", "second", "blind"])
-@pytest.mark.parametrize("extractor", [RulesExtractor(), Obedient()], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("name", "extractor"), [("first", Obedient()), ("second", RulesExtractor()), ("blind", Obedient())]
+)
 def test_no_attack_from_outside_is_a_rule_or_reaches_what_every_session_loads(
     memory: Memory, tmp_path: Path, name: str, extractor: Extractor
 ) -> None:

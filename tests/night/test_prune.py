@@ -88,12 +88,6 @@ def pointer_rows_in(document: Document) -> list[str]:
     return [*pointers_in(document).values()]
 
 
-def test_a_pinned_item_stays() -> None:
-    pinned = item(1, ItemType.RISK, confidence=Confidence.LOW, pinned=True)
-    pruned = prune(documents(pinned, *(item(n) for n in range(2, 12))), SETTINGS, frozenset())
-    assert pinned.id in {placed.item.id for placed in pruned.documents["MEMORY.md"].items}
-
-
 def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first() -> None:
     done = item(1, ItemType.TODO, 30, status=Status.DONE, since="2025-06-01")
     rest = [item(n, ItemType.TODO, 30, status=Status.OPEN) for n in range(2, 22)]

@@ -93,14 +93,6 @@ def test_a_question_goes_when_all_that_it_asks_about_is_over(memory: Memory) -> 
     assert "## quiet:" not in memory.read("Review.md")
 
 
-def test_what_is_owed_by_a_day_is_never_quiet(memory: Memory) -> None:
-    night(memory, 0, *todos(INVOICE), model=listing(due="2026-05-01"))
-    night(memory, 1, *todos(PAINT))
-    for days in range(2, 12):
-        night(memory, days)
-    assert quiet(memory) == []
-
-
 def plain() -> Reader:
     """Return a model that finds labelled lines, and no lists."""
     return Reader(lambda day: reply(*labelled(day)))

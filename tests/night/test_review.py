@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"
 PORT = f"Fact: The gateway listens on port 8080. <!-- k2222222222 {SELF}"
-OWNED = "Fact: The mirror of the gateway belongs to Ines. <!-- k3333333333 since=2026-03-01 trust=owner -->"
 NEW_TEXT = "Scaleway hosts the billing jobs."
 NEW_HOST = f"Fact: {NEW_TEXT}"
 REPEAT = "Fact: The gateway process listens on port 8080."
@@ -71,18 +70,6 @@ def test_one_item_takes_the_place_of_several(memory: Memory) -> None:
     assert {by_id(memory, one).superseded_by for one in ("k1111111111", "k4444444444")} == {new.id}
     assert report.items["superseded"] == 2
     assert json.loads(memory.curate("check", "--json")) == []
-
-
-def test_what_a_person_wrote_is_not_replaced_unasked(memory: Memory) -> None:
-    hold(memory, OWNED)
-    said = "The mirror of the gateway is with Paul."
-    log(memory, f"Fact: {said}")
-    report = curate(memory, replaces("k3333333333"))
-    assert (by_id(memory, "k3333333333").status, items(memory)[said].status) == (Status.LIVE, Status.WAITING)
-    assert (report.verdicts, report.people["asked"]) == ({"ask": 1}, 1)
-    tick(memory, "keep new")
-    memory.curate("run", "--now", "2026-03-21T02:00")
-    assert by_id(memory, "k3333333333").superseded_by == items(memory)[said].id
 
 
 def test_what_came_later_is_not_replaced_by_an_older_line(memory: Memory) -> None:

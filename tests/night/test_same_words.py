@@ -68,19 +68,6 @@ def test_both_sides_of_a_day_are_kept(memory: Memory) -> None:
     assert all(words in held for words in ("by email", "by post", "in C |", "in C++"))
 
 
-def test_add_shows_what_is_near_and_the_command_that_joins_them(memory: Memory) -> None:
-    memory.curate("add", "Fact", "Invoices are sent by email", "--now", "2026-03-12T09:00")
-    said = memory.curate("add", "Fact", "Invoices are sent by post", "--now", "2026-03-12T09:01")
-    assert "Added" in said
-    assert "Fact: Invoices are sent by email" in said
-    old = next(one["id"] for one in told(memory, "items") if one["text"].endswith("email"))
-    assert f"curate correct {old} 'Invoices are sent by post'" in said
-    memory.curate("correct", old, "Invoices are sent by post", "--now", "2026-03-12T09:02")
-    found = {one["text"]: one["status"] for one in told(memory, "items")}
-    assert found == {"Invoices are sent by email": "superseded", "Invoices are sent by post": "live"}
-    assert "Near it" not in memory.curate("add", "Fact", "The kettle leaks", "--now", "2026-03-12T09:03")
-
-
 def test_a_todo_said_again_with_another_day_is_owed_on_that_day(memory: Memory) -> None:
     for day, due in ((11, "2026-03-20"), (12, "2026-03-27"), (13, "")):
         write(memory, day, f"Todo: Send Ida the report{f' (due {due})' * bool(due)}")

@@ -67,8 +67,7 @@ def ended(said: Path, place: str, number: int, *words: str) -> int:
         for stage, place in enumerate(STAGES)
         for at, number in enumerate(ENDS)
     ]
-    + [(place, signal.SIGTERM) for place in WRITES]
-    + [("put", signal.SIGHUP), ("put", signal.SIGINT)],
+    + [(place, signal.SIGTERM) for place in WRITES],
 )
 def test_a_run_that_is_told_to_end_leaves_nothing_half(
     memory: Memory, tmp_path: Path, place: str, number: signal.Signals

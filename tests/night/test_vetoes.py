@@ -43,10 +43,6 @@ def by_hand(memory: Memory, _: str) -> None:
     memory.write(ALPHA, "".join(line for line in lines if "otter" not in line))
 
 
-def struck(memory: Memory, _: str) -> None:
-    memory.write(ALPHA, memory.read(ALPHA).replace(f"Fact: {OTTER}", f"~~Fact: {OTTER}~~"))
-
-
 def reworded(memory: Memory, _: str) -> None:
     memory.write(ALPHA, memory.read(ALPHA).replace(f"Fact: {OTTER}", "Fact: A beaver lives in the mill."))
 
@@ -62,9 +58,7 @@ def undone(memory: Memory, _: str) -> None:
     memory.curate("undo", "--now", "2026-03-12T09:00")
 
 
-@pytest.mark.parametrize(
-    "remove", [by_hand, struck, reworded, undone, verb("forget", "--yes"), verb("retract"), verb("end")]
-)
+@pytest.mark.parametrize("remove", [by_hand, reworded, undone, verb("forget", "--yes"), verb("end")])
 def test_a_removed_item_returns_in_no_variant(memory: Memory, remove: Callable[[Memory, str], None]) -> None:
     learn(memory, 11, OTTER)
     remove(memory, told(memory, "items")[0]["id"])
@@ -77,12 +71,10 @@ def test_a_removed_item_returns_in_no_variant(memory: Memory, remove: Callable[[
 @pytest.mark.parametrize(
     ("removed", "again", "other"),
     [
-        ("Ein Otter wohnt in der Mühle", "Der Otter wohnt in einer Mühle", "Ein Otter wohnt in zwei Mühlen"),
         ("O relatório sai à segunda", "Um relatório sai à segunda.", "O relatório sai à terça"),
         ("L'ufficio chiude il lunedì", "Un ufficio chiude lunedì", "L'ufficio chiude martedì"),
         ("Send an e-mail at 9 a.m.", "Send the email at 9 am", "Send an e-mail at 9 p.m."),
         ("The rate is 1.5", "Rate is 1.5", "The rate is 15"),
-        ("The room is 1a", "Room is 1a", "The room is 1"),
     ],
 )
 def test_the_languages_and_what_is_no_variant(memory: Memory, removed: str, again: str, other: str) -> None:
@@ -90,16 +82,6 @@ def test_the_languages_and_what_is_no_variant(memory: Memory, removed: str, agai
     memory.curate("forget", next(one["id"] for one in told(memory, "items") if one["text"] == removed), "--yes")
     learn(memory, 12, again, other)
     assert sorted(live(memory)) == sorted(["The kettle leaks", other])
-
-
-def test_what_was_rejected_in_the_review_is_not_proposed_again(memory: Memory) -> None:
-    learn(memory, 11, "The mill opens at 9")
-    learn(memory, 12, "The mill opens at 10")
-    [asked] = told(memory, "review")
-    memory.curate("review", asked["id"], "--choose", "keep old", "--now", "2026-03-13T09:00")
-    learn(memory, 13, "A mill opens at 10.")
-    assert told(memory, "review") == []
-    assert live(memory) == ["The mill opens at 9"]
 
 
 def test_a_model_brings_nothing_back(memory: Memory) -> None:

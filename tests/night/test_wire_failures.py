@@ -169,8 +169,8 @@ def fail_at(memory: Memory, provider: str, name: str, calls: Sequence[int]) -> N
 
 # One for each way in which an answer is none: refused for good or for now, broken off, half of one, of another shape.
 TELLING = {
-    "anthropic": ("401", "529", "cut", "truncated", "another shape"),
-    "gemini": ("429", "blocked", "prose"),
+    "anthropic": ("529", "cut", "another shape"),
+    "gemini": ("blocked",),
 }
 
 

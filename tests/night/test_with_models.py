@@ -105,8 +105,7 @@ def readings(model: Scripted) -> list[str]:
 # ---------------------------------------------------------------- failures
 
 
-@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.UNUSABLE])
-@pytest.mark.parametrize("fails_at", [1, 2])
+@pytest.mark.parametrize(("fails_at", "kind"), [(1, Kind.UNUSABLE), (2, Kind.DOWN)])
 def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_night_pays_for_no_day_twice(
     memory: Memory, fails_at: int, kind: Kind
 ) -> None:
@@ -244,14 +243,6 @@ def check_added(lines: list[str], rows: Mapping[str, str], *, waits: bool) -> No
 
 
 # ---------------------------------------------------------------- from the command line
-
-
-def test_a_program_that_fails_leaves_the_log_pending(memory: Memory) -> None:
-    logs(memory)
-    said = memory.curate("run", "--provider", "exec:false", "--now", "2026-03-20T02:00", exits=1)
-    assert "exec ended with status 1. " in said
-    assert "6 entries stay pending" in said
-    assert "The provider 'gpt' cannot be used" in memory.curate("run", "--provider", "gpt", exits=2)
 
 
 def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:

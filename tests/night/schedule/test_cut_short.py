@@ -86,12 +86,9 @@ def has_ended(pipe: int) -> bool:
     return bool(select.select([pipe], [], [], 60)[0]) and os.read(pipe, 100) == b""
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_night_in_the_middle_of_a_stage_ends_cleanly_and_is_made_up(
-    memory: Memory, reader: Reader, number: signal.Signals
-) -> None:
+def test_a_night_in_the_middle_of_a_stage_ends_cleanly_and_is_made_up(memory: Memory, reader: Reader) -> None:
     with daemon(memory) as process, reader.reading() as pipe:
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         assert "level=warning job=night exit=143" in line_with(process, "event=job-ended")
         assert "level=info killed=0" in line_with(process, "event=stopped")
         assert process.wait(30) == 0

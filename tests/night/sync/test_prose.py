@@ -58,8 +58,7 @@ def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     return Pair(once(live), 2)
 
 
-@pytest.mark.parametrize("verb", ["run", "sync"])
-def test_the_same_lines_changed_on_both_stand_in_both_versions_and_are_asked_about_once(pair: Pair, verb: str) -> None:
+def test_the_same_lines_changed_on_both_stand_in_both_versions_and_are_asked_about_once(pair: Pair) -> None:
     for path in (PAGE, "SOUL.md"):
         pair.change(pair.one, path, "is four", "is five")
         pair.change(pair.other, path, "is four", "is six")
@@ -67,7 +66,7 @@ def test_the_same_lines_changed_on_both_stand_in_both_versions_and_are_asked_abo
     pair.change(pair.other, PAGE, "shelf 3 holds bolts", "shelf 3 holds nails")
     pair.change(pair.one, "curate.toml", "document = 8192", "document = 9000")
     pair.change(pair.other, "curate.toml", "document = 8192", "document = 9001")
-    told = pair.meet(verb)
+    told = pair.meet("sync")
     assert told.count(f"{PAGE} was changed on two machines. Decide in Review.md.") == 1
     for path in (PAGE, "SOUL.md"):
         text = pair.one.read(path)
