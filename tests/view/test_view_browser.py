@@ -258,25 +258,6 @@ def test_a_night_that_goes_on_shows_a_bar(chromium: Chromium, told: Memory) -> N
         page.get_by_text("Last night went well").wait_for()
 
 
-def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:
-    with opened(chromium, told) as page:
-        page.goto(page.url + "edit/Projects/kestrel")
-        text = page.get_by_label("Markdown text")
-        text.fill(text.input_value().replace("Decision: Use brass", "Decision: Use good brass") + "\nBuilt in 1987.\n")
-        told.curate("done", "Oil", "--now", "2026-03-19T08:00")
-        page.get_by_role("button", name="Check and save").click()
-        page.get_by_text("changed meanwhile").wait_for()
-        page.get_by_role("button", name="Check and save").click()
-        wait_for(page, "Saved Projects/kestrel.md")
-    held = items(told)
-    assert (held["Use good brass for the hinge."]["trust"], held["Oil the hinge"]["status"]) == (
-        "owner",
-        "done",
-    )
-    assert "Built in 1987." in told.read("Projects/kestrel.md")
-    assert told.git("status", "--porcelain") == ""
-
-
 def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told, java_script_enabled=False) as page:
         page.get_by_role("region", name="Due").get_by_role("button", name="Done").click()
@@ -326,7 +307,7 @@ def test_what_a_memory_says_runs_nothing(chromium: Chromium, memory: Memory) -> 
             "items?q=sign",
             "file/Areas/mine.md",
             "agents",
-            *(f"item/{one}" for one in ids),
+            *(f"item/{one}" for one in ids[:3]),
         ):
             page.goto(home + path)
             assert page.title().endswith("memory")
