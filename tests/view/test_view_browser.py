@@ -27,7 +27,7 @@ LOG = """project: Kestrel
 - Todo: Oil the hinge (due 2026-03-16)
 - Risk: The hinge may rust.
 """
-MANY = 30
+MANY = 14
 RULE = "Never lift gate number {} alone."
 GRAVE = {"serious", "critical"}
 TALLEST_BUTTON = "Math.max(0, ...[...document.querySelectorAll('button')].map(one => one.offsetHeight))"
