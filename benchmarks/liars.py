@@ -208,9 +208,7 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, s
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
     chain = Chain([model], Replies(root))
     reader = ModelExtractor(chain)
-    night = Night(
-        root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=ModelBriefer(chain)
-    )
+    night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=ModelBriefer(chain))
     curate_night(night, Watch())
     items = [placed.item for path, one in read_documents(root).items() if path != REVIEW for placed in one.items]
     files = (path for path in sorted(root.rglob("*.md")) if path.relative_to(root).parts[0] not in {"Logs", ".curate"})

@@ -283,9 +283,10 @@ def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
             assert page.evaluate(TALLEST_BUTTON) <= 48 or path == "inbox", path  # its words are on one line
             found = Axe().run(page).response["violations"]
-            page.emulate_media(color_scheme="dark")
-            found += Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
-            page.emulate_media(color_scheme="light")
+            if path in paths[:5]:  # they have whatever has a colour
+                page.emulate_media(color_scheme="dark")
+                found += Axe().run(page, options={"runOnly": ["color-contrast"]}).response["violations"]
+                page.emulate_media(color_scheme="light")
             assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in GRAVE] == [], path
 
 
