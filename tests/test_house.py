@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 88_900, "night": 58_130, "search": 34_730, "extract": 34_600, "cli": 29_310, "queries": 22_300,
-    "agents": 24_960, "view": 25_030, "review": 16_040, "loose": 13_010,
+    "store": 89_030, "night": 56_110, "search": 34_760, "extract": 34_520, "cli": 29_350, "queries": 22_230,
+    "agents": 24_960, "view": 25_130, "review": 15_840, "loose": 13_010,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 346_970
+WHOLE = 344_890
 
 
 def test_no_room_outgrows_its_budget() -> None:
