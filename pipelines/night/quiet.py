@@ -169,24 +169,25 @@ def _days_before(today: str, count: int) -> str:
 def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
     """Return the documents with one question about all that became quiet since the last one, at most once a week.
 
-    While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. A question whose
-    items are all over, or were mentioned again, goes.
+    While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. Once some of its
+    items are over, or were mentioned again, it is asked anew about the others.
     """
     after = dict(documents)
     held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
     quiet = {item.id for _, item in held if item.active and item.quiet}
     entries = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == QUIET]
-    moot = [(entry, ()) for entry in entries if quiet.isdisjoint(ids_asked(entry.why))]
-    if moot:  # what it asks about is over, or was mentioned again
-        after[REVIEW] = without_answered(after[REVIEW], moot)
-    if len(moot) < len(entries):
+    old = [(entry, ()) for entry in entries if not quiet.issuperset(ids_asked(entry.why))]
+    again = {ident for entry, _ in old for ident in ids_asked(entry.why)} & quiet
+    if old:
+        after[REVIEW] = without_answered(after[REVIEW], old)
+    if len(old) < len(entries):
         return after
-    if any(dict(item.extra).get(ASKED, "") > _days_before(today, ASK_DAYS) for _, item in held):
+    if not again and any(dict(item.extra).get(ASKED, "") > _days_before(today, ASK_DAYS) for _, item in held):
         return after
     new = [
         (path, item)
         for path, item in held
-        if item.active and item.quiet and dict(item.extra).get(ASKED, "") < item.quiet
+        if item.active and item.quiet and (item.id in again or dict(item.extra).get(ASKED, "") < item.quiet)
     ]
     if not new:
         return after

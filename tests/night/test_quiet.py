@@ -84,11 +84,15 @@ def test_a_person_is_asked_once_a_week_about_all_that_became_quiet(memory: Memor
     assert INVOICE not in asked
 
 
-def test_a_question_goes_when_all_that_it_asks_about_is_over(memory: Memory) -> None:
-    night(memory, 0, *todos(INVOICE, PAINT))
+def test_a_question_asks_about_what_is_not_over_and_goes_with_the_last_of_it(memory: Memory) -> None:
+    night(memory, 0, *todos(INVOICE, PAINT, "Order chairs."))
     night(memory, 1, *todos(PAINT))
-    assert f"## quiet: {INVOICE}" in memory.read("Review.md")
+    assert "## quiet: 2 open items" in memory.read("Review.md")
     memory.curate("done", INVOICE, "--now", f"{after(2)}T12:00+00:00")
+    night(memory, 2, *todos(PAINT))
+    assert "## quiet: Order chairs." in memory.read("Review.md")
+    assert INVOICE not in memory.read("Review.md")
+    memory.curate("done", "Order chairs.", "--now", f"{after(3)}T12:00+00:00")
     night(memory, 3, *todos(PAINT))
     assert "## quiet:" not in memory.read("Review.md")
 
