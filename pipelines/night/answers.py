@@ -264,7 +264,7 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     MISSING: {"restore": _restore_page, "retract": _delete_page},
     "merge": {"done": lambda *_: None},
-    QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
+    QUIET: {"keep": lambda *_: None, "drop": _drop_quiet},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {
