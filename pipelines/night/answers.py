@@ -89,12 +89,16 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
         today: the memory's day.
     """
     work = Answered(dict(documents), today)
-    done = []
-    for entry, choice, items in answers:
-        if entry.kind in _WHOLE and items:  # they would be lost with the question
-            work.notes.append(f"“{entry.title}” has items below it, so nothing was done. Move the items elsewhere.")
-            continue
-        done.append((entry, [item.id for item in items]))
+    done: list[Answer] = []
+    for one in answers:
+        if one[0].kind in _WHOLE and one[2]:  # they would be lost with the question
+            work.notes.append(f"“{one[0].title}” has items below it, so nothing was done. Move the items elsewhere.")
+        else:
+            done.append(one)
+    if done:  # first, since what follows may remove more questions
+        ids = [(entry, [item.id for item in items]) for entry, _, items in done]
+        work.documents[REVIEW] = without_answered(work.documents[REVIEW], ids)
+    for entry, choice, items in done:
         if entry.kind in _WHOLE:
             try:
                 _WHOLE[entry.kind][choice](work, entry)
@@ -102,8 +106,6 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
                 work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
         for item in items:
             _ITEM[entry.kind][choice](work, item)
-    if done:
-        work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
     return work
 
 

@@ -51,3 +51,18 @@ def test_an_item_that_was_put_under_a_question_of_another_is_not_lost_with_it() 
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
     assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]
+
+
+def test_the_question_below_an_answered_one_stays() -> None:
+    page = "# Alpha\n\n- [ ] Todo: Call Ben ^k11111111\n"
+    asked = (
+        "## done: Call Ben (k11111111) <!-- review done 2026-03-18 -->\n\n- [x] close: it is done\n- [ ] keep: no\n\n"
+    )
+    below = "## Is it over? <!-- review ended 2026-03-18 -->\n\n- [ ] close: it is over\n"
+    found = {
+        "Projects/alpha.md": Document("Projects/alpha.md", page),
+        "Review.md": Document("Review.md", asked + below),
+    }
+    answered = apply_answers(found, "2026-03-19")
+    assert "[x] Todo: Call Ben" in answered.documents["Projects/alpha.md"].text
+    assert answered.documents["Review.md"].text == below
