@@ -125,7 +125,7 @@ def prune(
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
         _overflow(after, general, caps.document, newest, closed, moved, vetoed)
-    after = with_true_now(with_episodes(after, vetoed), vetoed=vetoed)
+    after = with_true_now(with_episodes(after, vetoed, closed), vetoed=vetoed)
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))

@@ -26,7 +26,7 @@ from pipelines.store.generated import (
     with_sentences,
 )
 from pipelines.store.item import Item, ItemType, Status
-from pipelines.store.layout import Kind, episode_path
+from pipelines.store.layout import Kind, day_of_log, episode_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -105,7 +105,7 @@ def _overlap(item: Item, place: Place) -> bool:
 def with_episodes(
     documents: Mapping[str, Document],
     vetoed: frozenset[str],
-    days: Iterable[str] = (),
+    closed: Container[str] = (),
     written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
 ) -> dict[str, Document]:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.
@@ -116,12 +116,14 @@ def with_episodes(
     Args:
         documents: every document by path.
         vetoed: what people deleted from the generated sentences.
-        days: those that may have no episode yet.
+        closed: files that exist but cannot be read; no episode is put into them.
         written: day → a model's verified sentences; code adds what they leave out.
     """
     after, known = dict(documents), items_by_id(documents)
     pages = [one for one in documents.values() if one.kind is Kind.EPISODE]
     homes = {day: page.path for page in pages for day, _, _ in _days_on(page) if sentences_under(page, day)}
+    logs = {place.path for _, placed in numbered(documents.values()) for place in placed.item.evidence}
+    days = {day for day in (*map(day_of_log, logs), *written) if day and episode_path(day) not in closed}
     homes = {day: episode_path(day) for day in days} | homes
     items = items_of_days(documents, homes) if homes else {}
     for day, path in sorted(homes.items()):

@@ -50,7 +50,6 @@ from pipelines.store.layout import (
     TOMBSTONES,
     day_of_log,
     document_id,
-    episode_path,
     kind_of,
 )
 from pipelines.store.log import parse_entries
@@ -345,13 +344,11 @@ def _ask(run: Run, promoted: Promoted) -> None:
 
 def _tell(run: Run) -> None:
     """Write the episodes, and what the model wrote of the memory."""
-    left = {one.day for one in (*run.extracted.pending, *run.later)}
-    days = [day for day in run.log_days if day not in left and episode_path(day) not in run.catalog.closed]
     told = {
         day: told_sentences(run.documents, day, [(one.text, one.places) for one in some])
         for day, some in run.told.items()
     }
-    documents = with_episodes(run.documents, run.vetoed, days, told)
+    documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
     documents, dropped = with_brief(documents, run.briefed, run.verdicts)
     run.report.brief = {**run.briefed.counts, **({"dropped": dropped} if run.briefed.asked else {})}
     run.documents = with_true_now(documents, run.today, run.vetoed)

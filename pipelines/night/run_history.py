@@ -83,8 +83,8 @@ class PastRun:
         """How it ended, as the end of a sentence; empty if that is unknown."""
         return {
             RunEnd.WELL: "ended well",
-            RunEnd.PENDING: f"left something pending: {self.why.rstrip('.')}",
-            RunEnd.FAILED: f"failed: {self.why.rstrip('.')}",
+            RunEnd.PENDING: f"left something pending: {self.why}",
+            RunEnd.FAILED: f"failed: {self.why}",
             RunEnd.UNDONE: f"was undone by {self.why}",
             RunEnd.ASTRAY: f"is gone: {self.why}",
         }.get(self.ended, "")

@@ -51,7 +51,7 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     """
     items = [placed.item for placed in document.items if placed.item.id and is_citable(placed.item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
-    first = [item for part in _parts(holding) for item in part.items[:1]]
+    first = [item for part in _parts(holding) if part.title != _GOAL for item in part.items[:1]]
     rest = [one for one in holding if one not in first]
     over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
     return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
@@ -78,6 +78,7 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
     kept = [one for _, one in sentences_under(document, STATE_TITLE) if one.of and _holds(one, items)]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
     parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
+    parts = [part for part in parts if not (kept and part.title == _GOAL)]
     for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the parts
         cited = {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.items[0].id not in cited]
@@ -92,6 +93,9 @@ def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
     return len(cited) == len(sentence.ids) > 0 and digest(cited, with_status=True) == sentence.of
 
 
+_GOAL = "Goal"
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """One kind of sentence in a State, and its items, most important first."""
@@ -103,7 +107,7 @@ class _Part:
         named = self.items[:MOST_NAMED]
         days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
-        title = f"{self.title} ({said})" if said else self.title
+        title = f"{self.title} ({said})" if said and self.title != _GOAL else self.title
         text = titled(title, joined(map(with_due, named), len(self.items) - len(named)))
         return Sentence(text, tuple(one.id for one in named))
 
@@ -116,7 +120,9 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
         return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
+    goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
     parts = (
+        _Part(_GOAL, goals[-1:]),
         _Part("Last decision", decided[:1]),
         _Part("Next", next_steps(items)),
         _Part("At risk", latest(ItemType.RISK, "")),

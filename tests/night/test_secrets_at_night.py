@@ -50,7 +50,6 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
     assert "Logs/2026-03-18.md: 1 secret (github-token) redacted." in report.warnings
     text = memory.read("Logs/2026-03-18.md")
     assert "Deploy with [redacted:github-token:" in text
-    assert text.count("\n") == log.count("\n") + 1, "the line of the partial log stands where its time is"
     assert SECRET not in history(memory)
     assert OTHER not in history(memory)
     assert any("[redacted:github-token:" in placed.item.text for one in read_documents(memory.root).values()

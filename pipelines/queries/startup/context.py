@@ -41,7 +41,7 @@ from pipelines.queries.startup.read import (
 from pipelines.store.days import read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
-from pipelines.store.generated import Sentence, sentences_under
+from pipelines.store.generated import sentences_under
 from pipelines.store.layout import (
     BRIEFING,
     LOGS,
@@ -249,7 +249,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
         found.append(ContextPart(part, "", _veiled(entries)))
     for name, day in ("yesterday", days_before(today, 1)), ("today", today):
-        found.append(_log_part(request, name, day, said, documents.get(episode_path(day))))
+        found.append(_log_part(request, name, day, said, documents))
     found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
     return found
@@ -303,28 +303,36 @@ def _said_once(
     return found
 
 
-def _log_part(request: ContextRequest, name: str, day: str, said: Said, page: Document | None) -> ContextPart:
-    """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
-    root, paths, covered = request.root, [log_path(day)], ""
-    most, told, ours = max(_A_LOG, 16 * request.budget), list[Snippet](), list[Sentence]()
+def _log_part(
+    request: ContextRequest, name: str, day: str, said: Said, documents: Mapping[str, Document]
+) -> ContextPart:
+    """Return what is known of a day: its episode, and the log's own lines that neither it nor an item covers."""
+    root, paths, covered, page = request.root, [log_path(day)], "", documents.get(episode_path(day))
+    most, told = max(_A_LOG, 16 * request.budget), list[Snippet]()
     if page is not None:
-        ours = [one for _, one in sentences_under(page, day)]
-        covered, by_code = ",".join(one.lines for one in ours), {one.text for one in ours if one.by_code}
+        covered = ",".join(filter(None, (one.lines for _, one in sentences_under(page, day))))
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
-        told = [Snippet(redacted(line)) for line in lines if line not in by_code and not said.tells(line)]
+        told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
         paths = logs_of(root, day) or paths
         for one in paths:  # the episode does not say of which of several logs its lines are
-            entries += _own_entries(root, one, day, most, covered if len(paths) == 1 else "")
+            known = covered if covered and len(paths) == 1 else _cited_lines(documents, one)
+            entries += _own_entries(root, one, day, most, known)
     except CurateError as error:
         fault = error.sentence
 
     def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
-        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(ours))
+        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
     return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)
+
+
+def _cited_lines(documents: Mapping[str, Document], log: str) -> str:
+    """Return the lines of a log that items rest on, those that wait for a person among them, as `12-14,20-20`."""
+    places = (place for one in documents.values() for placed in one.items for place in placed.item.evidence)
+    return ",".join(f"{one.start_line}-{one.end_line}" for one in places if one.path == log)
 
 
 def logs_of(root: Path, day: str) -> list[str]:
@@ -416,7 +424,7 @@ def _last_run(root: Path, now: datetime) -> str:
     if run is None or run.moment is None:
         return "no run yet; `curate run` makes the first."
     where = "" if run.here else " on another machine"
-    said = f"last run {run.when[:16].replace('T', ' ')}{where}, {run.outcome.removeprefix('was ')}."
+    said = f"last run {run.when[:16].replace('T', ' ')}{where}, {run.outcome.removeprefix('was ').rstrip('.')}."
     if now - run.moment > timedelta(hours=OVERDUE_HOURS):
         said += f" Curation is overdue: that was {ago(run.moment, now)}; run `curate run`, then see `curate status`."
     return said
