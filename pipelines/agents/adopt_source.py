@@ -9,13 +9,11 @@ import os
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import dated
 from pipelines.errors import BadFile, UsageFault, reason_of
-from pipelines.store import files
-from pipelines.store.files import read_bytes, too_many
+from pipelines.store.files import read_bytes
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def read_source(root: Path) -> Source:
     """Read a folder with everything below it, without following links or entering hidden folders.
 
     Raises:
-        BadFile: the folder cannot be listed, or holds too many files.
+        BadFile: the folder cannot be listed.
     """
     found: dict[str, int] = {}
     left: list[LeftOut] = []
@@ -147,21 +145,18 @@ def note_text(root: Path, path: str) -> bytes:
 
 
 def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    pending, seen = [""], 0
+    pending = [""]
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                listed = list(islice(entries, files.MOST_FILES + 1 - seen))
+                listed = list(entries)
         except OSError as error:
             why = f"cannot be listed: {reason_of(error)}"
             if not here:
                 raise BadFile(root, why, "Name a folder that you can read.") from None
             left.append((shown(here), why))
             continue
-        seen += len(listed)
-        if seen > files.MOST_FILES:
-            raise BadFile(root, too_many(files.MOST_FILES), "Name a folder of notes, or move other files out of it.")
         for entry in listed:
             path = f"{here}/{entry.name}" if here else entry.name
             if entry.name.startswith("."):

@@ -21,7 +21,6 @@ import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSess
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
 from pipelines.errors import BadFile
-from pipelines.store import files
 from pipelines.store.state import read_record, write_record
 from pipelines.store.transcripts.reader import DATABASE, open_transcript, sessions_in
 
@@ -148,17 +146,10 @@ def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
 
 
 def transcripts_below(folder: Path) -> list[Path]:
-    """Return the transcripts below a folder, oldest first, without those of subagents.
-
-    Raises:
-        BadFile: the folder holds more `.jsonl` files than a memory may have.
-    """
-    listed = list(islice(folder.rglob("*.jsonl*"), files.MOST_FILES + 1))
-    if len(listed) > files.MOST_FILES:
-        raise BadFile(folder, files.too_many(files.MOST_FILES), "Name the transcripts you mean, or a subfolder.")
+    """Return the transcripts below a folder, oldest first, without those of subagents."""
     found = [
         path
-        for path in listed
+        for path in folder.rglob("*.jsonl*")
         if _SESSION.fullmatch(path.name) and path.is_file() and not path.is_symlink() and _has_person(str(path))
     ]
     return sorted(found, key=lambda path: (path.stat().st_mtime, path))

@@ -18,13 +18,10 @@ import json
 import os
 import stat
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import GitFault, IndexUnusable
 from pipelines.search.schema import reading
-from pipelines.store import files
-from pipelines.store.files import too_many
 from pipelines.store.layout import (
     BRIEFING,
     DESCRIPTIONS,
@@ -61,7 +58,6 @@ MAX_TRANSCRIPT_BYTES = 1024 * 1024 * 1024
 
 CLAIMING = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
-_LEFT_OUT = "; the others are not in the index"
 _OTHER = "is neither text nor a PDF file"
 _BARE = "is an image without a description beside it"
 _ELSEWHERE = "is not of the kind that is read in this folder"
@@ -181,20 +177,17 @@ def _candidates(
 ) -> Iterator[tuple[os.DirEntry[str], str, FileForm, os.DirEntry[str] | None]]:
     """Yield every file, link and special file whose name belongs in the index, an image with its description."""
     layout = layout_of(root)
-    pending, left = ["", NOTES] if layout.home else [""], files.MOST_SEEN
-    while pending and left >= 0:
+    pending = ["", NOTES] if layout.home else [""]
+    while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                seen = list(islice(entries, left + 1))
+                seen = list(entries)
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 why = (error.strerror or str(error)).lower()
                 skipped.append(Skipped(_printable(here), f"cannot be listed: {why}"))
             continue
-        left -= len(seen)
-        if left < 0:
-            skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
         listed = {path: one for path, one in listed.items() if path not in {PARTIAL, STATE}}
         described = _take_descriptions(listed)

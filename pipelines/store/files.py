@@ -25,17 +25,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The limit of a file that is read whole; longer ones, such as transcripts, are read in pieces."""
-MOST_FILES: Final = 200_000
-"""The limit of files of one kind below a folder: fifty for each day of ten years."""
-MOST_SEEN: Final = 2_000_000
-"""The limit of all names below a folder that are scanned for them."""
-_TOO_MANY_ADVICE = "Move unrelated files out of it."
 _ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
-
-
-def too_many(most: int) -> str:
-    """Return the predicate of a sentence about a folder with more than `most` files."""
-    return f"has more than {most:,} files, which is the limit"
 
 
 def open_own(root: Path, path: str, how: int = os.O_RDONLY, mode: int = 0o600) -> int:
@@ -115,11 +105,11 @@ def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = N
         links: receives the symbolic links, in the same order.
 
     Raises:
-        BadFile: the folder or one above it is a symbolic link, or it cannot be listed, or has too many files: a partial
-            list would make the others look deleted.
+        BadFile: the folder or one above it is a symbolic link, or it cannot be listed: a partial list would make the
+            others look deleted.
     """
     inside(root, folder)
-    return _sorted(root, folder, _entries_below(root, folder, lambda _: True), suffix, links)
+    return _sorted(_entries_below(root, folder, lambda _: True), suffix, links)
 
 
 def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[str] | None = None) -> list[str]:
@@ -128,7 +118,7 @@ def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[s
     if not globs:
         return []
     entries = _entries_below(root, NOTES, lambda folder: layout.leads(folder, globs))
-    return _sorted(root, NOTES, (one for one in entries if layout.has(one[0], globs)), suffix, links)
+    return _sorted((one for one in entries if layout.has(one[0], globs)), suffix, links)
 
 
 def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
@@ -136,9 +126,7 @@ def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
     return list(filter(day_of_log, list_notes(root, layout_of(root).logs, ".md", links)))
 
 
-def _sorted(
-    root: Path, folder: str, entries: Iterable[tuple[str, os.DirEntry[str]]], suffix: str, links: list[str] | None
-) -> list[str]:
+def _sorted(entries: Iterable[tuple[str, os.DirEntry[str]]], suffix: str, links: list[str] | None) -> list[str]:
     found: list[str] = []
     linked: list[str] = []
     for path, entry in entries:
@@ -146,8 +134,6 @@ def _sorted(
             continue
         if entry.is_file(follow_symlinks=False):
             found.append(path)
-            if len(found) > MOST_FILES:
-                raise BadFile(folder or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
         elif links is not None and entry.is_symlink():
             linked.append(path)
     if links is not None:
@@ -157,15 +143,12 @@ def _sorted(
 
 def _entries_below(root: Path, folder: str, leads: Callable[[str], bool]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield path and entry of everything below a folder but folders and hidden names."""
-    pending, seen = [folder], 0
+    pending = [folder]
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
                 for entry in entries:
-                    seen += 1
-                    if seen > MOST_SEEN:
-                        raise BadFile(folder or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
