@@ -266,7 +266,7 @@ def tags_of(text: str) -> tuple[str, ...]:
 # As seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
 # `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. All repeats are bounded, so
 # that a line of any length takes constant time.
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
+CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
 _NICK = r"<[^<>\n]{1,40}>"
 _NAME = r"[^\W\d_][\w.'`|^-]{0,29}(?: [^\W\d_][\w.'-]{0,24}){0,3}:(?=\s)"
@@ -274,10 +274,10 @@ _NAME = r"[^\W\d_][\w.'`|^-]{0,29}(?: [^\W\d_][\w.'-]{0,24}){0,3}:(?=\s)"
 _STAMPED = re.compile(
     rf"\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}})\](?=\s)"
     rf"|\[\](?=\s{{1,8}}<)"
-    rf"|(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:\s{{1,8}}|[ ]-[ ])(?:{_NICK}|{_NAME}|\*\s|-->|<--|→|←)"
+    rf"|(?:{_DATE},?[T ]{{1,2}})?{CLOCK}(?:\s{{1,8}}|[ ]-[ ])(?:{_NICK}|{_NAME}|\*\s|-->|<--|→|←)"
     rf"|\d{{1,2}}:\d{{2}}:\d{{2}}\s"
 )
-_CLOCKED = re.compile(rf"(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}[\s,:-]")
+_CLOCKED = re.compile(rf"(?:{_DATE},?[T ]{{1,2}})?{CLOCK}[\s,:-]")
 _UNSTAMPED = re.compile(rf"({_NICK})\s")
 _NOTICE = re.compile(r"(?:→|←|⇐|⇒|-->\|?|<--\|?|\|<--|=-=|-!-|\*\*\*)\s")
 _HTML = re.compile(

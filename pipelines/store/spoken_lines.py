@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, voice_in, without_pointer
 from pipelines.store.item import without_mark
+from pipelines.store.log import CLOCK
 from pipelines.store.markdown import fenced, indented_code
 from pipelines.text import fold
 
@@ -60,7 +61,6 @@ class Spoken:
     turn: bool = False
 
 
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _MARK = re.compile(
     rf"""
@@ -70,7 +70,7 @@ _MARK = re.compile(
   | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
-  | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:[ ]?[-–][ ]?{_CLOCK})?[*_`):]{{0,4}}
+  | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{CLOCK}(?:[ ]?[-–][ ]?{CLOCK})?[*_`):]{{0,4}}
         (?:[ \t]{{1,4}}[-–—|][ \t]{{1,4}}|[ \t]{{1,12}})
       | [*_(]{{0,3}}{_DATE}[*_):]{{0,4}}[ \t]{{1,4}}(?:[-–—|][ \t]{{1,4}})?)
   | (?P<nick><[@+~&%]?(?P<nickname>[^<>\n]{{1,40}})>:?[ \t]{{0,12}})
