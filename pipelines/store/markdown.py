@@ -118,6 +118,7 @@ def conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 
 _SIDES = frozenset("<=>")
+_COMMENT = re.compile("<!--|-->")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING = re.compile(r"\n[^\S\n]*<!--")
@@ -203,31 +204,24 @@ def body_lines(lines: Sequence[str], start: int) -> list[tuple[int, str]]:
     if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # fast path for nearly all documents
         return list(enumerate(lines[start:], start))
     hidden = fenced([line.rstrip("\r\n") for line in lines])
-    closed, comment, found = _comment_closes(lines), False, []
+    comment, found = False, []
     for number in range(start, len(lines)):
         line = lines[number]
         if comment:
             comment = "-->" not in line
         elif number in hidden:
             continue
-        elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
+        elif line.lstrip().startswith("<!--") and "-->" not in line and _closes(lines, number + 1):
             comment = True
         else:
             found.append((number, line))
     return found
 
 
-def _comment_closes(lines: Sequence[str]) -> list[bool]:
-    """Return for each line, and for the end, whether the next comment mark from there on is a closing one.
-
-    An opening mark first means that an earlier comment was never closed.
-    """
-    closes = [False] * (len(lines) + 1)
-    for number in range(len(lines) - 1, -1, -1):
-        opens, ends = lines[number].find("<!--"), lines[number].find("-->")
-        is_mark = ends >= 0 or opens >= 0
-        closes[number] = (ends >= 0 and not 0 <= opens < ends) if is_mark else closes[number + 1]
-    return closes
+def _closes(lines: Sequence[str], start: int) -> bool:
+    """Whether the next comment mark from a line on is a closing one; if it opens one, an earlier one never closed."""
+    marks = (found[0] for number in range(start, len(lines)) if (found := _COMMENT.search(lines[number])))
+    return next(marks, "") == "-->"
 
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
