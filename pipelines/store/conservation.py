@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotARepository
-from pipelines.store.files import read_bytes
 from pipelines.store.git import Git
 from pipelines.store.git_history import is_at_or_below
 from pipelines.store.item import Item, ids_in
-from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
+from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
 from pipelines.store.state import Tombstone, read_tombstones, unreadable_lines
 from pipelines.store.trees import changed_ids, committed, document_versions
 from pipelines.text import escape_terminal_line
@@ -160,17 +159,12 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
 
 
 def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
-    """Yield unreadable lines in State, missing tombstones, and empty settings."""
+    """Yield unreadable lines in State, and missing tombstones."""
     for path, data in snapshot.state.items():
         for number in unreadable_lines(data):
             yield Fault(path, number, "", "state", f"cannot be read; {_RESTORES.format(path)}")
     if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
         yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost):,} tombstones; {_RESTORES.format(TOMBSTONES)}")
-    if not read_bytes(snapshot.root, SETTINGS):
-        filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
-        command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {SETTINGS}"
-        if filled:
-            yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` restores it")
 
 
 def committed_stones(git: Git) -> frozenset[Tombstone]:

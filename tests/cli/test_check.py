@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,15 +87,6 @@ def test_state_that_is_damaged_is_named_with_what_restores_it(alpha: Memory) -> 
         alpha.git(*command.split()[1:])
     assert alpha.read("State/tombstones.jsonl") == stones
     assert faults(alpha, exits=0) == []
-
-
-def test_emptied_settings_are_named_with_the_command_that_brings_them_back(alpha: Memory) -> None:
-    settings = alpha.read("curate.toml")
-    alpha.write("curate.toml", "")
-    [fault] = faults(alpha)
-    command = str(fault["what"]).split("`")[1]
-    subprocess.run(shlex.split(command), check=True, capture_output=True)
-    assert alpha.read("curate.toml") == settings
 
 
 def test_the_faults_of_the_users_own_settings_are_named(alpha: Memory) -> None:
