@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
-from mcp import StdioServerParameters
-from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
-from mcp_types import CallToolResult, TextContent
 
 from pipelines.api import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+
+    from mcp.client.client import Client
 
     from tests import conftest
 
@@ -29,6 +27,10 @@ CURATE = str(Path(sys.executable).with_name("curate"))
 
 def talk(root: Path | str, story: Callable[[Client], Awaitable[None]], cwd: Path | None = None) -> None:
     """Start `curate mcp` as an agent's client does, and tell it a story."""
+    from mcp import StdioServerParameters  # which takes a second to load
+    from mcp.client.client import Client
+    from mcp.client.stdio import stdio_client
+
     arguments = ["mcp", *(["--memory", str(root)] if root else [])]
     server = StdioServerParameters(command=CURATE, args=arguments, env=dict(os.environ), cwd=cwd)
 
@@ -43,6 +45,8 @@ def talk(root: Path | str, story: Callable[[Client], Awaitable[None]], cwd: Path
 
 async def said(client: Client, tool: str, *, fails: bool = False, **arguments: Any) -> str:
     """Call a tool and return its text."""
+    from mcp_types import CallToolResult, TextContent
+
     result = await client.call_tool(tool, arguments)
     assert isinstance(result, CallToolResult)
     [content] = result.content

@@ -15,9 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # its stubs are a package of their own
-from mcp import StdioServerParameters
-from mcp.client.client import Client
-from mcp.client.stdio import stdio_client
 
 from pipelines.agents.tool_server import VERSIONS, argument_faults
 from pipelines.mcp import TOOLS
@@ -80,9 +77,13 @@ def test_each_version_that_it_knows_is_spoken_and_else_its_newest(lasting: Serve
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_the_sdk_settles_on_the_newest_version(memory: Memory, mode: str) -> None:
+    from mcp import StdioServerParameters  # which takes a second to load
+    from mcp.client.client import Client
+    from mcp.client.stdio import stdio_client
+
     async def main() -> str | None:
         parameters = StdioServerParameters(command=CURATE, args=["mcp", "--memory", str(memory.root)])
-        async with Client(stdio_client(parameters), mode=mode) as client:
+        async with Client(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), mode=mode) as client:
             return client.protocol_version
 
     assert anyio.run(main) == VERSIONS[0]
