@@ -129,17 +129,6 @@ def test_a_mark_that_went_here_is_that_of_its_item(pair: tuple[Memory, Memory]) 
     check_alike(one, other)
 
 
-def test_edits_of_one_line_are_both_shown(pair: tuple[Memory, Memory]) -> None:
-    one, other = pair
-    reword(one, "8080", "9090")
-    reword(other, "8080", "7070")
-    meet(one, other)
-    everything = one.read(ALPHA) + one.read("Review.md")
-    assert "9090" in everything
-    assert "7070" in everything
-    assert one.files() == other.files()
-
-
 def test_what_one_closed_and_the_other_left_is_closed(pair: tuple[Memory, Memory]) -> None:
     one, other = pair
     one.curate("done", MARA, *EVENING)
