@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
 from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -21,6 +20,7 @@ from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import citable_items, has_passed, has_state
 from pipelines.review.trust import made_inert
+from pipelines.store.days import day_before
 from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter
 from pipelines.store.generated import (
     Sentence,
@@ -29,6 +29,7 @@ from pipelines.store.generated import (
     is_citable,
     is_vetoed,
     sentences_under,
+    still_rests,
     with_sentences,
     words_of,
 )
@@ -58,7 +59,7 @@ PAGES_TOKENS: Final = 2_400
 _EPISODE_DAYS = 3
 _MOST_TOLD = 300
 _MOST_WAITING = 5
-_WEEK = timedelta(days=7)
+_RECENT_DAYS = 7
 _MOST_QUOTED = 4
 """The most lines of a day that are quoted for a sentence that rests on the day."""
 _RECENT = frozenset({ItemType.DECISION, ItemType.RULE})
@@ -263,9 +264,9 @@ def with_true_now(
 
 def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
     cited = [held[ident] for ident in sentence.ids if ident in held]
-    if len(cited) < len(sentence.ids) or digest(cited, with_status=True) != sentence.of:
-        return False
-    return not any(one.quiet or (today and has_passed(one, today)) for one in cited)
+    return still_rests(sentence, held, with_status=True) and not any(
+        one.quiet or (today and has_passed(one, today)) for one in cited
+    )
 
 
 # ---------------------------------------- what is shown
@@ -342,7 +343,7 @@ def _elsewhere(
     documents: Mapping[str, Document], names: Mapping[str, str], told: Collection[str], today: str
 ) -> list[dict[str, str]]:
     """Return what is open anywhere, and among it decisions and rules of the last week, most important first."""
-    since = (date.fromisoformat(today) - _WEEK).isoformat()
+    since = day_before(today, _RECENT_DAYS)
     found = [
         (placed.item, names.get(one.id, one.id))
         for one in documents.values()

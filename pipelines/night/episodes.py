@@ -23,6 +23,7 @@ from pipelines.store.generated import (
     is_citable,
     is_vetoed,
     sentences_under,
+    still_rests,
     with_sentences,
 )
 from pipelines.store.item import Item, ItemType, Status
@@ -87,10 +88,7 @@ def told_sentences(
         if not can_stand(text := made_inert(said)):
             continue
         cited = [one for one in items if any(_overlap(one, place) for place in places)]
-        lines = ",".join(
-            str(place.start_line) if place.start_line == place.end_line else f"{place.start_line}-{place.end_line}"
-            for place in places
-        )
+        lines = ",".join(f"{place.start_line}-{place.end_line}" for place in places)
         found.append(Sentence(text, tuple(one.id for one in cited), digest(cited, with_status=False), lines=lines))
     return found
 
@@ -119,7 +117,8 @@ def with_episodes(
         closed: files that exist but cannot be read; no episode is put into them.
         written: day → a model's verified sentences; code adds what they leave out.
     """
-    after, known = dict(documents), items_by_id(documents)
+    after = dict(documents)
+    known = {ident: item for ident, (_, item) in items_by_id(documents).items() if is_citable(item)}
     pages = [one for one in documents.values() if one.kind is Kind.EPISODE]
     homes = {day: page.path for page in pages for day, _, _ in _days_on(page) if sentences_under(page, day)}
     logs = {place.path for _, placed in numbered(documents.values()) for place in placed.item.evidence}
@@ -128,7 +127,8 @@ def with_episodes(
     items = items_of_days(documents, homes) if homes else {}
     for day, path in sorted(homes.items()):
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
-        kept = [one for one in _with_told(page, day, written.get(day, ())) if not one.by_code and _holds(one, known)]
+        told = [one for one in _with_told(page, day, written.get(day, ())) if not one.by_code]
+        kept = [one for one in told if still_rests(one, known, with_status=False)]
         sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
         if sentences or path in after:
             after[path] = _with_episode(page, day, sentences)
@@ -154,11 +154,6 @@ def _rests_on(sentence: Sentence) -> list[tuple[int, int]]:
 def _is_told(sentence: Sentence) -> bool:
     """Whether a model wrote a sentence, from lines of the log."""
     return bool(sentence.of) and not sentence.by_code and bool(sentence.lines)
-
-
-def _holds(sentence: Sentence, known: Mapping[str, tuple[str, Item]]) -> bool:
-    items = [found[1] for ident in sentence.ids if (found := known.get(ident)) and is_citable(found[1])]
-    return len(items) == len(sentence.ids) and (not items or digest(items, with_status=False) == sentence.of)
 
 
 def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:

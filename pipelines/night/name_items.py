@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -98,12 +97,11 @@ def _row(item: Item) -> str:
 
 
 def _nearest(words: str, items: Sequence[Held]) -> list[Held]:
-    """Return the items that share the most distinctive words with a text, then those spelled most alike."""
-    counts = Counter(word for _, item in items for word in words_in(item.text))
+    """Return the items that share the most words with a text, then those spelled most alike."""
     wanted, spelled = words_in(words), folded(words)
 
-    def nearness(pair: Held) -> tuple[float, float]:
-        shared = sum(1 / counts[word] for word in wanted & words_in(pair[1].text))
+    def nearness(pair: Held) -> tuple[int, float]:
+        shared = len(wanted & words_in(pair[1].text))
         return shared, SequenceMatcher(None, spelled, folded(pair[1].text), autojunk=False).quick_ratio()
 
     return sorted(items, key=nearness, reverse=True)[:_OFFERED]

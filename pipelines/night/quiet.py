@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from datetime import date, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review.questions import as_queue_text
+from pipelines.store.days import day_before
 from pipelines.store.document import edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.item_line import ID_PATTERN
@@ -150,17 +150,13 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
     if not item.active or item.pinned or item.due or item.trust is Trust.OWNER or item.type is ItemType.RISK:
         return ""
     if item.on:
-        return item.quiet or today if item.on < _days_before(today, UNKNOWN_DAYS) else ""
+        return item.quiet or today if item.on < day_before(today, UNKNOWN_DAYS) else ""
     if not is_pending(item) or (item.quiet and _mentioned(item) >= item.quiet):
         return ""
     if dict(item.extra).get(LISTED):
         return item.quiet
     silent = bisect_right(days, today) - bisect_right(days, max(_mentioned(item), linked))
     return item.quiet or today if silent >= SILENT_DAYS else ""
-
-
-def _days_before(today: str, count: int) -> str:
-    return (date.fromisoformat(today) - timedelta(days=count)).isoformat()
 
 
 # ---------------------------------------- the weekly question
@@ -182,7 +178,7 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
         after[REVIEW] = without_answered(after[REVIEW], old)
     if len(old) < len(entries):
         return after
-    if not again and any(dict(item.extra).get(ASKED, "") > _days_before(today, ASK_DAYS) for _, item in held):
+    if not again and any(dict(item.extra).get(ASKED, "") > day_before(today, ASK_DAYS) for _, item in held):
         return after
     new = [
         (path, item)

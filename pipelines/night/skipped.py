@@ -55,8 +55,8 @@ def skipped_lines(
     }
     lost = [one for one in forms if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)]
     heard = {one.place.entry for one in forms} | extracted.used
-    places = dict.fromkeys(one.place for one in lost)
-    found = [(evidence_of(one), NOTHING_NAMED) for one in places if _is_own(one.entry, one.lines[0], context)]
+    own = [one.place for one in lost if _is_own(one.place.entry, one.place.lines[0], context)]
+    found = [(evidence_of(place), NOTHING_NAMED) for place in own]
     why = NOT_KEPT if by_model else NO_FORM
     for day in extracted.read:
         for entry in day.fresh:

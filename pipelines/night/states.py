@@ -9,12 +9,20 @@ is right after every change by hand, too.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from pipelines.store.days import day_before
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, Document, Placed, block_of, edited, kept_with_document
-from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences, words_of
+from pipelines.store.generated import (
+    Sentence,
+    is_citable,
+    is_vetoed,
+    sentences_under,
+    still_rests,
+    with_sentences,
+    words_of,
+)
 from pipelines.store.item import ACTIVE, CLOSED, Item, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
@@ -75,7 +83,11 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
 def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
     """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
     items = {one.id: one for one in citable_items(document)}
-    kept = [one for _, one in sentences_under(document, STATE_TITLE) if one.of and _holds(one, items)]
+    kept = [
+        one
+        for _, one in sentences_under(document, STATE_TITLE)
+        if one.ids and still_rests(one, items, with_status=True)
+    ]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
     parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
     parts = [part for part in parts if not (kept and part.title == _GOAL)]
@@ -85,12 +97,6 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
             break
     return [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
-
-
-def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
-    """Whether the items that a model's sentence cites are unchanged."""
-    cited = [items[ident] for ident in sentence.ids if ident in items]
-    return len(cited) == len(sentence.ids) > 0 and digest(cited, with_status=True) == sentence.of
 
 
 _GOAL = "Goal"
@@ -176,7 +182,7 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
         newest: the latest date of any item.
     """
     after = dict(documents)
-    before = (date.fromisoformat(newest) - timedelta(days=HISTORY_DAYS)).isoformat() if newest else ""
+    before = day_before(newest, HISTORY_DAYS) if newest else ""
     for path, document in documents.items():
         if old := [one for one in _over(document) if "" < (one.item.until or one.item.since) <= before]:
             blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]

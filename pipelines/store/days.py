@@ -6,7 +6,7 @@ Runs record their time with its zone; `moment_of` reads it back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,11 @@ class Days:
             end = clock()
         local = moment.astimezone(self.zone).replace(tzinfo=None)
         return (local - timedelta(hours=end.hour, minutes=end.minute)).date().isoformat()
+
+
+def day_before(day: str, count: int = 1) -> str:
+    """Return the day so many days before another."""
+    return (date.fromisoformat(day) - timedelta(days=count)).isoformat()
 
 
 def parse_days(text: str) -> Days:

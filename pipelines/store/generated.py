@@ -107,6 +107,12 @@ def digest(items: Iterable[Item], *, with_status: bool) -> str:
     return _sum("\x1e".join(sorted(states)), 6)
 
 
+def still_rests(sentence: Sentence, known: Mapping[str, Item], *, with_status: bool) -> bool:
+    """Whether all items that a sentence cites are among the known ones, and are as they were."""
+    cited = [known[ident] for ident in sentence.ids if ident in known]
+    return len(cited) == len(sentence.ids) and digest(cited, with_status=with_status) == sentence.of
+
+
 def is_citable(item: Item) -> bool:
     """Whether a generated sentence may cite an item: it was believed, and not only on an outsider's word."""
     return item.status not in _NOT_CITED and item.is_ours

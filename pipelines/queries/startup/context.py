@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from pipelines.queries.startup.read import (
     tokens,
     without_lines,
 )
-from pipelines.store.days import read_days
+from pipelines.store.days import day_before, read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import sentences_under
@@ -248,7 +248,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     for part, is_quiet in ("open", False), ("quiet", True):
         entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
         found.append(ContextPart(part, "", _veiled(entries)))
-    for name, day in ("yesterday", days_before(today, 1)), ("today", today):
+    for name, day in ("yesterday", day_before(today)), ("today", today):
         found.append(_log_part(request, name, day, said, documents))
     found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
@@ -279,11 +279,6 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return None, ""
     with file:
         return document_at(path, file.read().decode(errors="replace")), ""
-
-
-def days_before(day: str, count: int) -> str:
-    """Return the day so many days before another."""
-    return (date.fromisoformat(day) - timedelta(days=count)).isoformat()
 
 
 def _said_once(

@@ -12,11 +12,10 @@ from pipelines.queries.startup.context import (
     ContextPart,
     ContextRequest,
     assemble,
-    days_before,
     logs_of,
 )
 from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
-from pipelines.store.days import read_days
+from pipelines.store.days import day_before, read_days
 from pipelines.store.files import list_files
 from pipelines.store.layout import (
     BRIEFING,
@@ -76,9 +75,7 @@ def _stamps(request: ContextRequest) -> list[str]:
     root, days = request.root, read_days(request.root)
     if days.of(request.now + timedelta(hours=1)) != request.today:
         return []
-    logs = [
-        one for day in (request.today, days_before(request.today, 1)) for one in (log_path(day), *logs_of(root, day))
-    ]
+    logs = [one for day in (request.today, day_before(request.today)) for one in (log_path(day), *logs_of(root, day))]
     pages = [SOUL, *document_paths(root), *list_files(root, ITEMS.rstrip("/"), ".jsonl"), *logs]
     paths = {SETTINGS, f"{PRIVATE}/runs", f"{PRIVATE}/secrets.jsonl", *pages, *FOLDERS, PARTIAL, TRAVELLING}
     if layout_of(root).home:
