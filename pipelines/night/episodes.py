@@ -137,15 +137,15 @@ def with_episodes(
 
 def _with_told(page: Document, day: str, new: Sequence[Sentence]) -> list[Sentence]:
     """Return what is told of a day now, after what was told of other lines of it before."""
-    read = [pair for one in new for pair in _rests_on(one)]
+    read = [pair for one in new for pair in rests_on(one)]
     old = [one for _, one in sentences_under(page, day)]
     return [
-        *(one for one in old if not any(a <= d and c <= b for a, b in _rests_on(one) for c, d in read)),
+        *(one for one in old if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)),
         *new,
     ]
 
 
-def _rests_on(sentence: Sentence) -> list[tuple[int, int]]:
+def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
     """Return the first and last line of each place in the log that a sentence rests on."""
     pairs = [list(map(int, _NUMBERS.findall(part))) for part in sentence.lines.split(",")]
     return [(pair[0], pair[-1]) for pair in pairs if pair]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError
-from pipelines.night.episodes import episodes_in
+from pipelines.night.episodes import episodes_in, rests_on
 from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
@@ -302,10 +302,10 @@ def _log_part(
     request: ContextRequest, name: str, day: str, said: Said, documents: Mapping[str, Document]
 ) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that neither it nor an item covers."""
-    root, paths, covered, page = request.root, [log_path(day)], "", documents.get(episode_path(day))
-    most, told = max(_A_LOG, 16 * request.budget), list[Snippet]()
+    root, paths, page = request.root, [log_path(day)], documents.get(episode_path(day))
+    most, told, covered = max(_A_LOG, 16 * request.budget), list[Snippet](), list[tuple[int, int]]()
     if page is not None:
-        covered = ",".join(filter(None, (one.lines for _, one in sentences_under(page, day))))
+        covered = [place for _, one in sentences_under(page, day) for place in rests_on(one)]
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
         told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
     entries, fault = list[Snippet](), ""
@@ -324,10 +324,10 @@ def _log_part(
     return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)
 
 
-def _cited_lines(documents: Mapping[str, Document], log: str) -> str:
-    """Return the lines of a log that items rest on, those that wait for a person among them, as `12-14,20-20`."""
+def _cited_lines(documents: Mapping[str, Document], log: str) -> list[tuple[int, int]]:
+    """Return the places in a log that items rest on, those that wait for a person among them."""
     places = (place for one in documents.values() for placed in one.items for place in placed.item.evidence)
-    return ",".join(f"{one.start_line}-{one.end_line}" for one in places if one.path == log)
+    return [(one.start_line, one.end_line) for one in places if one.path == log]
 
 
 def logs_of(root: Path, day: str) -> list[str]:
@@ -336,7 +336,7 @@ def logs_of(root: Path, day: str) -> list[str]:
     return [one for one in paths if day_of_log(one) == day or one.startswith(f"{PARTIAL}/{day}")]
 
 
-def _own_entries(root: Path, path: str, day: str, most: int, covered: str) -> list[Snippet]:
+def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[tuple[int, int]]) -> list[Snippet]:
     """Return the entries of a log, or of its end, that are the owner's or the agent's own word."""
     from pipelines.queries.startup.own_log import own_log
 

@@ -166,14 +166,12 @@ def _without_comments(line: str) -> str:
     return without_spans(line, "<!--", "-->").rstrip() if "<!--" in line else line
 
 
-def without_lines(text: str, covered: str) -> str:
-    """Return a text with these lines of it blank, `12-14,20`; what names no lines is passed over."""
+def without_lines(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """Return a text with some lines of it blank, from the first to the last of each place."""
     lines = text.split("\n")
-    for part in filter(None, covered.split(",")):
-        start, _, end = part.partition("-")
-        if start.isdecimal() and (end or start).isdecimal():
-            for number in range(int(start) - 1, min(int(end or start), len(lines))):
-                lines[number] = ""
+    for first, last in places:
+        for number in range(max(1, first), min(last, len(lines)) + 1):
+            lines[number - 1] = ""
     return "\n".join(lines)
 
 
