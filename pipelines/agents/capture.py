@@ -47,6 +47,7 @@ _NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "dow
 _NAME = 40
 _SHOWN = 8
 _MOST_NAMED = 100  # sentences of a turn
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_ALIKE = 40
 """How many sessions with the same beginning are compared with a new one."""
 _ENDS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -303,10 +304,14 @@ class _Turns:
     def _moment(self, turn: Turn) -> datetime:
         """Return when a turn was said, in the memory's zone; a turn without a time has that of the turn before it.
 
-        Turns before the first time have that of the session's start, else of its file.
+        Turns before the first time have that of the session's start, from its first record or the name of its file.
         """
         now = self._capture.now
         told = next((one for one in (turn.time, self._last, turn.begun) if one and one <= now + _AHEAD), None)
+        if told is None:
+            with suppress(ValueError):
+                day = _DAY.search(self._path.name)
+                told = datetime.fromisoformat(f"{day[0] if day else ''}T12:00").replace(tzinfo=now.tzinfo)
         if told is None:
             with suppress(OSError):
                 told = datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
