@@ -107,7 +107,7 @@ class Extracted:
         return frozenset(place.entry for some in places for place in some)
 
 
-_BLOTTED = re.compile(rf"^[\W\d]*{re.escape(FORGOTTEN)}[ \t]*(?:<!-- .*)?$", re.MULTILINE)
+_BLOTTED = re.compile(rf"^(?:[^\w\n]|\d)*{re.escape(FORGOTTEN)}[ \t]*(?:<!-- .*)?$", re.MULTILINE)
 """A line whose words a person had forgotten. Its entry was read when it had them."""
 
 

@@ -304,10 +304,11 @@ def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
     words = written_words(item)
     body = words if _is_plain(item, words) else f"{item.type}: {words}".rstrip(" ")
-    if item.status in STRUCK:
+    is_todo, is_dropped = item.type is ItemType.TODO, item.status is Status.DROPPED
+    if item.status in STRUCK and not (is_todo and is_dropped):  # the box says it
         body = f"~~{body}~~"
     mark = "x" if item.status is Status.DONE else "-" if item.status in STRUCK else " "
-    box = f"[{mark}] " if item.type is ItemType.TODO else ""
+    box = f"[{mark}] " if is_todo else ""
     return f"- {box}{body} ^{item.id}" if item.id else f"- {box}{body}"
 
 

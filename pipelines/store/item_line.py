@@ -10,12 +10,12 @@ _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
 _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
-_BLOCK = re.compile(r"[ \t]+\^[A-Za-z0-9-]+$")
+_BLOCK = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+$")
 ID_PATTERN = r"k[0-9a-f]{6,64}"
 _ID = re.compile(ID_PATTERN)
 MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
-OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
+OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]{0,64}[.)]\s)")
 """The beginning of a text that can stand in a line without becoming more than words."""
 BY_WORD = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
 """The sections of items that name one, because their type does not determine it; an item there needs no label."""

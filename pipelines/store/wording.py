@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
-_TAGS = re.compile(r"(?:\s+#[^\W\d][\w/-]*)+\s*$")
+_TAGS = re.compile(r"(?<!\s)(?:\s{1,8}#[^\W\d][\w/-]{0,64}){1,16}\s{0,8}$")
 _OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
 _SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 

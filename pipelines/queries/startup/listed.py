@@ -34,7 +34,7 @@ _SAID = 0.75
 """The share of a sentence's words, by their weight, that another has at which the other is said to tell it."""
 _CITED = 0.6
 """The same of an item in the sentences that rest on it: what a model left out of these matters less."""
-_EXACT = re.compile(r"`[^`]+`|[\w+-]+(?:[@.:/_][\w+-]+)+")
+_EXACT = re.compile(r"`[^`]+`|(?<![\w+-])[\w+-]{1,64}(?:[@.:/][\w+-]{1,64}){1,16}")
 """What no other words tell: addresses, names of files, code."""
 _LONGEST_WORD = 12
 """What is longer is taken as pairs of characters: scripts without blanks, and addresses."""
