@@ -108,7 +108,7 @@ class Extracted:
 
 
 _BLOTTED = re.compile(rf"^(?:[^\w\n]|\d)*{re.escape(FORGOTTEN)}[ \t]*(?:<!-- .*)?$", re.MULTILINE)
-"""A line whose words a person had forgotten. Its entry was read when it had them."""
+"""A line whose words a person had forgotten."""
 
 
 def days_to_read(
@@ -147,11 +147,14 @@ def days_to_read(
             elif record.digest:
                 known |= read_before(path, record.digest) or set()
             known |= record.entries
+        was_closed = any(record.digest for record in records)
         fresh: dict[str, Entry] = {}  # a repeated entry is read once
         for entry in entries:
             if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
                 continue
-            if entry.key not in known and not _BLOTTED.search(entry.text):
+            # On a closed day, an entry was read when it had the words; elsewhere its other lines may be new.
+            is_blotted = _BLOTTED.search(entry.text) if was_closed else not _BLOTTED.sub("", entry.text).strip()
+            if entry.key not in known and not is_blotted:
                 fresh.setdefault(entry.key, entry)
         found.append(DayToRead(path, day, file, entries, tuple(fresh.values())))
     return found

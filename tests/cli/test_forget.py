@@ -72,6 +72,15 @@ def test_an_open_day_stays_read_too(memory: Memory) -> None:
     assert report["entries"]["read"] == 1
 
 
+def test_what_else_an_unread_entry_says_is_read(memory: Memory) -> None:
+    ident = told(memory)
+    memory.write("Logs/2026-03-11.md", f"# d\n\n- Decision: Use brass.\n  - Fact: {WORDS}\n  - Todo: Oil the hinge\n")
+    memory.curate("forget", ident, "--yes", "--now", "2026-03-11T09:00")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    assert {"Use brass.", "Oil the hinge"} <= items(memory).keys()
+    assert not [text for text in items(memory) if "Anna" in text]
+
+
 def test_links_to_it_and_questions_about_it_go(memory: Memory) -> None:
     old = str(first_night(memory)[FACT]["id"])
     ask_contradict(memory, old)
