@@ -248,7 +248,8 @@ class _Reader:
 def _name_in(written: str) -> str:
     """Return a project's name as it was written, without marks; of a path, the last folder's."""
     name = written.strip("*_` \t")
-    return name.rstrip("/").rpartition("/")[2] if name[:1] in {"~", "/", "."} or name.endswith("/") else name
+    is_path = name.startswith(("~/", "/", "./", "../")) or name.endswith("/")
+    return name.rstrip("/").rpartition("/")[2] if is_path else name
 
 
 def tags_of(text: str) -> tuple[str, ...]:
