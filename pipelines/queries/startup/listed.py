@@ -175,12 +175,17 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         is_overdue, has_passed = "" < due < today, "" < on < today
         ahead = _days(today, due or ("" if has_passed else on))
         gap = abs(ahead) if ahead <= _SOON else _NEVER
-        perhaps = item.perhaps.partition(":")[0]  # "done 2026-03-04: …"
         kind = kind_of_item(item)
-        rank = (has_passed or bool(perhaps), gap, not is_overdue, document.path != project, -weight(item, kind, today))
+        rank = (
+            has_passed or bool(item.perhaps),
+            gap,
+            not is_overdue,
+            document.path != project,
+            -weight(item, kind, today),
+        )
         notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
         notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
-        notes += [f"perhaps {perhaps.replace(' ', ' since ')}"] if perhaps else []
+        notes += [_perhaps(item)] if item.perhaps else []
         is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
         words = words_of(item)
         is_told = is_old or said.tells(words, item.id)
@@ -244,10 +249,15 @@ def _rows(held: Held, today: str) -> list[_Row]:
     ):  # of equals, the newer tells the older
         kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
         if item.type in _WORK and kind != "Question":
-            over = f" (perhaps {item.perhaps.partition(':')[0].replace(' ', ' since ')})" if item.perhaps else ""
+            over = f" ({_perhaps(item)})" if item.perhaps else ""
             text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}{over}"
             found.append((-weight(item, kind, today), (item.id,), page.path, kind, text))
     return found
+
+
+def _perhaps(item: Item) -> str:
+    """Return how and since when an item is perhaps over, of `done 2026-03-04: …`."""
+    return f"perhaps {item.perhaps.partition(':')[0].replace(' ', ' since ')}"
 
 
 def _spread(rows: list[_Row], at: int) -> list[_Row]:
