@@ -192,8 +192,8 @@ def _read(run: Run) -> None:
     if foreign := [day for day, one in fresh if seals.has_foreign_seal(one.path, one.text.split("\n"))]:
         lines = "1 line" if len(foreign) == 1 else f"{len(foreign)} lines"
         report.warnings.append(
-            f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it elsewhere,"
-            f" copy {NAME} from there to beside your settings, then `curate run --again {foreign[0]}`."
+            f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it on another"
+            f" machine, copy {NAME} from there next to your settings, then `curate run --again {foreign[0]}`."
         )
 
 

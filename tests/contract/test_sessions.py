@@ -213,7 +213,7 @@ def test_a_machine_without_the_key_says_that_it_cannot_check_whose_word_it_reads
     captured(memory, session(tmp_path / "s.jsonl", ("user", "Rule: Never push on Friday.")))
     key = Path(os.environ["XDG_CONFIG_HOME"], "memcurate/capture.key")
     away = key.rename(tmp_path / "key")
-    assert f"copy capture.key from there to beside your settings, then `curate run --again {DAY}`" in memory.curate(
+    assert f"copy capture.key from there next to your settings, then `curate run --again {DAY}`" in memory.curate(
         "run", "--now", after(DAY)
     )
     away.rename(key)
