@@ -114,8 +114,10 @@ def _words(title: str) -> frozenset[str]:
     return frozenset(slug(title).split("-"))
 
 
-def filed_candidates(candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate) -> list[Filed]:
-    """Return the candidates with their trust and documents, in order.
+def filed_candidates(
+    candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate
+) -> tuple[list[Filed], list[Candidate]]:
+    """Return the candidates with their trust and documents, in order, and those left out since they name no subject.
 
     What another said makes no page: it goes where the memory, or an earlier candidate, has a page. A project that
     capture names is the session's own.
@@ -125,8 +127,11 @@ def filed_candidates(candidates: Iterable[Candidate], catalog: Catalog, gate: Tr
         catalog: the documents.
         gate: decides whose words they are.
     """
-    filed, made = list[Filed](), set[str]()
+    filed, unplaced, made = list[Filed](), list[Candidate](), set[str]()
     for one in candidates:
+        if not has_subject(one, catalog):
+            unplaced.append(one)
+            continue
         looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text)))
         home = file_candidate(looked.candidate, catalog)
         looked = replace(looked, document=home.document, home=home.home)
@@ -136,7 +141,7 @@ def filed_candidates(candidates: Iterable[Candidate], catalog: Catalog, gate: Tr
             told = replace(looked.candidate, new_project="", new_area="")
             looked = replace(looked, candidate=told, document="", home=_home_outside(told, catalog))
         filed.append(looked)
-    return filed
+    return filed, unplaced
 
 
 def _may_make_page(one: Candidate) -> bool:
@@ -193,6 +198,15 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
         if path:
             return path
     return ""
+
+
+def has_subject(candidate: Candidate, catalog: Catalog) -> bool:
+    """Whether a reader could tell whose goal, or whose contact, a candidate is.
+
+    On a page that is about no one thing, a goal without its project says nothing, nor does an address without a name.
+    """
+    needs = candidate.page_section == "goals" or (candidate.page_section == "contacts" and not candidate.name)
+    return not needs or named_document(candidate, catalog) not in {"", GENERAL}
 
 
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:

@@ -225,7 +225,7 @@ def _rule(run: Run) -> None:
         gate.word_of,
     )
     said = as_said(extracted.candidates, lambda one: one.entry)
-    filed = filed_candidates(said, run.catalog, gate)
+    filed, unplaced = filed_candidates(said, run.catalog, gate)
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     forms = as_said(forms, lambda one: one.place.entry)
     rulings = review(filed, extracted.operations, forms, context)
@@ -235,7 +235,7 @@ def _rule(run: Run) -> None:
         rulings = [one for one in rulings if one.told < first]
         forms = [form for form in forms if form.place.entry.day < first]
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-    run.report.skipped = skipped_lines(extracted, forms, rulings, context, by_model=bool(night.verifier))
+    run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=bool(night.verifier))
     run.rulings = rulings
 
 

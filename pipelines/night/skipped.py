@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.extract_days import Extracted
+    from pipelines.extract.extraction import Candidate
     from pipelines.extract.rules.labels import ClosingForm
     from pipelines.review.review import ReviewContext, Ruling
     from pipelines.store.log import Entry
 
 
 NOTHING_NAMED: Final = "no single open item matches it"
+NO_SUBJECT: Final = "it does not say whose it is"
 NO_FORM: Final = "it has no label and no known form"
 NOT_KEPT: Final = "the model kept nothing of it"
 _LONGEST = 200
@@ -32,6 +34,7 @@ _LONGEST = 200
 def skipped_lines(
     extracted: Extracted,
     forms: Sequence[ClosingForm],
+    unplaced: Sequence[Candidate],
     rulings: Sequence[Ruling],
     context: ReviewContext,
     *,
@@ -46,6 +49,7 @@ def skipped_lines(
     Args:
         extracted: what was read.
         forms: the forms in it that close or correct items.
+        unplaced: proposed items that were dropped since they name no subject.
         rulings: the night's rulings.
         context: what they rest on.
         by_model: whether a model read it.
@@ -54,9 +58,11 @@ def skipped_lines(
         place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
     }
     lost = [one for one in forms if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)]
-    heard = {one.place.entry for one in forms} | extracted.used
-    own = [one.place for one in lost if _is_own(one.place.entry, one.place.lines[0], context)]
-    found = [(evidence_of(place), NOTHING_NAMED) for place in own]
+    dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
+    heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | extracted.used
+    found = [
+        (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
+    ]
     why = NOT_KEPT if by_model else NO_FORM
     for day in extracted.read:
         for entry in day.fresh:
