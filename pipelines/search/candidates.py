@@ -126,11 +126,18 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
     """
-    there_by_words, words = _by_words(connection, question, count)
     if question.near is None:
-        return there_by_words, words, {}
+        return *_by_words(connection, question, count), {}
+    from threading import Thread  # noqa: PLC0415  a search by words alone needs none
+
     vectors, asked = question.near
-    scanned, wanted = vectors.cosines(asked), count
+    found = list["NDArray[np.float32]"]()
+    # SQLite and numpy let other threads run: with a second processor, the scan costs no time of its own.
+    scan = Thread(target=lambda: found.append(vectors.cosines(asked)))
+    scan.start()
+    there_by_words, words = _by_words(connection, question, count)
+    scan.join()
+    (scanned,), wanted = found, count
     cosines = _nearest(connection, question, question.near, scanned, wanted)
     # Units that do not fit, and those that are deleted, may be among the nearest: if so, search further.
     while len(_holding(there := _places(connection, question, cosines))) < count and wanted < len(scanned):

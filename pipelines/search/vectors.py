@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LARGEST = 127
 _HEAD = 12
 """The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
-_PIECE = 256
+_PIECE = 512
 """Vectors compared at a time: their floats fit into the processor's cache."""
 SPARE = 1000
 """The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
