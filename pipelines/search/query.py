@@ -143,7 +143,7 @@ def answer(
     # How well it answers.
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     held = held_words(connection, terms, words)
-    fused = _fused(connection, question, words, meaning, count, is_read=reads(asked.embedder, query))
+    fused = _fused(connection, question, words, meaning, count, is_read=bool(meaning) and reads(asked.embedder, query))
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
@@ -116,8 +115,7 @@ class Reason(StrEnum):
     """What a person deleted from the generated sentences: their words, or an item that they cited."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Tombstone:
+class Tombstone(NamedTuple):
     """One item that is gone for good.
 
     Args:
@@ -164,7 +162,7 @@ def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
 
 def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
     """Return the bytes of `State/tombstones.jsonl`; the inverse of `read_tombstones`."""
-    rows = ({key: value for key, value in asdict(stone).items() if value or key != "places"} for stone in stones)
+    rows = ({key: value for key, value in stone._asdict().items() if value or key != "places"} for stone in stones)
     return "".join(sorted({f"{json.dumps(row)}\n" for row in rows})).encode()
 
 
