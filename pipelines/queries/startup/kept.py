@@ -1,4 +1,4 @@
-"""What the start of a session and `curate log` need at once, kept in `.curate`: the last start page, and the clock.
+"""What the start of a session and `curate log` need at once, kept in `.curate`: the last start pages, and the clock.
 
 Nothing here imports what takes time to import. A page is printed again for an hour at most, while no file that it
 rests on has changed. The clock is the offset of the memory's zone, which its settings take long to tell.
@@ -24,6 +24,7 @@ HOOK_CHARACTERS = 10_000
 """A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone."""
 PAGE, CLOCK = ".curate/start", ".curate/clock"
 HOLDS_SECONDS = 3600
+_PAGES, _BETWEEN = 8, "\0"  # who works on several projects asks from each folder
 _SETTLED = 2  # seconds within which a file can change again under the same stamp
 _DAY = 86400
 _CHANGES_AT = 900  # clocks change at such multiples of seconds
@@ -43,12 +44,12 @@ def kept_page(root: str, asked: str, now: float) -> str:
         asked: what the session asked for.
         now: the moment.
     """
+    page = next((one for one in _pages(root) if one.startswith(f"{asked!r}\n")), "")
+    head, _, text = page.partition("\n\n")
     try:
-        with open(f"{root}/{PAGE}", encoding="utf-8", newline="") as file:
-            head, _, text = file.read().partition("\n\n")
-        before, since, until, *stamps = head.split("\n")
-        holds = before == repr(asked) and float(since) <= now < float(until)
-    except (OSError, ValueError):
+        _, since, until, *stamps = head.split("\n")
+        holds = float(since) <= now < float(until)
+    except ValueError:
         return ""
     return text if holds and all(one == stamp(one.partition("\t")[2]) for one in stamps) else ""
 
@@ -57,7 +58,18 @@ def keep_page(root: Path, asked: str, text: str, stamps: list[str], now: float) 
     """Keep a page with the stamps of what it rests on, taken before it was read; without any it never holds."""
     settled = stamps and all(int(one.split(" ", 1)[0]) < (now - _SETTLED) * 1e9 for one in stamps)
     until = now + HOLDS_SECONDS if settled else 0
-    _save(root, PAGE, "\n".join([repr(asked), str(now), str(until), *stamps, "", text]))
+    page = "\n".join([repr(asked), str(now), str(until), *stamps, "", text.replace(_BETWEEN, "\ufffd")])
+    others = (one for one in _pages(str(root)) if not one.startswith(f"{asked!r}\n"))
+    _save(root, PAGE, _BETWEEN.join([page, *others][:_PAGES]))
+
+
+def _pages(root: str) -> list[str]:
+    """Return the pages that are kept, newest first."""
+    try:
+        with open(f"{root}/{PAGE}", encoding="utf-8", newline="") as file:
+            return file.read().split(_BETWEEN)
+    except (OSError, ValueError):
+        return []
 
 
 def was_asked(root: Path, now: float) -> bool:

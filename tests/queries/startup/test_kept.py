@@ -80,6 +80,14 @@ def test_another_question_has_another_page(memory: Memory, now: float) -> None:
     memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: It floats.\n")
     assert "It floats." in asked(memory, project="alpha")
     assert not is_kept(memory, now)
+    first = asked(memory)
+    assert is_kept(memory, now)
+    for number in range(7):
+        asked(memory, folder=f"/{number}")
+        assert is_kept(memory, now), "who works on several projects asks from each folder"
+    assert asked(memory) == first
+    asked(memory, folder="/8")
+    assert not is_kept(memory, now), "eight pages are kept"
     assert kept.was_asked(memory.root, now - 9 * 86400)
     assert not kept.was_asked(memory.root, now)
 
