@@ -1,9 +1,9 @@
 """Verification: a second reader compares what the first one said with the log, and judges near pairs.
 
 One call holds every claim of a day. What is unsupported is dropped. Of what is unsure, an item is filed as barely
-believed, one that would close is noted as perhaps over, and all else is dropped: being unsure asks nobody. If the
-reader fails, the day stays pending. What the rules found has no second reader: the next session's agent judges its near
-pairs.
+believed, one that would close is noted as perhaps over, one that would replace stands beside the old one, and the next
+session's agent judges the pair; all else is dropped: being unsure asks nobody. If the reader fails, the day stays
+pending. What the rules found has no second reader: the next session's agent judges its near pairs, too.
 """
 
 from __future__ import annotations
@@ -269,11 +269,22 @@ def _judged(
             return None
         also = [ident for ident, verdict in pairs if held and verdict is Verdict.REPLACES]
         held += [ident for ident in also if _replaced(ruling, ident, known) == ""]
-        kind, asks = (ruling.kind, ruling.asks) if held else (OperationKind.ADD, "")
-        return replace(ruling, operation=replace(ruling.operation, kind=kind, ids=tuple(held)), asks=asks)
+        if held:
+            return replace(ruling, operation=replace(ruling.operation, ids=tuple(held)))
+        left = [ident for ident, one in zip(ruling.operation.ids, does, strict=False) if one is not Verdict.UNSUPPORTED]
+        return _beside(ruling, left, known)
     if any(verdict is not Verdict.SUPPORTED for verdict in does):
         return _perhaps(ruling) if set(does) == {Verdict.UNSURE} else None
     return _paired(ruling, pairs, known) if says is Verdict.SUPPORTED else ruling
+
+
+def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
+    """Return the ruling that adds an item beside what it may replace, linked to the first that it may conflict with."""
+    one, old = ruling.candidate, [belief for ident in others if (belief := known.get(ident))]
+    linked = [(MAY_CONFLICT, belief.item.id) for belief in old if one and _may_conflict(one, belief)][:1]
+    candidate = replace(one, links=(*one.links, *linked)) if one else None
+    operation = replace(ruling.operation, kind=OperationKind.ADD, ids=())
+    return replace(ruling, operation=operation, candidate=candidate, asks="")
 
 
 def _perhaps(ruling: Ruling) -> Ruling | None:

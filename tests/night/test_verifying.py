@@ -131,13 +131,26 @@ def test_what_is_not_supported_changes_nothing_and_asks_nobody(memory: Memory, k
 # ---------------------------------------------------------------- what is unsure
 
 
-def test_an_item_that_is_unsure_replaces_nothing(memory: Memory) -> None:
+@pytest.mark.parametrize(("kind", "confidence"), [("item", Confidence.LOW), ("replace", Confidence.HIGH)])
+def test_what_may_replace_an_item_stands_beside_it_as_a_pair_to_settle(
+    memory: Memory, kind: str, confidence: Confidence
+) -> None:
     hold(memory, HOST)
     log(memory, LINE)
     model = telling("supported", replaces=["k1111111111"])
-    model.verifies = lambda claim: "unsure" if claim["kind"] == "item" else "supported"
+    model.verifies = lambda claim: "unsure" if claim["kind"] == kind else "supported"
     curate(memory, model)
-    assert (by_id(memory, "k1111111111").status, items(memory)[TOLD].confidence) == (Status.LIVE, Confidence.LOW)
+    old = by_id(memory, "k1111111111")
+    assert (old.status, items(memory)[TOLD].confidence, waits(memory)) == (Status.LIVE, confidence, ["pair"])
+
+
+def test_what_the_second_reader_denies_is_no_pair(memory: Memory) -> None:
+    hold(memory, HOST)
+    log(memory, LINE)
+    model = telling("supported", replaces=["k1111111111"])
+    model.verifies = lambda claim: "unsupported" if claim["kind"] == "replace" else "supported"
+    curate(memory, model)
+    assert (by_id(memory, "k1111111111").status, waits(memory)) == (Status.LIVE, [])
 
 
 # ---------------------------------------------------------------- a second reader that fails
