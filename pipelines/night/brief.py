@@ -432,8 +432,11 @@ def _sound(
     names = known.numbers.names_missing(one.text)
     more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(documents[path], title) if path in documents else []
-    mine = (folded(one.text), digest(items, with_status=True), days)
-    told = [(day, *_quoted(known.episodes[day], one.text)) for day in days]
+    mine = (folded(one.text), digest(items, with_status=True))
+    # What a sentence rested on when it was supported need not be shown again: episodes are, for some days alone.
+    before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)
+    days = days if before is None else before
+    told = [(day, *_quoted(known.episodes[day], one.text)) for day in days if day in known.episodes]
     return Proposal(
         path,
         title,
@@ -446,7 +449,7 @@ def _sound(
             *(", ".join([f"what happened on {day}", *headings]) for day, _, headings in told),
             *more,
         ),
-        any((folded(old.text), old.of, old.days) == mine for _, old in stood),
+        before is not None,
     )
 
 

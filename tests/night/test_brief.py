@@ -219,6 +219,24 @@ def test_a_sentence_that_stands_is_asked_about_again_only_when_what_it_rests_on_
     assert [one["text"] for call in model.claims for one in call].count(now) == 1
 
 
+def test_a_sentence_that_stands_keeps_a_day_that_is_shown_no_more(memory: Memory) -> None:
+    log(memory, ITEMS[0])
+    now = "The move to PostgreSQL 16 is decided."
+    model = writes("", episode="The move to PostgreSQL 16 was settled.")
+
+    def write(asked: Asked) -> Asked:
+        rows = [row for page in asked["pages"] for row in page["items"]] + asked["now"]["items"]
+        return {"now": [{"text": now, "ids": [ids(rows)[MOVE]], "days": [DAY]}], "states": []}
+
+    model.writes = write
+    curate(memory, model)
+    for day in ("2026-03-20", "2026-03-21", "2026-03-22"):
+        log(memory, f"Fact: It rained on {day}.", day=day)
+        curate(memory, model, f"{day}T23:30+00:00")
+    assert told(memory, "MEMORY.md", "Now") == [now]
+    assert [one["text"] for call in model.claims for one in call].count(now) == 1
+
+
 def test_the_purpose_of_a_page_is_kept_on_it(memory: Memory) -> None:
     log(memory, *ITEMS)
     model = writes("")
