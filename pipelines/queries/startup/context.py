@@ -17,6 +17,7 @@ from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
     Said,
+    date_of,
     items_of,
     open_entries,
     page_name,
@@ -42,6 +43,7 @@ from pipelines.store.days import day_before, read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import sentences_under
+from pipelines.store.item import ItemType
 from pipelines.store.layout import (
     BRIEFING,
     LOGS,
@@ -80,6 +82,7 @@ _NAMELESS = {
 }  # fmt: skip
 _ROWS = frozenset({"Decision", "Fact", "Rule"})
 _NOW_SHARE = 5
+_LATE_DAYS = 2  # what a sentence rests on is of today or so; of an older one the day is told
 """The part of the budget up to which the briefing's first part is sure to be shown whole."""
 _THEIR = "their "
 _LINES = 40  # tokens of a part's title and of the line that says what was cut, without its path
@@ -227,6 +230,10 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         for text, ids in sentences_of(documents[name]).items()
     }
     said = Said(now, held)
+    late = day_before(today, _LATE_DAYS)
+    since = {item.id: date_of(item) for _, item in held if item.type is not ItemType.RULE}  # a rule stands
+    days = {text: max([since.get(one, "") for one in ids], default="") for text, ids in now.items()}
+    aged = {text: day for text, day in days.items() if "" < day < late and day not in text}
     above = told_above(held, said, short) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
 
     def document(name: str, path: str, page: Document) -> ContextPart:
@@ -234,7 +241,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         ranks = ranks_of([one for one in held if one[0] is page], today) if name == "project" else {}
         entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
-        return ContextPart(name, path, _said_once(entries, now, said, above) if name == BRIEFING else entries)
+        return ContextPart(name, path, _said_once(entries, now, said, above, aged) if name == BRIEFING else entries)
 
     found = [
         ContextPart(name, path, fault=fault) if page is None else document(name, path, page)
@@ -282,9 +289,12 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
 
 
 def _said_once(
-    entries: list[Snippet], now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str]
+    entries: list[Snippet], now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str], aged: dict[str, str]
 ) -> list[Snippet]:
-    """Return the briefing with the ids of the open items that its sentences tell, and without rows that these tell."""
+    """Return the briefing without rows that its sentences tell.
+
+    Behind a sentence stand the ids of the open items that it tells, and the day it is of, if that is not a late one.
+    """
     found, left = [], dict(above)
     for entry in entries:
         kind, _, words = entry.text.removeprefix("- ").partition(": ")
@@ -293,6 +303,7 @@ def _said_once(
         lines = []
         for line in entry.text.split("\n"):
             named = [left.pop(one) for one in now.get(line, ()) if one in left]
+            named += [f"as of {aged[line]}"] if line in aged else []
             lines.append(f"{line} ({', '.join(named)})" if named else line)
         found.append(Snippet("\n".join(lines), entry.date, entry.heading, entry.ids))
     return found

@@ -42,6 +42,8 @@ _NAMED = 48
 """Tokens of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
 IN_FULL_TOKENS = 900
 """Tokens of open items in full words; those that come later are named, and quiet ones in half as many tokens."""
+_JUST_PASSED = 3
+"""Days for which a todo of a day that has passed still stands beside what is overdue."""
 _LONG_AGO = 21
 """Days after which what is overdue and was not mentioned since is only named."""
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
@@ -153,9 +155,10 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
 ) -> list[Snippet]:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
-    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
-    to the session's project; of all else the weightiest. Appointments that are over come last. What a sentence tells
-    already, what was due weeks ago and not mentioned since, and what comes when the room is full, is only named.
+    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; so does what was
+    to be done on one of the last days. Then comes what belongs to the session's project; of all else the weightiest.
+    Appointments that are long over come last. What a sentence tells already, what was due weeks ago and not mentioned
+    since, and what comes when the room is full, is only named.
 
     Args:
         held: the items of the memory's documents.
@@ -173,11 +176,12 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         if is_doubtful is not is_quiet or not is_open(item) or item.id in above:
             continue
         is_overdue, has_passed = "" < due < today, "" < on < today
-        ahead = _days(today, due or ("" if has_passed else on))
+        ahead = _days(today, due or on)
+        is_over = has_passed and ahead < -_JUST_PASSED
         gap = abs(ahead) if ahead <= _SOON else _NEVER
         kind = kind_of_item(item)
         rank = (
-            has_passed or bool(item.perhaps),
+            is_over or bool(item.perhaps),
             gap,
             not is_overdue,
             document.path != project,

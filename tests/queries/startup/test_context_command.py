@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -177,24 +178,35 @@ def parts_of(memory: Memory) -> dict[str, str]:
     return {part["part"]: part["text"] for part in parts}
 
 
-def test_what_the_first_part_tells_has_its_id_there_and_is_not_told_again(memory: Memory) -> None:
-    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{told(Sentence(LAUNCH, ('k0000000001',), '123456'))}\n")
+def test_what_the_first_part_tells_has_its_id_there_and_its_day_if_that_is_no_late_one(memory: Memory) -> None:
+    late, old = Sentence("It rains.", ("k0000000005",), "123456"), Sentence(LAUNCH, ("k0000000001",), "123456")
+    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{told(old)}\n{told(late)}\n")
     memory.write(
         "Projects/ferry.md",
         "---\ntitle: The Ferry\npurpose: a timetable for pilots\n---\n# The Ferry\n\n"
         f"- [ ] Todo: {LAUNCH} <!-- k0000000001 since=2026-03-10 -->\n"
         f"- Fact: {LAUNCH} <!-- k0000000002 since=2026-03-10 -->\n"
         f"- Fact: {LAUNCH.replace('Friday', '27 March')} <!-- k0000000003 since=2026-03-10 -->\n"
-        "- Fact: Pilots read it on paper. <!-- k0000000004 since=2026-03-10 -->\n",
+        "- Fact: Pilots read it on paper. <!-- k0000000004 since=2026-03-10 -->\n"
+        "- Fact: It rains. <!-- k0000000005 since=2026-03-17 -->\n",
     )
     shown = parts_of(memory)
-    assert f"{LAUNCH} (k0000000001)" in shown["MEMORY.md"]
+    assert shown["MEMORY.md"] == f"## Now\n{LAUNCH} (k0000000001, as of 2026-03-10)\nIt rains."
     assert "open" not in shown
     assert shown["work"].splitlines() == [
         "## The Ferry (Projects/ferry.md): a timetable for pilots",
         f"- Fact: {LAUNCH.replace('Friday', '27 March')}",
         "- Fact: Pilots read it on paper.",
     ]
+
+
+def test_what_was_to_be_done_on_one_of_the_last_days_comes_before_what_has_time(memory: Memory) -> None:
+    rows = (("Sweep.", ""), ("Sing.", " on=2026-03-10"), ("Retry.", " on=2026-03-17"), ("Pay.", " due=2026-03-16"))
+    lines = (
+        f"- [ ] Todo: {text} <!-- k000000000{at} since=2026-03-09{day} -->\n" for at, (text, day) in enumerate(rows)
+    )
+    memory.write("Projects/ferry.md", f"# The Ferry\n\n{''.join(lines)}")
+    assert re.findall(r"Todo: (\w+)", parts_of(memory)["open"]) == ["Retry", "Pay", "Sweep", "Sing"]
 
 
 def test_an_address_that_the_sentence_above_leaves_out_is_told(memory: Memory) -> None:
