@@ -120,6 +120,7 @@ _TIMED = re.compile(
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
+_THEIRS = re.compile(r"['’]s \w+\Z")
 _CALLOUT = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
 """A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
 _BEFORE = 12
@@ -201,7 +202,7 @@ class Provenance:
     ) -> None:
         """Store the arguments."""
         self._entries, self._seals, self._ids = entries, seals, ids
-        self._owner = {owner, owner.partition(" ")[0]}
+        self._owner = {owner, owner.partition(" ")[0]} - {""}
         self._above: tuple[Entry | None, str] = None, ""
 
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
@@ -278,7 +279,20 @@ class Provenance:
             for start, end in sentences(marked):
                 if (source := source_in(marked[start:end])) and source.casefold() not in self._owner:
                     return source
-        return self._led_in(entry, at) or ("a quotation" if _is_quoted(entry, at, words) else "")
+        if led := self._led_in(entry, at):
+            return "" if led.casefold() in self._owner else led
+        return "a quotation" if _is_quoted(entry, at, words) and not self._quotes_owner(entry, at) else ""
+
+    def _quotes_owner(self, entry: Entry, at: int) -> bool:
+        """Whether the line above quoted lines names the owner alone, or what is theirs: `Ines:`, `Ines's rule:`."""
+        lines = entry.text.split("\n")
+        first = next((n for n in range(at, len(lines)) if _QUOTED.match(lines[n])), at)
+        while first and _QUOTED.match(lines[first - 1]):
+            first -= 1
+        before = (one.text.split("\n")[-1] for one in self._run(entry))
+        above = lines[first - 1] if first else next(before, "".join(entry.headings[-1:]))
+        name = fold_markdown([parse_spoken(without_pointer(above)).marked]).strip().rstrip(" :：")
+        return _THEIRS.sub("", name).casefold() in self._owner
 
     def _led_in(self, entry: Entry, at: int) -> str:
         """Return the source that leads in a line of an entry from above it, or an empty string."""
