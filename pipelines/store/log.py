@@ -65,7 +65,7 @@ _PROJECT = re.compile(
 _TITLED_PROJECT = re.compile(
     r"[*_]{0,3}project[*_]{0,3}[ \t]{0,4}:[*_]{0,3}[ \t]{0,8}(?P<name>[^\n]{1,80})", re.IGNORECASE
 )
-_INLINE_PROJECT = re.compile(r"\[project:[ \t]{0,8}([^\[\]\n]{1,80})\]", re.IGNORECASE)
+INLINE_PROJECT = re.compile(r"\[project:[ \t]{0,8}([^\[\]\n]{1,80})\]", re.IGNORECASE)
 _SAYING = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,3}\.?[ \t]{1,4})?[*_]{0,3}(?:[^\s:]{1,12}[ \t])?"
     r"(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|resolution|agreed|action|warning|fixme|lessons?|"
@@ -227,7 +227,7 @@ class _Reader:
         if self.start < 0:
             return
         text = "\n".join(self.lines[self.start : self.last + 1])
-        inline = _INLINE_PROJECT.search(text) if "[" in text else None
+        inline = INLINE_PROJECT.search(text) if "[" in text else None
         titled = next((named for _, _, named in reversed(self.headings) if named), "")
         self.entries.append(
             Entry(

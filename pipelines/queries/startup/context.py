@@ -33,9 +33,9 @@ from pipelines.queries.startup.read import (
     document_entries,
     fitting,
     log_entries,
-    newest,
     redacted,
     redacted_log,
+    said_first,
     tokens,
     without_lines,
 )
@@ -90,6 +90,8 @@ _A_LOG = 1 << 18
 """Characters of a long log that are read, from its end; more where the budget is large."""
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
+_LOG_SHARE = 4
+"""The part of the budget that the lines of one day's log take at most."""
 _AHEAD = timedelta(hours=1)
 _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
@@ -256,7 +258,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
         found.append(ContextPart(part, "", _veiled(entries)))
     for name, day in ("yesterday", day_before(today)), ("today", today):
-        found.append(_log_part(request, name, day, said, documents))
+        found.append(_log_part(request, name, day, said, documents, slug(page_name(path)) if path else ""))
     found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
     return found
@@ -310,9 +312,12 @@ def _said_once(
 
 
 def _log_part(
-    request: ContextRequest, name: str, day: str, said: Said, documents: Mapping[str, Document]
+    request: ContextRequest, name: str, day: str, said: Said, documents: Mapping[str, Document], project: str
 ) -> ContextPart:
-    """Return what is known of a day: its episode, and the log's own lines that neither it nor an item covers."""
+    """Return what is known of a day: its episode, and the log's own lines that neither it nor an item covers.
+
+    Of a log, a quarter of the budget is shown at most: raw lines answer little, and an agent reads them all.
+    """
     root, paths, page = request.root, [log_path(day)], documents.get(episode_path(day))
     most, told, covered = max(_A_LOG, 16 * request.budget), list[Snippet](), list[tuple[int, int]]()
     if page is not None:
@@ -329,7 +334,8 @@ def _log_part(
         fault = error.sentence
 
     def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
-        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
+        room = min(room, request.budget // _LOG_SHARE) - sum(entry.size for entry in told)
+        rest, cut = said_first(found[len(told) :], room, project, whole=bool(told))
         return [*told, *rest], cut
 
     return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)

@@ -15,7 +15,10 @@ from pipelines.store.document import HISTORY, Document, document_at
 from pipelines.store.generated import read_sentence
 from pipelines.store.item import without_mark
 from pipelines.store.item_line import ROWS
+from pipelines.store.layout import slug
+from pipelines.store.log import INLINE_PROJECT
 from pipelines.store.markdown import fenced, without_spans
+from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -125,7 +128,9 @@ def log_entries(text: str) -> list[Snippet]:
     """Return the entries of a log, in order, and the headings that stand above one."""
     lines = (one for one in _lines(document_at("", text)) if one.is_code or not one.text.startswith("project:"))
     entries = _entries(one._replace(text=_without_comments(one.text)) for one in lines)
-    return _without_empty_headings([one for one in entries if not one.text.endswith(_RULED)])
+    # What goes on below a line that is not shown tells nothing without it.
+    whole = [one for one in entries if not one.text.startswith((" ", "\t")) or one.text.lstrip().startswith(_BULLETS)]
+    return _without_empty_headings([one for one in whole if not one.text.endswith(_RULED)])
 
 
 def _lines(document: Document) -> list[ShownLine]:
@@ -199,17 +204,38 @@ def fitting(entries: list[Snippet], room: int) -> tuple[list[Snippet], int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def newest(entries: list[Snippet], room: int, *, whole: bool = False) -> tuple[list[Snippet], int]:
-    """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
+def said_first(
+    entries: list[Snippet], room: int, project: str = "", *, whole: bool = False
+) -> tuple[list[Snippet], int]:
+    """Return the entries of a log that fit into `room` tokens, with the headings above them, and how many were cut.
+
+    Those of other projects come after all others, and agents' turns after what people said and what was logged; of
+    each kind the newest come first. Agents' turns of other projects are never shown.
+
+    Args:
+        entries: in the order of the log.
+        room: the most tokens.
+        project: the slug of the session's project, or empty.
+        whole: whether the end of an entry that is itself too long is no use.
+    """
     body = [number for number, entry in enumerate(entries) if not entry.heading]
-    kept, cut = _kept(entries, body[::-1], room, gapless=True)
-    if body and not kept and room > _LEAST and not whole:
-        return [_end_of(entries[body[-1]], room)], len(body)
-    return kept, cut
+    ranks = {number: _ranks(entries[number], project) for number in body}
+    order = sorted((n for n in body if not all(ranks[n])), key=lambda number: (ranks[number], -number))
+    kept, cut = _kept(entries, order, room)
+    if order and not kept and room > _LEAST and not whole:
+        return [_end_of(entries[order[0]], room)], len(body)
+    return kept, cut + len(body) - len(order)
 
 
-def _kept(entries: list[Snippet], order: list[int], room: int, *, gapless: bool = False) -> tuple[list[Snippet], int]:
-    """Return what fits when entries are taken in some order, until the first that does not fit where it is gapless."""
+def _ranks(entry: Snippet, project: str) -> tuple[bool, bool]:
+    """Whether an entry of a log is of another project, and whether it is an agent's turn."""
+    head = entry.text.partition("\n")[0]
+    named, spoken = INLINE_PROJECT.search(head), parse_spoken(head)
+    return bool(project and named and slug(named[1]) != project), spoken.speaker == "assistant"
+
+
+def _kept(entries: list[Snippet], order: list[int], room: int) -> tuple[list[Snippet], int]:
+    """Return what fits when entries are taken in some order."""
     kept, above = set[int](), _headings_above(entries)
     for number in order:
         wanted = {number, *above[number]} - kept
@@ -217,8 +243,6 @@ def _kept(entries: list[Snippet], order: list[int], room: int, *, gapless: bool 
         if size <= room:
             kept |= wanted
             room -= size
-        elif gapless:
-            break
     return [entries[n] for n in sorted(kept)], sum(n not in kept for n in order)
 
 
