@@ -160,11 +160,11 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
     """Return the sentences, with code's own for the items of the day that these do not cite.
 
     There are four at most; the last one counts what was left out. What people deleted or reworded stays out. To what a
-    model told of the day, code adds nothing.
+    model told of the day, code adds only what the rules had read before.
     """
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)]
     if any(map(_is_told, kept)):
-        return list(kept[:MOST_SENTENCES])
+        items = [one for one in items if one.by.startswith("rules@")]
     items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so

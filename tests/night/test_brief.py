@@ -394,6 +394,15 @@ def test_what_a_late_line_tells_comes_after_what_was_told_of_the_day(memory: Mem
     assert told(memory, EPISODES, DAY) == [moved, late], "what was told of the day before stays"
 
 
+def test_what_a_model_tells_of_a_late_line_comes_beside_what_the_rules_read(memory: Memory) -> None:
+    log(memory, *ITEMS[:1])
+    memory.curate("run", "--provider", "rules", "--now", f"{DAY}T23:30")
+    memory.write(f"Logs/{DAY}.md", memory.read(f"Logs/{DAY}.md") + "- Risk: The disk may fill up.\n")
+    late = "Somebody saw how full the disk is."
+    curate(memory, writes("", episode=late), "2026-03-21T02:00+00:00")
+    assert told(memory, EPISODES, DAY) == [late, f"Decided: {MOVE}"]
+
+
 def test_what_is_forgotten_goes_from_states_and_episodes(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
