@@ -145,8 +145,12 @@ def filed_candidates(
 
 
 def _may_make_page(one: Candidate) -> bool:
-    is_captured = voice_in(one.entry.text.partition("\n")[0]) is not None
-    return (is_captured or one.trust is not Trust.EXTERNAL) and bool(one.entry.project or not one.source)
+    return (_is_captured(one) or one.trust is not Trust.EXTERNAL) and bool(one.entry.project or not one.source)
+
+
+def _is_captured(one: Candidate) -> bool:
+    """Whether it is of a session: the project of its line is the folder in which that ran."""
+    return voice_in(one.entry.text.partition("\n")[0]) is not None
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
@@ -175,15 +179,16 @@ def _home_outside(one: Candidate, catalog: Catalog) -> str:
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """Return the path of the document that the candidate or its entry names, existing or not, or an empty string.
 
-    In order: the document that the extractor chose, but no other project than the one that `project:` names, unless the
-    entry has its title; the project that `project:`, or the extractor, names, which may be new; a heading or `#tag`
-    that is a document's name, innermost first, unless it only says a type, as "Todo" does. A heading or tag never
-    creates a document. If a new project's file cannot be used, or it is called General, it is Areas/general. A title
-    that an extractor proposes names the project that has the same words in another order.
+    In order: the document that the extractor chose, but no other than the project that a line names by `project:`,
+    unless that is the folder of a session, or the entry has its title; the project that `project:`, or the extractor,
+    names, which may be new; a heading or `#tag` that is a document's name, innermost first, unless it only says a type,
+    as "Todo" does. A heading or tag never creates a document. If a new project's file cannot be used, or it is called
+    General, it is Areas/general. A title that an extractor proposes names the project that has the same words in
+    another order.
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
-    if chosen in catalog.documents and (titled or not candidate.entry.project):
+    if chosen in catalog.documents and (titled or not candidate.entry.project or _is_captured(candidate)):
         return chosen
     if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"

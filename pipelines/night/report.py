@@ -160,10 +160,10 @@ class RunReport:
     def summary(self) -> str:
         """Return the run in one line: cron mails it, and the commit starts with it."""
         did = (*self.items.values(), *self.people.values(), self.brief.get("images"))
+        left = self.entries["pending"]
+        pending = f"{left} {'entry is' if left == 1 else 'entries are'} pending" if left else ""
         if not (any(did) or self.evicted or self.commit or self.entries["read"]):
-            pending = self.entries["pending"]
-            count = "1 entry is" if pending == 1 else f"{pending} entries are"
-            return f"Nothing read as of {self.day}: {count} pending" if pending else f"Nothing new as of {self.day}"
+            return f"Nothing read as of {self.day}: {pending}" if pending else f"Nothing new as of {self.day}"
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
@@ -176,8 +176,9 @@ class RunReport:
         parts += [f"{count} {what}" for what, count in counts.items() if count]
         if asked := self.people["asked"]:
             parts.append(f"{asked} {'question' if asked == 1 else 'questions'} for you")
-        what = self.read_days[0] if len(self.read_days) == 1 else f"up to {self.day}"
-        return f"Curated {what}: {', '.join(parts) or 'no new items'}"
+        parts = [*(parts or ["no new items"]), *filter(None, [pending])]
+        days = sorted({min(self.read_days), max(self.read_days)}) if self.read_days else []
+        return f"{'Curated ' + ' to '.join(days) if days else f'Changes as of {self.day}'}: {', '.join(parts)}"
 
 
 _OF_LAST = frozenset({"run", "now", "day", "again", "briefing", "skipped", "extractor", "index", "seconds"})

@@ -121,6 +121,14 @@ def test_a_model_that_fails_leaves_the_day_pending_and_the_memory_as_it_was(told
     night(told, NEXT)
 
 
+def test_a_run_that_read_nothing_says_so_though_it_took_in_an_edit(told: Memory) -> None:
+    reline(told, MARA, lambda line: line.replace("Mara", "Marta"))
+    said = told.curate("run", "--provider", "exec:false", "--now", "2026-03-12T02:00", exits=1)
+    subject = told.git("log", "-1", "--format=%s").strip()
+    assert subject == "Changes as of 2026-03-12: 1 by hand, 3 entries are pending"
+    assert subject in said
+
+
 def test_ids_that_were_not_shown_change_nothing(told: Memory, tmp_path: Path) -> None:
     close = {"operation": "close", "ids": ["kdeadbeef00"], "how": "done", "lines": [[4, 4]], "reason": "told"}
     before = held(told)

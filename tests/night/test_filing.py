@@ -17,6 +17,7 @@ from pipelines.night.file_items import document_title, new_document
 from pipelines.review.review import Filed
 from pipelines.review.trust import TrustGate
 from pipelines.store.document import Document
+from pipelines.store.evidence import render_pointer
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.session_state import NO_SEALS
 from tests.making import candidate, entry
@@ -56,6 +57,14 @@ def test_a_model_chooses_from_the_closed_list_only() -> None:
     assert named_document(replace(candidate("x"), document="Areas/garden"), CATALOG) == "Areas/garden.md"
     assert named_document(replace(candidate("x"), document="../evil"), CATALOG) == ""
     assert named_document(replace(candidate("x"), new_project="New One"), CATALOG) == "Projects/new-one.md"
+
+
+def test_a_model_that_has_read_a_session_chooses_over_the_folder_in_which_that_ran() -> None:
+    told = "- 10:00 **user:** it opens on the 18th"
+    pointer = render_pointer("Sessions/2026-03-10/codex-1.jsonl", 3, "0123abcd")
+    for line, path in ((f"{told} {pointer}", ALPHA.path), (told, "Projects/brand-new.md")):
+        home = entry(line, project="Brand New")
+        assert named_document(replace(candidate("x", of=home), document="Projects/alpha-site"), CATALOG) == path
 
 
 @pytest.mark.parametrize(
