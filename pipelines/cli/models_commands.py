@@ -14,7 +14,8 @@ from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
-from pipelines.queries.readers import local_server, login_means, readers
+from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
+from pipelines.queries.startup.fast import find_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +97,10 @@ def use(*, names: tuple[str, ...]) -> None:
     program of yours; rules need nothing.
     """
     choose(names)
+    root = find_root("")
+    if "rules" not in names and root and (days := days_read_by_rules(Path(root))):
+        read = f"{days[0]} was" if len(days) == 1 else f"{len(days)} days until {days[-1]} were"
+        say(f"{read} read by the rules alone. `curate run --again {days[-1]}` reads that log again, in full.")
 
 
 def choose(names: Sequence[str]) -> None:

@@ -11,6 +11,8 @@ from pipelines.provider_settings import LOGINS, price_of
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipelines.user_settings import UserSettings
 
 _NIGHT, _MONTH = Usage(input_tokens=11_100, output_tokens=2_900), 30
@@ -34,6 +36,18 @@ def readers(user: UserSettings) -> list[tuple[str, str]]:
     if local := local_server():
         rows.append(("openai", f"{local[1]} at {local[0]}: nothing leaves this machine"))
     return [*rows, ("rules", "no model: only labels (`Decision: …`) and fixed phrases; nothing leaves this machine")]
+
+
+def days_read_by_rules(root: Path) -> list[str]:
+    """Return the days, in order, that the rules have read and no model, as far as reports tell."""
+    from pipelines.night.run_history import reported_nights  # noqa: PLC0415  few ask for it
+
+    rules, models = set[str](), set[str]()
+    for run in reported_nights(root):
+        days = run.reported("read_days")
+        by_rules = str(run.reported("model", "extractor")).startswith("rules")
+        (rules if by_rules else models).update(map(str, days if isinstance(days, list) else ()))
+    return sorted(rules - models)
 
 
 def local_server() -> tuple[str, str] | None:

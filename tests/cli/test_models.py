@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.contract.story import answering
 from tests.fake_agents import claude_says, codex_says, lay
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
 
 
 @pytest.fixture
@@ -46,6 +51,21 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
     assert "Also here claude-code: with your login of Claude Code: log text then goes to Anthropic" in said
     assert "Codex" not in said, "nobody is logged in there"
+
+
+def test_use_names_the_days_that_no_model_has_read(
+    memory: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURATE_MEMORY", str(memory.root))
+    for day in ("09", "10"):
+        memory.write(f"Logs/2026-03-{day}.md", "- We went with brass for the hinge.\n")
+    memory.curate("run", "--provider", "rules", "--now", "2026-03-11T02:00")
+    assert "`curate run --again 2026-03-10`" not in curate(capsys, "models", "use", "rules")
+    assert "2 days until 2026-03-10 were read by the rules alone. `curate run --again 2026-03-10` " in curate(
+        capsys, "models", "use", "exec:echo"
+    )
+    memory.curate("run", "--provider", answering(tmp_path, {}), "--again", "2026-03-10", "--now", "2026-03-11T03:00")
+    assert "2026-03-09 was read by the rules alone." in curate(capsys, "models", "use", "exec:echo")
 
 
 def test_use_writes_who_reads_and_keeps_what_else_stands_there(
