@@ -28,12 +28,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from pipelines.clock import day_words
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.manual import Saved, save_document
 from pipelines.queries.why import trust_label
 from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 from pipelines.view import item_table, pages, today
 from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
@@ -67,8 +69,8 @@ PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
     "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
 }  # fmt: skip
 """What is shown where: the template is named like the path."""
-LEAVE_OUT, CHANGE = "edit", "change"
-"""What a form asks for that takes a row out of the briefing, an edit of that document; and that moves or corrects."""
+CHANGE = "change"
+"""What a form asks for that moves or corrects."""
 _DONE: Final = {
     "done": "Done", "close": "Over", "drop": "Dropped", "retract": "Never true",
     "reopen": "Open again", "pin": "Pinned", "set last": "Comes last",
@@ -79,8 +81,6 @@ _DONE: Final = {
 _TELLS_EACH = 1.0
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _ALIKE = 0.5
-_NEAR = 14
-"""Days ahead that are counted instead of named."""
 
 
 class App:
@@ -117,7 +117,6 @@ class App:
                 yield f"data: {now}\n\n" if now != last else ":\n\n"
                 last = now
                 await asyncio.sleep(_TELLS_EACH)
-            yield "event: end\ndata:\n\n"
 
         return StreamingResponse(told(), media_type="text/event-stream")
 
@@ -128,13 +127,11 @@ class App:
         self._reading.look()
         held = items_by_id(self._reading.documents).get(given["id"])
         given["was"] = was or (held[1].text if held else "")
-        if verb not in {*VERBS, LEAVE_OUT, CHANGE}:
+        if verb not in {*VERBS, CHANGE}:
             self._said = "Nothing was done: no form asks for that."
         elif was and held and held[1].text != was:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
             self._said = f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}"
-        elif verb == LEAVE_OUT:
-            self._save(lambda: today.leave_out(self._reading, text))
         elif verb == CHANGE:
             self._change(held, given)
         else:
@@ -156,24 +153,16 @@ class App:
         """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
         reading, ident, given = self._reading, request.path_params["ident"], defaultdict(str, request.scope["form"])
         base, text = given["base"], given["text"]
-        what, saved = (reading.root, reading.settings, reading.now, document_path(ident), base, text), None
+        saved = Saved("", (), text, base)
         if not given["preview"]:
-            saved = self._save(lambda: save_document(*what)) or Saved("", (self._said,), text, base)
+            try:
+                saved = save_document(reading.root, reading.settings, reading.now, document_path(ident), base, text)
+            except CurateError as fault:
+                saved = Saved("", (str(fault),), text, base)
             if not saved.faults:
+                self._said, self._undo = saved.said, ""
                 return RedirectResponse(f"/document/{ident}", 303)
-            self._said = ""
-        again = saved or Saved("", (), text, base)
-        return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, again))
-
-    def _save(self, edit: Callable[[], Saved]) -> Saved | None:
-        """Save an edit, and keep what to say of it; None if that failed."""
-        self._undo, saved = "", None
-        try:
-            saved = edit()
-            self._said = saved.said or "\n".join(saved.faults)
-        except CurateError as fault:
-            self._said = str(fault)
-        return saved
+        return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, saved))
 
     def _run(self, verb: str, given: Mapping[str, str]) -> bool:
         """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
@@ -201,16 +190,16 @@ class App:
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
             name, given = "missing", {"why": str(fault)}
         said = undo = ""
-        if "hx-request" not in request.headers or "hx-boosted" in request.headers:  # not what the script asks beside
+        if "hx-request" not in request.headers:  # not what the script asks beside
             said, undo, self._said, self._undo = self._said, self._undo, "", ""
-        frame: pages.Values = defaultdict(str)
+        frame: pages.Values = defaultdict(str, today=self._reading.clock().date().isoformat())
         with suppress(CurateError):  # the page itself says what is wrong
             frame = self._reading.frame()
         around = {
             "title": title, "said": said, "undo": undo, "token": self._token, "frame": frame,
             "here": request.url.path, "asked": {"q": ""},
             "memory": self._reading.root.name, "today": frame["today"], "state": state,
-            "pages": self._reading.documents if frame else {}, **given,
+            "pages": self._reading.documents, **given,
         }  # fmt: skip
         macros = vars(templates().get_template("parts.html.j2").make_module(around))
         return HTMLResponse(templates().get_template("base.html.j2").render({**macros, **around, "name": name}), status)
@@ -229,17 +218,7 @@ def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 def said_days(text: str, today: str) -> str:
     """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
-
-    def said(found: re.Match[str]) -> str:
-        try:
-            when, now = date.fromisoformat(found[1]), date.fromisoformat(today)
-        except ValueError:
-            return found[0]
-        gap = (when - now).days
-        near = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(gap) or (f"in {gap} days" if 0 < gap < _NEAR else "")
-        return near or f"{when.day} {when:%b}{'' if when.year == now.year else f' {when.year}'}"
-
-    return _MOMENT.sub(said, text)
+    return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
 
 
 def marked(text: str, query: str) -> list[tuple[str, str]]:
@@ -266,10 +245,12 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
     made.filters |= {
         "exact": escape,
         "address": pages.file_address,
+        "shown_at": pages.address_of,
         "changes": word_changes,
         "answer": today.answer_label,
         "whose": trust_label,
         "said": said_days,
+        "redacted": without_secrets,
         "marked": marked,
     }
     return made
@@ -280,7 +261,6 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
 
 
 IDLE_SECONDS: Final = 3600
-_LOOKS_EACH = 5.0
 
 
 def serve(  # noqa: PLR0913  the last two are given by tests alone
@@ -318,11 +298,14 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         def seen() -> None:
             last[0] = time.monotonic()
 
+        async def look() -> None:
+            server.should_exit = server.should_exit or time.monotonic() - last[0] > idle
+
         page = App(root, act, key.form, clock)
         config = uvicorn.Config(
             Gate(page.starlette, key, seen), log_config=None, access_log=False, server_header=False,
             date_header=False, ws="none", lifespan="off", proxy_headers=False,  # or a header says who asks
-            http=type("Connection", (TimedConnection,), {"seconds": patience}),
+            http=type("Connection", (TimedConnection,), {"seconds": patience}), callback_notify=look, timeout_notify=1,
         )  # fmt: skip
         server = uvicorn.Server(config)
         page.has_ended = lambda: server.should_exit
@@ -330,13 +313,6 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         def end(*_: object) -> None:
             server.should_exit = True
 
-        def watch() -> None:
-            while not server.should_exit:
-                time.sleep(min(_LOOKS_EACH, idle))
-                if time.monotonic() - last[0] > idle:
-                    end()
-
-        threading.Thread(target=watch, daemon=True).start()
         if threading.current_thread() is threading.main_thread():  # Ctrl-C ends it cleanly, even before it listens
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, end)

@@ -126,13 +126,7 @@ class Gate:
         else:
             self._seen()
             scope["form"] = form_of(body or b"")
-
-            whole = [body]
-
-            async def again() -> Message:
-                return {"type": "http.request", "body": whole.pop(), "more_body": False} if whole else await receive()
-
-            await self._app(scope, again, with_headers)
+            await self._app(scope, receive, with_headers)
 
     def _entered(self, method: str) -> Response:
         """Return the page that asks for the code; to who gave it, the cookie."""

@@ -72,7 +72,7 @@ class MemoryReader:
     """
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
-        self.root, self._clock = root, clock
+        self.root, self.clock = root, clock
         self.beliefs = Beliefs((), {})
         """Every item and document, as when this last looked."""
         self._stamps: list[tuple[str, int, int, int]] | None = None
@@ -104,7 +104,7 @@ class MemoryReader:
     @property
     def now(self) -> datetime:
         """The moment, in the memory's zone."""
-        return self._clock().astimezone(ZoneInfo(self.settings.timezone))
+        return self.clock().astimezone(ZoneInfo(self.settings.timezone))
 
     @property
     def today(self) -> str:
@@ -220,7 +220,6 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         "title": found.item.text,
         "why": found,
         "home": document_id(found.holding.path),
-        "quotes": [without_secrets(one.found.quote or "The words are no longer there.") for one in found.witnesses],
         "impact": above,
         "life": [(one, " ".join(words[same:])) for one, words in zip(life, said, strict=True)],
         "homes": reading.homes,

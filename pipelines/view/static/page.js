@@ -2,7 +2,7 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", path = location.pathname, kept = [], toast, acted, ended, source;
+let last = "", sent = false, ended = false, source;
 
 // In the row that has the focus, or the first on the page.
 on("keydown", (event) => {
@@ -32,61 +32,52 @@ on("click", ({ target }) => {
   words && navigator.clipboard.writeText(words).then(() => { target.textContent = "Copied"; });
 });
 
-// The editor's page is left by the browser, not by htmx, and so not with unsaved words unasked.
+// A form is sent once, and the page that it leads back to stands where this one stood.
+on("submit", (event) => {
+  sent && event.preventDefault();
+  document.body.classList.add("sent");
+  sessionStorage.stood = JSON.stringify([location.href, scrollY]);
+  sent = true;
+});
+on("pageshow", () => {
+  const [where, height] = JSON.parse(sessionStorage.stood ?? "[]");
+  delete sessionStorage.stood;
+  where === location.href && scrollTo(0, height);
+  sent = false;
+  document.body.classList.remove("sent");
+});
+
+// No page is left with unsaved words unasked.
 onbeforeunload = (event) => {
   const words = one("#text");
-  words && words.value !== one("[name=base]").value && event.preventDefault();
-};
-on("submit", ({ target }) => { target.contains(one("#text")) && (onbeforeunload = null); });
-
-// A form with typed words outlives a page that is shown anew.
-const typed = () => [...document.forms].filter((form) => form.method === "post" && [...form.elements].some(
-  (field) => field.value !== (field.defaultValue ?? field.value)));
-const name = ({ action, elements }) => action + elements.id?.value + elements.verb?.value;
-const busy = () => typed().length || one("main :is(input, textarea, select):focus");
-
-const show = () => {
-  kept = typed();
-  htmx.ajax("GET", location.href, { target: "body", headers: { "X-Shown": "anew" } });
+  !sent && words && words.value !== one("[name=base]").value && event.preventDefault();
 };
 
-const tell = (...what) => {
+const tell = (words) => {
   const news = one("[role=alert].said");
   news.hidden = false;
-  news.replaceChildren(...what);
+  news.textContent = words;
 };
 
-const offer = () => tell("The memory changed. ", Object.assign(document.createElement("button"), { textContent: "Show it", onclick: show }));
+// While somebody types or marks something, no page is shown anew.
+const busy = () => one("#text, main :is(input, textarea, select):focus, main input:checked")
+  || [...document.querySelectorAll("main :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
 
-// Whoever began to type, pressed a button or went on while the new page was on its way keeps what is there.
-const anew = ({ requestConfig }) => requestConfig.headers["X-Shown"];
-on("htmx:beforeRequest", ({ detail }) => { acted = !anew(detail); });
 on("htmx:beforeSwap", ({ detail }) => {
-  toast = anew(detail) && one("[role=status]");
-  if (anew(detail) && (acted || (!kept.length && busy()))) {
+  if (detail.target.id === "main" && busy()) {
     detail.shouldSwap = false;
-    offer();
+    tell("You are typing, so this page stays as it is. Reload it to see what is new.");
   }
 });
 
 // What is searched while it is typed is one step.
 on("htmx:beforeHistoryUpdate", ({ detail }) => {
-  if (detail.requestConfig.elt.type === "search" && location.pathname === "/items") {
+  if (location.pathname === "/items") {
     detail.history.type = "replace";
   }
 });
 
-const ready = () => {
-  for (const form of kept) {
-    const there = [...document.forms].find((other) => name(other) === name(form));
-    there ? there.replaceWith(form) : one(`li a[href="/item/${form.elements.id?.value}"]`)?.closest("li").append(form);
-    htmx.process(form);
-  }
-  toast && !one("[role=status]") && one("main").after(toast);
-  kept = [];
-  toast = null;
-  one("main [aria-current]")?.scrollIntoView({ block: "nearest" });
-};
+on("htmx:afterSettle", ({ target }) => { one("li > form [name=text]", target)?.focus(); });
 
 // Whoever takes the port of a page that has ended gets nothing.
 const end = () => {
@@ -110,29 +101,19 @@ const listen = () => {
     return;
   }
   source = new EventSource("/events");
-  source.addEventListener("end", end);
   source.onerror = end;
-  source.onmessage = ({ data }) => setTimeout(() => {
-    if (!ended && one("main").dataset.state !== data && !one(".htmx-request")) {
-      busy() ? offer() : show();
+  source.onmessage = ({ data }) => {
+    if (!sent && one("#main").dataset.state !== data) {
+      htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerHTML", selectOOB: "#frame" });
     }
-  }, 300);
+  };
 };
-
-on("htmx:afterSettle", ({ target }) => {
-  ready();
-  if (target !== document.body) {
-    one("li > form [name=text]", target)?.focus();
-  } else if (path !== location.pathname) {
-    path = location.pathname;
-    scrollTo(0, 0);
-    one("main :focus") || (one("[autofocus]") || one(location.hash || "h1")).focus();
-  }
-});
 on("visibilitychange", listen);
+on("pagehide", () => source?.close());
 if (one("[name=code]")) {
   one("[name=code]").value = location.hash.slice(1);
   location.hash && document.forms[0].submit();
 } else {
+  one("main [aria-current]")?.scrollIntoView({ block: "nearest" });
   listen();
 }
