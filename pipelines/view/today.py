@@ -8,7 +8,6 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.answers import questions
-from pipelines.night.manual import save_document, text_to_edit
 from pipelines.night.run_history import PastRun, find_run
 from pipelines.queries.doctor import State, providers
 from pipelines.queries.doctor import agents as agents_of
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.night.answers import ReviewQuestion
-    from pipelines.night.manual import Saved
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
     from pipelines.view.pages import MemoryReader, Values
@@ -244,23 +242,12 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         rows = []
         for entry in part.kept:
             for text in entry.text.split("\n") if part.name == BRIEFING else [entry.text]:
-                row = next((one for one in written if text.startswith(one)), "") if part.name == BRIEFING else ""
-                ids = written.get(row, entry.ids)
-                rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None, row))
+                own = (ids for row, ids in written.items() if part.name == BRIEFING and text.startswith(row))
+                ids = next(own, entry.ids)
+                rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None))
         shown.append({"part": part, "title": TITLES.get(part.name, "Health"), "rows": rows,
                       "why": _WHY.get(part.name, ""), "size": tokens(part.text)})  # fmt: skip
     return {"title": "What agents read first", "parts": shown, "size": tokens(as_text(parts)), "cap": BUDGET}
-
-
-def leave_out(reading: MemoryReader, words: str) -> Saved:
-    """Take a row that a run wrote out of the briefing, as who deletes its line does: it is not written there again.
-
-    Raises:
-        CurateError: any error of an edit.
-    """
-    base = text_to_edit(reading.root, BRIEFING)
-    kept = "".join(line for line in base.splitlines(keepends=True) if line.strip() != words)
-    return save_document(reading.root, reading.settings, reading.now, BRIEFING, base, kept)
 
 
 def _context(reading: MemoryReader) -> list[ContextPart]:

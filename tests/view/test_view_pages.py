@@ -115,7 +115,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
     told.git("config", "user.email", "ada@example.org")
     browser = Browser(told).enter()
     for path in ("/", "/nights", "/document/USER"):
-        frame = words(browser.get(path).partition("<aside>")[2].partition("</aside>")[0])
+        frame = words(browser.get(path).partition('id="frame">')[2].partition("</aside>")[0])
         assert frame.startswith(
             "memory Ada Lind’s memory Today Inbox Items 4 Nights 1 What agents read first Projects Kestrel 4"
         )
@@ -143,11 +143,11 @@ def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_wai
     memory.write(".curate/runs/x.json", json.dumps(night))
     page = Browser(memory).enter().get("/")
     assert words(page).count("claude is not logged in.") == 1
-    assert "No run has ended well since 16 Mar, 2 days ago." in words(page)
+    assert "No run has ended well since last Monday, 2 days ago." in words(page)
     assert section(page, "Last night") == (
         "Last night did not finish, and changed nothingtoday, 02:00 · left something pending"
     )
-    assert "The hinge may rust." in section(page, "The night of 16 Mar changed 4 things")
+    assert "The hinge may rust." in section(page, "The night of last Monday changed 4 things")
     waiting = section(page, "2 questions wait for you")
     assert re.search(r"The gate weighs 40 45 kg\. .*Answer.*1 open item", waiting)
 
@@ -162,20 +162,13 @@ def test_what_agents_read_first_is_what_the_verb_prints(told: Memory) -> None:
     assert re.search(r"Each session begins with this, \d{3} of 4,000 tokens", page)
 
 
-def test_a_row_is_pinned_and_left_out_where_it_stands(told: Memory) -> None:
-    told.write("Logs/2026-03-18.md", "project: Kestrel\n\n- Contact: Nadia Berg repairs hinges, nadia@example.org\n")
-    told.curate("run", "--now", "2026-03-19T02:00")
+def test_a_row_of_what_agents_read_is_pinned_where_it_stands_and_leads_to_its_page(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["The gate weighs 40 kg."]
     page = browser.post("/do", verb="pin", id=ident, back="/agents")
     assert re.search(r"The gate weighs 40 kg\..*? · pinned", words(page))
-    row = unescape(re.findall(r'name="text" value="([^"]+)">\s*<button>Leave out', page)[0])
-    assert row in told.read("MEMORY.md")
-    page = browser.post("/do", verb="edit", id="MEMORY", text=row, back="/agents")
-    assert "Saved MEMORY.md" in words(page)
-    told.write("Logs/2026-03-19.md", "- Fact: The yard is paved.\n")
-    told.curate("run", "--now", "2026-03-20T02:00")
-    assert row not in told.read("MEMORY.md")
-    assert "Nothing was changed" in words(browser.post("/do", verb="edit", id="MEMORY", text="no such row", back="/"))
+    for title, place in (("Who you are", "/file/SOUL.md"), ("Who you work for", "/document/USER")):
+        assert f'<a href="{place}">{title}</a>' in page
+    assert "Be direct" in browser.get("/file/SOUL.md")
 
 
 def test_links_and_former_names_lead_on(told: Memory) -> None:
