@@ -241,9 +241,7 @@ def _carry_out(
 
 def _outcome_json(one: Outcome, documents: Mapping[str, Document]) -> dict[str, Any]:
     path, placed = placed_item(documents, one.id)
-    item = placed.item
-    more = {"superseded_by": item.superseded_by or None, "was": one.was.status}
-    return item_json(item, path, line=placed.line + 1) | more
+    return item_json(placed.item, path, line=placed.line + 1) | {"was": one.was.status}
 
 
 def _tell(one: Outcome, documents: Mapping[str, Document]) -> None:

@@ -24,6 +24,7 @@ from pipelines.night.name_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
 from pipelines.queries.history import differences
+from pipelines.queries.item_graph import item_json
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 
@@ -166,7 +167,8 @@ def _ending(run: PastRun) -> str:
 
 def _detail_json(run: PastRun, changes: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
-    sides = [(_place_json(one.id, one.before), _place_json(one.id, one.after)) for one in changes]
+    both = ((one.before, one.after) for one in changes)
+    sides = [[item_json(side.item, side.path) if side else {} for side in sides] for sides in both]
     return {
         **run.to_json(),
         "items": {
@@ -179,14 +181,6 @@ def _detail_json(run: PastRun, changes: Sequence[ItemChange]) -> dict[str, objec
         "warnings": run.warnings,
         "report": run.report,
     }
-
-
-def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
-    """Return an item with its place, or an empty object if it did not exist."""
-    if one is None:
-        return {}
-    item = one.item
-    return {"id": ident, "type": item.type, "text": item.text, "status": item.status, "document": one.path}
 
 
 def _tell(run: PastRun, changes: Sequence[ItemChange]) -> None:

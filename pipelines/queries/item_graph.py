@@ -55,10 +55,7 @@ class Holding:
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, without its evidence."""
-        return item_json(self.item, self.path, line=self.line) | {
-            "superseded_by": self.item.superseded_by or None,
-            "merged_into": self.item.merged_into or None,
-        }
+        return item_json(self.item, self.path, line=self.line)
 
 
 def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
@@ -78,6 +75,8 @@ def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
         "confidence": item.confidence,
         "reason": item.reason or None,
         "by": item.by or None,
+        "superseded_by": item.superseded_by or None,
+        "merged_into": item.merged_into or None,
     }
 
 
@@ -193,18 +192,16 @@ class Step:
         id: its id.
         relation: its relation to the item before it, as the start of a phrase: `because of`, `supported by`.
         holding: the item with its place, or None if it no longer exists.
-        outdated: what it rests on that no longer holds, if it is itself believed.
     """
 
     id: str
     relation: str
     holding: Holding | None
-    outdated: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, with what the item says."""
         fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        return fields | {"relation": self.relation, "outdated_grounds": self.outdated}
+        return fields | {"relation": self.relation}
 
 
 def reached(ident: str, beliefs: Beliefs, relations: Relations) -> list[Step]:
@@ -216,4 +213,4 @@ def reached(ident: str, beliefs: Beliefs, relations: Relations) -> list[Step]:
                 found[there] = relation
                 waiting.append(there)
     known = beliefs.by_id
-    return [Step(one, found[one], known.get(one), outdated_grounds(one, beliefs)) for one in found]
+    return [Step(one, found[one], known.get(one)) for one in found]

@@ -29,11 +29,9 @@ def item_line(item: Item) -> str:
 def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
     """Return an item as lists print it with `--json`; a quote that is no longer in its file is null."""
     return item_json(item, path) | {
-        "due": item.due or None,
         "metadata": item.metadata,
         "seen": max(item.seen, len(item.evidence)),
         "links": {name: list(ids) for name, ids in item.links},
-        "superseded_by": item.superseded_by or None,
         "evidence": [quotes.found(evidence).to_json() for evidence in item.evidence],
     }
 
@@ -54,9 +52,3 @@ def step_lines(steps: Iterable[Step]) -> Iterator[str]:
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
         yield f"  {step.relation} {shown}"
-        yield from outdated_lines(step.outdated, "    ")
-
-
-def outdated_lines(found: Iterable[str], indent: str = "  ") -> Iterator[str]:
-    """Yield warnings about items that it rests on and that no longer hold."""
-    return (f"{indent}! {safe(one)}" for one in found)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
-from pipelines.queries.history import History, Version, history_of
+from pipelines.queries.history import History, history_of
 from pipelines.queries.item_graph import (
     DEPENDENTS,
     GROUNDS,
@@ -105,11 +105,6 @@ class Why:
         """The item."""
         return self.holding.item
 
-    @property
-    def brought(self) -> Version | None:
-        """Its first committed version, or None if it is not committed yet."""
-        return next((version for version in self.history.versions if version.commit), None)
-
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
         return self.holding.to_json() | {
@@ -117,7 +112,6 @@ class Why:
             "evidence": [one.to_json() for one in self.witnesses],
             "model": self.model or None,
             "prompt": self.prompt or None,
-            "brought": self.brought.to_json() if self.brought else None,
             "grounds": [step.to_json() for step in self.grounds],
             "outdated_grounds": self.outdated,
             "superseded": [step.to_json() for step in self.superseded],

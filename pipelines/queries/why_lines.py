@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.queries.item_lines import item_line, outdated_lines, quote_lines, safe, step_lines
+from pipelines.queries.item_lines import item_line, quote_lines, safe, step_lines
 from pipelines.queries.why import trust_label
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
     yield f"  {trust_label(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}"
     if item.reason:
         yield f"  kept because: {safe(item.reason)}"
-    yield from outdated_lines(result.outdated)
+    yield from (f"  ! {safe(one)}" for one in result.outdated)
     yield "Evidence"
     for witness in result.witnesses:
         yield from _witness_lines(witness, when)
@@ -35,11 +35,6 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
     yield "Origin"
     prompt = f", version {result.prompt}" if result.prompt else ""
     yield f"  extracted by {result.model}{prompt}" if result.model else "  written by a person"
-    if brought := result.brought:
-        change = f"{', '.join(brought.changed)} by {_who(brought)}, {when(brought.day)}"
-        yield f"  {change}, commit {brought.commit[:10]}: {safe(brought.subject)}"
-    else:
-        yield "  not committed yet"
     if result.part_of:
         yield f"  mentioned in {', '.join(result.part_of)}"
     for title, steps in (
@@ -49,8 +44,7 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
         ("Needed by", result.dependents),
     ):
         yield from (title, *step_lines(steps)) if steps else ()
-    if len(result.history.versions) > 1:
-        yield from history_lines(result.history, when)
+    yield from history_lines(result.history, when)
 
 
 def _witness_lines(witness: Witness, when: Callable[[str], str]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp
     assert (record["role"], record["text"]) == ("user", "Decision: Orders go to Postgres 16.")
     assert (record["line"], record["time"]) == (2, "2026-03-10T09:01:00+00:00")
     assert told["model"] is None  # a person reworded it: the words are the owner's now
-    brought = told["brought"]
+    brought = told["versions"][0]
     first = memory.git("rev-list", "--reverse", "--grep=^Run-Id", "HEAD").split()[0]
     assert (brought["commit"], brought["day"], brought["by"]) == (first, "2026-03-11", "run")
     assert brought["run"] == asked(memory, "runs")[-1]["run"]
@@ -36,7 +36,7 @@ def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp
     said = memory.curate("why", ident)
     assert "| Decision: Orders go to Postgres 16." in said
     assert f"said by the user, 2026-03-10T09:01:00+00:00, in {record['path']}:2" in said
-    assert f"filed by run {brought['run']}, 2026-03-11, commit {first[:10]}" in said
+    assert f"filed\n    run {brought['run']}, commit {first[:10]}" in said
     assert "written by a person" in said
 
 
