@@ -83,6 +83,7 @@ class SettingsPlace:
         variable: the environment variable that names another folder; empty if there is none.
         mac: the folder on a Mac, in the home folder, if that differs.
         project: the file that the program reads in a project's folder; empty if it reads none.
+        named: the environment variable that names another file; empty if there is none.
     """
 
     file: str
@@ -90,6 +91,7 @@ class SettingsPlace:
     variable: str = ""
     mac: str = ""
     project: str = ""
+    named: str = ""
 
     def path(self, asked: InstallRequest) -> Path:
         """Return the file for a person, or for their project."""
@@ -97,7 +99,7 @@ class SettingsPlace:
             return asked.folder / self.project
         if self.mac and sys.platform == "darwin":
             return asked.home / self.mac / self.file
-        return _named_path(self.variable, asked.home / self.folder) / self.file
+        return _named_path(self.named, _named_path(self.variable, asked.home / self.folder) / self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,11 @@ class Agent:
     grouped: bool = True
     notes: tuple[str, ...] = ()
     project_notes: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> SettingsPlace:
+        """The file that shows that the agent is here, and what it calls."""
+        return self.hooks_file or self.servers
 
 
 _STDIO = {"type": "stdio"}
@@ -187,8 +194,17 @@ AGENTS: Mapping[str, Agent] = {
         entry=_STDIO,
         notes=("VS Code asks once whether you trust the server, before it starts it.", f"VS Code {_READS_BLOCK}"),
     ),
+    "openclaw": Agent(  # its hooks are programs inside its gateway, so none are installed
+        "OpenClaw",
+        SettingsPlace("openclaw.json", ".openclaw", "OPENCLAW_STATE_DIR", named="OPENCLAW_CONFIG_PATH"),
+        keys=("mcp", "servers"),
+        notes=(
+            "Restart a gateway that is running: `openclaw gateway restart`.",
+            "Runs capture its sessions; `curate capture --from openclaw` captures all that it ever kept.",
+        ),
+    ),
 }
-"""The agents that need nothing but settings. To add one, add a row here and a line to `TARGETS`."""
+"""The agents. To add one, add a row here and a line to `TARGETS`."""
 
 
 def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
@@ -207,9 +223,7 @@ def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
 
 def found_agents(asked: InstallRequest) -> list[str]:
     """Return the agents whose folder of settings is on this machine."""
-    files = {name: (agent.hooks_file or agent.servers).path(asked) for name, agent in AGENTS.items()}
-    files["openclaw"] = _openclaw_settings(asked)
-    return [name for name in TARGETS if name in files and files[name].parent.is_dir()]
+    return [name for name in TARGETS if name in AGENTS and AGENTS[name].settings.path(asked).parent.is_dir()]
 
 
 def gives_sessions(name: str, asked: InstallRequest) -> bool:
@@ -217,12 +231,11 @@ def gives_sessions(name: str, asked: InstallRequest) -> bool:
 
     A person who took the hook out wants no session captured.
     """
-    hooks = AGENTS[name].hooks_file if name in AGENTS else None
+    agent = AGENTS[name]
     with contextlib.suppress(CurateError, CannotEdit):
-        settings = load_json(read_text(hooks.path(asked) if hooks else _openclaw_settings(asked))[1] or "")
-        named: list[object] = [
-            words[words.index("--memory") + 1] for words in calls_in(settings, CAPTURE if hooks else MCP)
-        ]
+        settings = load_json(read_text(agent.settings.path(asked))[1] or "")
+        calls = calls_in(settings, CAPTURE if agent.hooks else MCP)
+        named: list[object] = [words[words.index("--memory") + 1] for words in calls]
         if name == "claude-code" and (plugin := enabled_plugin(asked)):
             named += [os.environ.get("CURATE_MEMORY"), value_at(settings, ("env", "CURATE_MEMORY"))]
             named.append(value_at(settings, ("pluginConfigs", plugin, "options", "memory")))
@@ -232,9 +245,10 @@ def gives_sessions(name: str, asked: InstallRequest) -> bool:
 
 
 def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallPlan:
-    """Return the plan for an agent of the table: its hooks and its MCP server.
+    """Return the plan for an agent of the table: its hooks and its MCP server; for OpenClaw also a block of AGENTS.md.
 
     Raises:
+        BadFile: OpenClaw's settings are not JSON.
         UsageFault: a project was named, and the agent has no settings for a project; or its plugin does all of it.
     """
     agent = AGENTS[name]
@@ -251,21 +265,17 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
         files[agent.hooks_file.path(asked)] = [
             partial(add, hooks=agent.hooks) if adding else partial(remove_hooks, hooks=agent.hooks, head=agent.head)
         ]
-    servers = _server(agent.keys, asked, agent.entry, adding=adding)
-    files.setdefault(agent.servers.path(asked), []).append(servers)
-    edits = tuple(_edit_settings(path, *changes) for path, changes in files.items())
+    files.setdefault(agent.servers.path(asked), []).append(
+        partial(add_server, path=agent.keys, program=asked.program, more=agent.entry)
+        if adding
+        else partial(remove_server, path=agent.keys)
+    )
+    edits = [_edit_settings(path, *changes) for path, changes in files.items()]
+    if name == "openclaw" and (workspace := _workspace(asked)).is_dir() and not (workspace / SETTINGS).exists():
+        edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
     if not adding:
-        return InstallPlan(edits, ("Sessions that are running keep the memory until they end.",))
-    return InstallPlan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
-
-
-def _server(
-    keys: Sequence[str], asked: InstallRequest, entry: Mapping[str, str] | None = None, *, adding: bool
-) -> Change:
-    """Return what adds the MCP server to settings, or removes it."""
-    if not adding:
-        return partial(remove_server, path=keys)
-    return partial(add_server, path=keys, program=asked.program, more=entry)
+        return InstallPlan(tuple(edits), ("Sessions that are running keep the memory until they end.",))
+    return InstallPlan(tuple(edits), (*agent.notes, *(agent.project_notes if asked.folder else ())))
 
 
 def _edit_settings(path: Path, *changes: Change) -> Edit:
@@ -277,57 +287,32 @@ def _edit_settings(path: Path, *changes: Change) -> Edit:
 
 def enabled_plugin(asked: InstallRequest) -> str:
     """Return the name of our plugin if it is enabled in Claude Code, else an empty string."""
-    file = AGENTS["claude-code"].hooks_file
+    file = AGENTS["claude-code"].settings.path(asked)
     with contextlib.suppress(CurateError, CannotEdit):
-        enabled = value_at(load_json(read_text(file.path(asked))[1] or "") if file else {}, ("enabledPlugins",))
+        enabled = value_at(load_json(read_text(file)[1] or ""), ("enabledPlugins",))
         names = enabled if isinstance(enabled, dict) else {}
         return next((name for name, on in names.items() if on is True and name.partition("@")[0] == PLUGIN), "")
     return ""
 
 
-def plan_openclaw(asked: InstallRequest, *, adding: bool) -> InstallPlan:
-    """Return the plan for OpenClaw: the server in its settings, and a block in the AGENTS.md that starts each session.
-
-    Its hooks are programs inside its gateway, so none are installed. Its sessions can be captured from their folder.
+def _workspace(asked: InstallRequest) -> Path:
+    """Return the folder that OpenClaw's agent works in, whose AGENTS.md starts each session.
 
     Raises:
-        UsageFault: a project was named; OpenClaw has only settings for a person.
         BadFile: its settings are not JSON.
     """
-    if asked.folder:
-        raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
-    settings, state = _openclaw_settings(asked), _openclaw_state(asked)
-    edits = [_edit_settings(settings, _server(("mcp", "servers"), asked, adding=adding))]
-    notes = ["Restart a gateway that is running: `openclaw gateway restart`."]
-    workspace = _workspace(settings, state, asked.home)
-    if workspace.is_dir() and not (workspace / SETTINGS).exists():
-        edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
-    notes.append("Runs capture its sessions; `curate capture --from openclaw` captures all that it ever kept.")
-    return InstallPlan(tuple(edits), tuple(notes) if adding else ())
-
-
-def _openclaw_state(asked: InstallRequest) -> Path:
-    return _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
-
-
-def _openclaw_settings(asked: InstallRequest) -> Path:
-    return _named_path("OPENCLAW_CONFIG_PATH", _openclaw_state(asked) / "openclaw.json")
-
-
-def _workspace(settings: Path, state: Path, home: Path) -> Path:
-    """Return the folder that OpenClaw's agent works in: the one in its settings, else the usual one."""
-    _, text = read_text(settings)
+    settings = AGENTS["openclaw"].servers.path(asked)
     try:
-        value = value_at(load_json(text or ""), ("agents", "defaults", "workspace"))
+        value = value_at(load_json(read_text(settings)[1] or ""), ("agents", "defaults", "workspace"))
     except CannotEdit as fault:
         raise BadFile(settings, fault.why, ADVICE) from None
-    if not isinstance(value, str) or not value:
-        return state / "workspace"
-    return home / value[2:] if value.startswith("~/") else Path(value)
+    if isinstance(value, str) and value:
+        return Path(value).expanduser()
+    return _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw") / "workspace"
 
 
 def _named_path(variable: str, usual: Path) -> Path:
-    named = os.environ.get(variable) if variable else None
+    named = os.environ.get(variable)
     return Path(named).expanduser().absolute() if named else usual
 
 
@@ -352,7 +337,6 @@ def _edit_block(file: Path, asked: InstallRequest, *, adding: bool) -> Edit:
 
 PLANS: Mapping[str, Callable[..., InstallPlan]] = {
     **{name: partial(plan_settings, name) for name in AGENTS},
-    "openclaw": plan_openclaw,
     "agents": plan_agents,
     "cron": plan_cron,
     "systemd": plan_systemd,
