@@ -198,11 +198,6 @@ def _notes(pieces: Sequence[CopiedFile], vault: Vault) -> tuple[str, ...]:
             f"MEMORY.md is too large to load at every start. It is kept whole as {LARGE_BRIEFING}, where search"
             " finds it, and the memory starts with a fresh one."
         )
-    if any(piece.target == AGENTS for piece in pieces):
-        notes.append("Your AGENTS.md is kept, and does not mention `curate`: `curate install agents` adds that.")
-    if renamed := sum(bool(piece.why) and piece.target != LARGE_BRIEFING for piece in pieces):
-        files = "1 file gets" if renamed == 1 else f"{renamed:,} files get"
-        notes.append(f"{files} another name; links to the old names will break.")
     return tuple(notes)
 
 

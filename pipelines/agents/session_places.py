@@ -52,17 +52,6 @@ _BACK = 2 * 24 * 3600 * 1_000_000_000
 _QUIET = ("", NOTHING_YET, NO_TURN)
 
 
-def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
-    """Return the first folder where an agent keeps its sessions.
-
-    Args:
-        agent: one of `AGENTS_SESSIONS`.
-        environ: the environment, which may name another folder.
-    """
-    place = AGENTS_SESSIONS[agent]
-    return Path(place.home(environ), place.places[0].partition("/")[0])
-
-
 def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
     """Return what an agent keeps, oldest first.
 

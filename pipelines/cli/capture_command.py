@@ -17,7 +17,6 @@ from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.capture import CapturedSession, capture_sessions
 from pipelines.agents.session_places import (
     open_kept,
-    sessions_folder,
     sessions_of,
     sweep,
     transcripts_below,
@@ -154,16 +153,13 @@ def _transcripts(paths: Sequence[Path], agent: str | None, *, sweeping: bool) ->
     if bool(paths) == bool(agent) or sweeping:
         how = f"Give a PATH, --from {'|'.join(_AGENTS)}, or --sweep."
         raise UsageFault("It is not clear what to capture.", how)
-    folders = [sessions_folder(agent, os.environ)] if agent else list(paths)
-    if missing := [str(path) for path in folders if not path.exists()]:
-        raise UsageFault(
-            f"{missing[0]} does not exist.",
-            f"{agent} keeps its sessions there, and has none." if agent else "Check the path.",
-        )
+    if missing := [str(path) for path in paths if not path.exists()]:
+        raise UsageFault(f"{missing[0]} does not exist.", "Check the path.")
     found = sessions_of(agent, os.environ) if agent else []
     found += [path for folder in paths for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
     if not found:
-        raise UsageFault(f"There is no transcript in {folders[0]}.", "A transcript's name ends in .jsonl.")
+        where = paths[0] if paths else AGENTS_SESSIONS[str(agent)].home(os.environ)
+        raise UsageFault(f"There is no transcript in {where}.", "A transcript's name ends in .jsonl.")
     return found
 
 

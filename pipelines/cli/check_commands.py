@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections import Counter
@@ -14,14 +13,13 @@ import click
 
 from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import count, say, say_json, say_table, say_verbatim
-from pipelines.errors import EXPECTED, FINE, BadSettings, GitFault, UsageFault
+from pipelines.errors import EXPECTED, FINE, GitFault, UsageFault
 from pipelines.settings import load_settings
-from pipelines.store.conservation import Fault, check_memory, repository_faults
+from pipelines.store.conservation import check_memory, repository_faults
 from pipelines.store.git import Git
 from pipelines.store.secrets.redact import known_values, load_redactor
 from pipelines.store.secrets.scan import scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
-from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +46,7 @@ def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> 
         return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
         raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
-    faults = [*_settings_faults(), *repository_faults(root)]
+    faults = repository_faults(root)
     try:
         git.check()
         faults += check_memory(read_snapshot(root), git, settings.caps.briefing)
@@ -62,16 +60,6 @@ def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> 
         if not faults:
             say("Everything is accounted for, and nothing is broken.")
     return EXPECTED if faults else FINE
-
-
-def _settings_faults() -> list[Fault]:
-    """Return the faults of the user's own settings."""
-    faults = []
-    try:
-        load_user_settings(os.environ)
-    except BadSettings as bad:
-        faults = [Fault(str(bad.path), 0, "", "settings", f"has a fault: {fault}") for fault in bad.faults]
-    return faults
 
 
 def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:

@@ -165,12 +165,6 @@ def _run(run: PastRun | None, whose: str = "") -> str:
     return f"{_time(run.moment)}{whose}{f', {run.outcome}' if run.outcome else ''}"
 
 
-def _run_json(run: PastRun) -> dict[str, object]:
-    report = run.report or {}
-    told = {key: report[key] for key in ("run", "now", "exit_code", "commit", "error") if key in report}
-    return {**told, "ended": run.ended, "why": run.why or None}
-
-
 def _time(when: datetime) -> str:
     return moment_shown(when.isoformat()) if on_terminal() else minutes(when)
 
@@ -191,7 +185,7 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     except OSError:
         entries = 0
     facts: dict[str, object] = {
-        "last_run": _run_json(state.last) if state.last else None,
+        "last_run": state.last.to_json() if state.last else None,
         "overdue": state.overdue or None,
         "failed": state.failed or None,
         "unread": state.unread or None,

@@ -21,13 +21,13 @@ from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, s
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.queries.as_of import days_updated, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.item_lines import listed_json
+from pipelines.search.chunks import UNTOLD
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import ItemType, Status, with_metadata, written_words
+from pipelines.store.item import STRUCK, ItemType, Status, with_metadata, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
+    from pipelines.store.item import Item
 
 
 _SHOWN = 5
@@ -78,13 +79,13 @@ def curate_items(  # noqa: PLR0913  one option each
     documents = read_documents(root)
     if document is not None:
         documents = {path: documents[path] for path in named_documents(documents, document)}
-    updated, show = days_updated(documents), whole or as_json or bool(as_of)
+    show = whole or as_json or bool(as_of)
     found = [
         (one.path, one.item)
         for one in Beliefs.of(documents).holdings
         if (not kinds or one.item.type in kinds)
         and (one.item.status in statuses if statuses else show or one.item.active)
-        if not as_of or holds_on(one, as_of, updated)
+        if not as_of or _held_on(one.item, as_of)
     ]
     if as_json:
         quotes = Quotes(root)
@@ -97,6 +98,15 @@ def curate_items(  # noqa: PLR0913  one option each
         say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)
         if not rows and on_terminal():
             warn("No item fits." if documents else "The memory holds no items yet. `curate run` reads the logs.")
+
+
+def _held_on(item: Item, day: str) -> bool:
+    """Whether an item held on a day, from its `since` on and before its `until`, as search has it.
+
+    What was closed on an unknown day counts for no day, and neither does what waits for a person or never held.
+    """
+    is_told = item.status not in UNTOLD and (item.status not in STRUCK or bool(item.until))
+    return is_told and "" < item.since <= day and (not item.until or day < item.until)
 
 
 @click.command()

@@ -84,7 +84,6 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
     week", "this month" or "last month". The default is the last seven days.
     """
     from pipelines.queries.recap import recap  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
     root, settings, moment = opened
     since, until = span_of(" ".join(when), day_of(moment, settings))

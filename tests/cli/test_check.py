@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -89,9 +87,3 @@ def test_state_that_is_damaged_is_named_with_what_restores_it(alpha: Memory) -> 
     assert faults(alpha, exits=0) == []
 
 
-def test_the_faults_of_the_users_own_settings_are_named(alpha: Memory) -> None:
-    config = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
-    config.parent.mkdir(parents=True)
-    config.write_text("colour = 'red'\n")
-    [fault] = faults(alpha)
-    assert (fault["kind"], fault["path"]) == ("settings", str(config))

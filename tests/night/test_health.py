@@ -76,7 +76,7 @@ def test_a_clock_that_was_set_back_hides_nothing(memory: Memory) -> None:
     )
     told = status(memory, NOW.isoformat(), exits=1)
     assert "10 days ago" in told["overdue"]
-    assert told["last_run"]["now"] == "2026-03-10T02:00:00+00:00"
+    assert told["last_run"]["date"] == "2026-03-10T02:00:00+00:00"
     said = memory.curate("context", "--now", NOW.isoformat())
     assert "last run 2026-03-10 02:00" in said
     assert "10 days ago" in said
