@@ -101,8 +101,8 @@ def _day_meant(words: str, now: date) -> date:
 def day_words(day: str, today: date) -> str:
     """Return a day (YYYY-MM-DD) as people say it on `today`; any other text comes back unchanged.
 
-    That is today, yesterday, tomorrow, "last Tuesday" within a week, "in 11 days" within two, and otherwise "12 Mar",
-    with the year unless it is the current one. `span_of` reads all of these that are past.
+    That is today, yesterday, tomorrow, "in 11 days" within two weeks, and otherwise "12 Mar", with the year unless it is
+    the current one. `span_of` reads all of these that are past.
     """
     try:
         one = date.fromisoformat(day)
@@ -111,8 +111,6 @@ def day_words(day: str, today: date) -> str:
     ago = (today - one).days
     if -1 <= ago <= 1:
         return ("tomorrow", "today", "yesterday")[ago + 1]
-    if 1 < ago < _WEEK.days:
-        return f"last {one:%A}"
     if -2 * _WEEK.days < ago < 0:
         return f"in {-ago} days"
     return f"{one.day} {one:%b}{f' {one.year}' if one.year != today.year else ''}"

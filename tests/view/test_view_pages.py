@@ -143,11 +143,11 @@ def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_wai
     memory.write(".curate/runs/x.json", json.dumps(night))
     page = Browser(memory).enter().get("/")
     assert words(page).count("claude is not logged in.") == 1
-    assert "No run has ended well since last Monday, 2 days ago." in words(page)
+    assert "No run has ended well since 16 Mar, 2 days ago." in words(page)
     assert section(page, "Last night") == (
         "Last night did not finish, and changed nothingtoday, 02:00 · left something pending"
     )
-    assert "The hinge may rust." in section(page, "The night of last Monday changed 4 things")
+    assert "The hinge may rust." in section(page, "The night of 16 Mar changed 4 things")
     waiting = section(page, "2 questions wait for you")
     assert re.search(r"The gate weighs 40 45 kg\. .*Answer.*1 open item", waiting)
 
