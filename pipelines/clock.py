@@ -101,8 +101,8 @@ def _day_meant(words: str, now: date) -> date:
 def day_words(day: str, today: date) -> str:
     """Return a day (YYYY-MM-DD) as people say it on `today`; any other text comes back unchanged.
 
-    That is today, yesterday, tomorrow, "in 11 days" within two weeks, and otherwise "12 Mar", with the year unless it is
-    the current one. `span_of` reads all of these that are past.
+    That is today, yesterday, tomorrow, "in 11 days" within two weeks, and otherwise "12 Mar", with the year unless it
+    is the current one. `span_of` reads all of these that are past.
     """
     try:
         one = date.fromisoformat(day)

@@ -21,6 +21,7 @@ from urllib.parse import parse_qs
 
 import h11
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -113,9 +114,11 @@ class Gate:
             await send(message)
 
         status, fault = self._fault(scope)
-        body: bytes | None = b""
+        body = b""
         if not fault and scope["method"] == "POST":
-            if (body := await _body(receive)) is None:
+            try:
+                body = await Request(scope, receive).body()
+            except ClientDisconnect:
                 return
             status, fault = 403, self._fault_of_form(scope["path"], body)
         if fault:
@@ -125,7 +128,7 @@ class Gate:
             await self._entered(scope["method"])(scope, receive, with_headers)
         else:
             self._seen()
-            scope["form"] = form_of(body or b"")
+            scope["form"] = form_of(body)
             await self._app(scope, receive, with_headers)
 
     def _entered(self, method: str) -> Response:
@@ -263,13 +266,3 @@ def _same(one: str, other: str) -> bool:
 def _cookies(headers: Headers, name: str) -> list[str]:
     pairs = (part.strip().partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
     return [value for key, _, value in pairs if key == name]
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, as long as its headers say; None if its connection ended before."""
-    parts = []
-    while (message := await receive())["type"] == "http.request":
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)
-    return None

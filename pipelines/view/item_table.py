@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DUES: Final = ["any", "overdue", "ahead"]
 _ALL = "all"
-_HITS, _ROWS = 10, 50
+_ROWS = 50
 
 
 def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
@@ -32,7 +32,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     Args:
         reading: the memory.
         params: `q` and the filters, each optional; `sort`, a column, or `-` and it for the other way; `from`, the first
-            row; any for more hits.
+            row.
     """
     on = {key: value for key, value in params.items() if value.strip()}
     asked, documents, today = defaultdict(str, on), reading.documents, reading.today
@@ -44,8 +44,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
             kinds, trusts = ((asked[key],) if asked[key] else () for key in ("type", "trust"))
             filters = Filters(types=kinds, project=asked["project"], trusts=trusts)
             how = SearchRequest(filters=filters, overruled=bool(asked["overruled"]))
-            hits, notes, how_sure = searched(reading.root, asked["q"], _ROWS if begin else _HITS, how)
-            more = _HITS if len(hits) == _HITS and not begin else 0
+            hits, notes, how_sure = searched(reading.root, asked["q"], _ROWS, how)
             found |= {"hits": hits, "remarks": [*notes, LITTLE] if hits and how_sure == "little" else notes}
         else:
             rows = [one for one in reading.beliefs.holdings if _fits(documents, today, asked, one)]

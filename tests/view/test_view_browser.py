@@ -173,7 +173,6 @@ def test_a_slash_leads_to_the_search_and_a_hit_to_its_line(chromium: Chromium, t
         page.keyboard.type("gate weighs")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="gate weighs").wait_for()
-        page.get_by_role("link", name="More").click()
         page.locator("main li").nth(10).wait_for()
         page.locator("main li small a").first.click()
         page.locator(".at mark").first.wait_for()
