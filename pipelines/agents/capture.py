@@ -144,7 +144,7 @@ class Capture:
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
-        self.tools, self.dry = frozenset[str](), False
+        self.tools = frozenset[str]()
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, KeptSession] = {}
 
@@ -186,13 +186,12 @@ class Capture:
                     fault = f"has no turn in a known form (line {transcript.strange} is in another one)"
                 return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
             days = tuple(sorted(turns.lines))
-            if not self.dry:
-                if recorder.lines > kept.lines or not (self.root / session.file).exists():
-                    keep(self.root, copy, session.file)
-                for day in days:
-                    text = "".join(turns.lines[day]).encode(errors="replace").decode()
-                    append_to_log(self.root, day, lambda log, text=text: f"{heading_above(session, log)}{text}")  # type: ignore[misc]
-        if recorder.lines > kept.lines and not self.dry:
+            if recorder.lines > kept.lines or not (self.root / session.file).exists():
+                keep(self.root, copy, session.file)
+            for day in days:
+                text = "".join(turns.lines[day]).encode(errors="replace").decode()
+                append_to_log(self.root, day, lambda log, text=text: f"{heading_above(session, log)}{text}")  # type: ignore[misc]
+        if recorder.lines > kept.lines:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
             late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
             note_kept(self.root, KeptSession(session.file, kept.head, *told, late))
@@ -260,7 +259,7 @@ class _Turns:
     def __init__(self, capture: Capture, path: Path, kept: KeptSession, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
-        self._seals = load_seals(make=not capture.dry)
+        self._seals = load_seals(make=True)
         self.outside = Outside(capture.tools)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None

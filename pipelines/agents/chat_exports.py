@@ -83,7 +83,7 @@ def read_chats(path: Path) -> tuple[list[Conversation], int]:
 
 
 def capture_chats(
-    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation], *, dry: bool = False
+    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
 ) -> list[CapturedSession]:
     """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
 
@@ -96,14 +96,12 @@ def capture_chats(
         now: the moment of the import: nothing was said later.
         export: the file that they come from.
         chats: the conversations.
-        dry: whether to write nothing.
 
     Raises:
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
     capture, found = Capture(root, settings, now, "", "", headless=False), list[CapturedSession]()
-    capture.dry = dry
     with capture_lock(root):
         known = read_kept(root)
         for chat in chats:

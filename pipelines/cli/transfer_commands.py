@@ -49,10 +49,9 @@ def curate_export(*, file: str, root: Path) -> None:
 
 @click.command()
 @click.argument("export", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Say what would be new, and change nothing.")
 @json_option("Print one JSON object.")
 @with_memory
-def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMemory) -> None:
+def curate_import(*, export: Path, as_json: bool, opened: OpenMemory) -> None:
     """Take in the conversations of ChatGPT or claude.ai. EXPORT is conversations.json, or the zip file.
 
     What you and the assistant said goes to the logs of its days, as `curate capture` does it, and the next run reads
@@ -66,7 +65,7 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
     )
 
     chats, empty = read_chats(export)
-    found = capture_chats(*opened, export, chats, dry=dry_run)
+    found = capture_chats(*opened, export, chats)
     new = [one for one in found if one.turns]
     messages, yours = sum(one.turns for one in new), sum(one.owners for one in new)
     redacted = sum(one.redacted for one in found)
@@ -74,7 +73,7 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
     if as_json:
         say_json({
             "programs": programs, "conversations": len(chats), "empty": empty, "new": len(new), "messages": messages,
-            "yours": yours, "redacted": redacted, "days": days, "dry_run": dry_run,
+            "yours": yours, "redacted": redacted, "days": days,
         })  # fmt: skip
         return
     names = " and ".join(TITLES[one] for one in programs)
@@ -83,9 +82,6 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
         return
     span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
     what = f"{count(messages, 'message')} of {count(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
-    if dry_run:
-        say(f"Would import {what}. Nothing was changed.")
-        return
     say(f"Imported {what}. The next run reads them.")
     if redacted:
         warn(f"Secrets in {count(redacted, 'message')} are redacted.")

@@ -85,5 +85,3 @@ def test_state_that_is_damaged_is_named_with_what_restores_it(alpha: Memory) -> 
         alpha.git(*command.split()[1:])
     assert alpha.read("State/tombstones.jsonl") == stones
     assert faults(alpha, exits=0) == []
-
-
