@@ -46,7 +46,6 @@ class InstallRequest:
     Args:
         program: how to call `curate` for the memory.
         home: the person's home folder.
-        folder: the project to install for, or None for the person's own settings.
         agents_md: the AGENTS.md to change, or None for the usual one.
         time: when nights begin, `HH:MM`; empty to keep the time that is installed, else 02:00.
         zone: the memory's time zone if it is not the machine's, else empty.
@@ -54,7 +53,6 @@ class InstallRequest:
 
     program: Program
     home: Path
-    folder: Path | None = None
     agents_md: Path | None = None
     time: str = ""
     zone: str = ""

@@ -33,7 +33,7 @@ from pipelines.store.state import read_record, write_record
 from pipelines.store.transcripts.reader import DATABASE, open_transcript, sessions_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pipelines.settings import Settings
 
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 _SUBAGENTS = "subagents"
 _BY_PERSON = re.compile(rb'"kind":\s?"human"|"agentId":\s?"aside_question-')
 _SESSION = re.compile(r".+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
-_CWD = re.compile(rb'"cwd":\s?("(?:[^"\\]|\\.)*")')
-_HEAD = 1 << 16
 _RECORD = "sweep.json"
 _BACK = 2 * 24 * 3600 * 1_000_000_000
 _QUIET = ("", NOTHING_YET, NO_TURN)
@@ -89,22 +87,6 @@ def _has_person(path: str) -> bool:
     with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123  many files, no Path made of each
         return any(map(_BY_PERSON.search, file))
     return True
-
-
-def _of_projects(projects: Sequence[str]) -> Callable[[Path], IO[bytes]]:
-    """Return what opens a session that began in one of some folders; any other one is empty."""
-
-    def opened(path: Path) -> IO[bytes]:
-        source = open_kept(path)
-        found = _CWD.search(source.read(_HEAD))
-        source.seek(0)
-        here = f"{json.loads(found[1])}/" if found else ""
-        if any(here.startswith(f"{one}/") for one in projects):
-            return source
-        source.close()
-        return BytesIO()
-
-    return opened
 
 
 def _is_like_one(name: str) -> bool:
@@ -157,7 +139,6 @@ class SweptAgent:
         last: when the newest captured session was written, in nanoseconds; 0 if there is none.
         files: path → size and time of what was looked at.
         passed: path → why it was not captured.
-        projects: the folders of projects whose own settings were told to name the memory.
     """
 
     since: int
@@ -165,7 +146,6 @@ class SweptAgent:
     last: int
     files: dict[str, list[int]]
     passed: dict[str, str]
-    projects: Sequence[str] = ()
 
     @classmethod
     def read(cls, row: object) -> SweptAgent:
@@ -209,24 +189,13 @@ class _Source:
         return [one for one in self.kept if known.is_new(one)]
 
 
-def note_project(root: Path, agent: str, folder: Path) -> None:
-    """Record that a project's own settings name a memory, so that the sessions of that project are swept."""
-    if agent in AGENTS_SESSIONS:
-        record = read_record(root, _RECORD)
-        known = SweptAgent.read(record.get(agent))
-        folders = sorted({*known.projects, str(folder)})
-        write_record(root, _RECORD, {**record, agent: replace(known, projects=folders).to_json()})
-
-
-def _sources(root: Path, record: Mapping[str, object]) -> Iterator[tuple[str, _Source]]:
+def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
     """Yield the agents whose settings name a memory, and the programs with an entry point."""
     if os.environ.get("HOME"):
         asked = InstallRequest(this_program(root), Path.home())
         for agent in AGENTS_SESSIONS:
-            is_whole, known = gives_sessions(agent, asked), SweptAgent.read(record.get(agent))
-            own = [one for one in known.projects if gives_sessions(agent, replace(asked, folder=Path(one)))]
-            if is_whole or own:
-                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept if is_whole else _of_projects(own))
+            if gives_sessions(agent, asked):
+                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept)
     for point in other_programs():
         try:
             module = point.load()
@@ -272,7 +241,7 @@ def sweep(
     """
     record, told = read_record(root, _RECORD), list[CapturedSession]()
     clock = max(now, datetime.now(UTC))
-    for name, source in _sources(root, record):
+    for name, source in _sources(root):
         known, passed = SweptAgent.read(record.get(name)), dict(source.passed)
         new = _opened_up(source.new_since(known), known, passed)
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
@@ -312,7 +281,7 @@ def _opened_up(new: list[Kept], known: SweptAgent, passed: dict[str, str]) -> li
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
     record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
-    for name, source in _sources(root, record):
+    for name, source in _sources(root):
         known = SweptAgent.read(record.get(name))
         waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in source.new_since(known))
         found[name] = known, known.sentence(waiting)

@@ -82,7 +82,6 @@ class SettingsPlace:
         folder: its folder, in the home folder.
         variable: the environment variable that names another folder; empty if there is none.
         mac: the folder on a Mac, in the home folder, if that differs.
-        project: the file that the program reads in a project's folder; empty if it reads none.
         named: the environment variable that names another file; empty if there is none.
     """
 
@@ -90,13 +89,10 @@ class SettingsPlace:
     folder: str = ""
     variable: str = ""
     mac: str = ""
-    project: str = ""
     named: str = ""
 
     def path(self, asked: InstallRequest) -> Path:
-        """Return the file for a person, or for their project."""
-        if asked.folder:
-            return asked.folder / self.project
+        """Return the file."""
         if self.mac and sys.platform == "darwin":
             return asked.home / self.mac / self.file
         return _named_path(self.named, _named_path(self.variable, asked.home / self.folder) / self.file)
@@ -116,7 +112,6 @@ class Agent:
         head: what the file of hooks must hold besides.
         grouped: whether hooks are listed in groups.
         notes: what a person should know after an installation.
-        project_notes: what they should know besides after one for a project.
     """
 
     title: str
@@ -128,7 +123,6 @@ class Agent:
     head: Mapping[str, Any] = field(default_factory=dict)
     grouped: bool = True
     notes: tuple[str, ...] = ()
-    project_notes: tuple[str, ...] = ()
 
     @property
     def settings(self) -> SettingsPlace:
@@ -137,37 +131,34 @@ class Agent:
 
 
 _STDIO = {"type": "stdio"}
-_GEMINI = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
+_GEMINI = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME")
 _READS_BLOCK = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
 AGENTS: Mapping[str, Agent] = {
     "claude-code": Agent(
         "Claude Code",
-        SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
+        SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR"),
         entry=_STDIO,
         hooks=CLAUDE_HOOKS,
-        hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
+        hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR"),
         notes=(_NEW_SESSIONS,),
-        project_notes=("Claude Code asks once before it uses the MCP server of a project.",),
     ),
     "codex": Agent(
         "Codex",
-        SettingsPlace("config.toml", ".codex", "CODEX_HOME", project=".codex/config.toml"),
+        SettingsPlace("config.toml", ".codex", "CODEX_HOME"),
         keys=("mcp_servers",),
         hooks=_CODEX_HOOKS,
-        hooks_file=SettingsPlace("hooks.json", ".codex", "CODEX_HOME", project=".codex/hooks.json"),
+        hooks_file=SettingsPlace("hooks.json", ".codex", "CODEX_HOME"),
         notes=("Codex runs a new or changed hook only after you trust it: start `codex` and open /hooks.",),
-        project_notes=("Codex reads the settings of a project only if you trust the project.",),
     ),
     "cursor": Agent(
         "Cursor",
-        SettingsPlace("mcp.json", ".cursor", project=".cursor/mcp.json"),
+        SettingsPlace("mcp.json", ".cursor"),
         entry=_STDIO,
         hooks=_CURSOR_HOOKS,
-        hooks_file=SettingsPlace("hooks.json", ".cursor", project=".cursor/hooks.json"),
+        hooks_file=SettingsPlace("hooks.json", ".cursor"),
         head={"version": 1},
         grouped=False,
         notes=("Open a new chat in Cursor: it starts with the memory.", f"Cursor {_READS_BLOCK}"),
-        project_notes=("Cursor runs the hooks of a project only if you trust the workspace.",),
     ),
     "claude-desktop": Agent(
         "Claude Desktop",
@@ -183,13 +174,7 @@ AGENTS: Mapping[str, Agent] = {
     ),
     "vscode": Agent(
         "VS Code",
-        SettingsPlace(
-            "Code/User/mcp.json",
-            ".config",
-            "XDG_CONFIG_HOME",
-            "Library/Application Support",
-            project=".vscode/mcp.json",
-        ),
+        SettingsPlace("Code/User/mcp.json", ".config", "XDG_CONFIG_HOME", "Library/Application Support"),
         keys=("servers",),
         entry=_STDIO,
         notes=("VS Code asks once whether you trust the server, before it starts it.", f"VS Code {_READS_BLOCK}"),
@@ -249,11 +234,9 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
 
     Raises:
         BadFile: OpenClaw's settings are not JSON.
-        UsageFault: a project was named, and the agent has no settings for a project; or its plugin does all of it.
+        UsageFault: the agent's plugin does all of it.
     """
     agent = AGENTS[name]
-    if asked.folder and not agent.servers.project:
-        raise UsageFault(f"{agent.title} has no settings for a project.", "Leave --project-dir out.")
     if adding and name == "claude-code" and (plugin := enabled_plugin(asked)):
         raise UsageFault(
             f"The plugin {plugin} is enabled in Claude Code and does the same.",
@@ -275,7 +258,7 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
     if not adding:
         return InstallPlan(tuple(edits), ("Sessions that are running keep the memory until they end.",))
-    return InstallPlan(tuple(edits), (*agent.notes, *(agent.project_notes if asked.folder else ())))
+    return InstallPlan(tuple(edits), agent.notes)
 
 
 def _edit_settings(path: Path, *changes: Change) -> Edit:
@@ -322,7 +305,7 @@ def plan_agents(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     Raises:
         UsageFault: the file is the memory's own AGENTS.md, which needs no block.
     """
-    file = asked.agents_md or (asked.folder or Path.cwd()) / "AGENTS.md"
+    file = asked.agents_md or Path.cwd() / "AGENTS.md"
     if adding and (file.parent / SETTINGS).exists():
         raise UsageFault(
             f"{file} is a memory's own file and already says how to use it.",

@@ -11,7 +11,6 @@ import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
-from pipelines.agents.session_places import note_project
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import (
     NoScheduler,
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
 _OPTIONS = (
     click.argument("target", type=click.Choice(list(TARGETS)), required=False, metavar="TARGET"),
     click.option(
-        "--project-dir",
-        "folder",
-        type=click.Path(path_type=Path, file_okay=False, exists=True),
-        metavar="DIR",
-        help="Change the settings of the project in DIR instead of your own.",
-    ),
-    click.option(
         "--agents-md",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
@@ -54,7 +46,7 @@ _OPTIONS = (
 
 
 def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `TARGET --project-dir --agents-md --print`."""
+    """Give a verb `TARGET --agents-md --print`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -69,10 +61,9 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_target_options
 @memory_option
-def curate_install(  # noqa: PLR0913  one for each flag
+def curate_install(
     *,
     target: str | None,
-    folder: Path | None,
     agents_md: Path | None,
     only_print: bool,
     time: str,
@@ -86,7 +77,7 @@ def curate_install(  # noqa: PLR0913  one for each flag
     """
     name = target or ("agents" if agents_md else "")
     if not name:
-        _list_targets(memory, folder, agents_md)
+        _list_targets(memory, agents_md)
         return
     root = find_memory(named_memory(memory))
     if time and name not in NIGHTLY:
@@ -94,13 +85,11 @@ def curate_install(  # noqa: PLR0913  one for each flag
     if read_with_login and name not in LOGINS:
         raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     zone = zone_of_nights(root) if name in NIGHTLY else ""
-    asked = asked_for(root, folder, agents_md, time, zone)
+    asked = asked_for(root, agents_md, time, zone)
     carry_out_or_show(name, asked, adding=True, only_print=only_print)
-    if asked.folder and not only_print:
-        note_project(root, name, asked.folder)
     if read_with_login and not only_print:
         choose([name])
-    elif name in LOGINS and not folder and read_with_login is None:
+    elif name in LOGINS and read_with_login is None:
         say("`curate models` shows who reads the logs at night, and who could.")
 
 
@@ -115,20 +104,18 @@ def zone_of_nights(root: Path) -> str:
 
 @click.command()
 @_target_options
-def curate_uninstall(*, target: str | None, folder: Path | None, agents_md: Path | None, only_print: bool) -> None:
+def curate_uninstall(*, target: str | None, agents_md: Path | None, only_print: bool) -> None:
     """Remove what `curate install TARGET` wrote, for any memory. Everything else stays.
 
     The memory itself is not touched.
     """
-    name, asked = target or "agents", asked_for(Path(), folder, agents_md)
+    name, asked = target or "agents", asked_for(Path(), agents_md)
     if not (target or agents_md):
         raise UsageFault("Which target?", "`curate install` lists what is installed.")
     carry_out_or_show(name, asked, adding=False, only_print=only_print)
 
 
-def asked_for(
-    root: Path, folder: Path | None, agents_md: Path | None, time: str = "", zone: str = ""
-) -> InstallRequest:
+def asked_for(root: Path, agents_md: Path | None = None, time: str = "", zone: str = "") -> InstallRequest:
     """Return what a person asked for.
 
     Raises:
@@ -136,16 +123,14 @@ def asked_for(
     """
     if not os.environ.get("HOME"):
         raise UsageFault("HOME is not set, so it is unclear whose settings to change.", "Set it to your home folder.")
-    project, block = (place.expanduser().absolute() if place else None for place in (folder, agents_md))
-    return InstallRequest(this_program(root), Path.home(), project, block, time=time, zone=zone)
+    block = agents_md.expanduser().absolute() if agents_md else None
+    return InstallRequest(this_program(root), Path.home(), block, time, zone)
 
 
 def carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_print: bool) -> None:
     """Carry out the plan of a target, or show it, and say which files changed."""
     if asked.agents_md and target != "agents":
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
-    if asked.folder and target in NIGHTLY:
-        raise UsageFault(f"--project-dir is for agents, not for {target}.")
     plan = PLANS[target](asked, adding=adding)
     done = _show(plan) if only_print else _carry_out(plan, adding=adding)
     if not done:
@@ -187,7 +172,7 @@ def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
     return bool(done or table)
 
 
-def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | None) -> None:
+def _list_targets(memory: Path | None, agents_md: Path | None) -> None:
     """Print the targets: whether something is installed, and where.
 
     Raises:
@@ -199,7 +184,7 @@ def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | No
         if named_memory(memory):
             raise
         root = Path()
-    asked = asked_for(root, folder, agents_md)
+    asked = asked_for(root, agents_md)
     agents = installed_agents(asked)
     nights = {one.target: one for one in found_nights(asked)}
     say_table(("Target", "Installed", "Where"), _rows(asked, agents, nights))

@@ -81,7 +81,7 @@ def set_up(root: Path, said: SetUp) -> None:
 
 
 def _found(root: Path) -> list[str]:
-    return found_agents(asked_for(root, None, None))
+    return found_agents(asked_for(root))
 
 
 def _asked_agents(root: Path) -> list[str]:
@@ -118,7 +118,7 @@ def _named(names: str) -> list[str]:
 def _install(root: Path, name: str, time: str = "") -> None:
     """Install one target; what goes wrong with it is said, and the set-up goes on."""
     try:
-        asked = asked_for(root, None, None, time, zone_of_nights(root) if time else "")
+        asked = asked_for(root, None, time, zone_of_nights(root) if time else "")
         carry_out_or_show(name, asked, adding=True, only_print=False)
     except UsageFault:
         raise

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from pipelines.cli import run_cli
 from tests.cli.test_capture import FIRST, SECOND, said, transcript
 from tests.night.sync.machines import shared
 
@@ -157,32 +156,6 @@ def test_a_side_question_is_read_and_the_session_above_it_is_not_read_twice(memo
     memory.curate("capture", "--sweep")
     expected = ["user: Which database?", "assistant: Decision: Orders use Postgres 16."]
     assert words_of(memory) == [*expected, "user: Is Redis in use?", "assistant: It is."]
-
-
-@pytest.mark.parametrize("agent", ["claude-code", "codex"])
-def test_the_sessions_of_a_project_are_swept_where_only_it_names_the_memory(
-    memory: Memory, home: Path, agent: str
-) -> None:
-    project = made(home / "src/harbor")
-    (project / ".git").mkdir()
-    memory.curate("install", agent, "--project-dir", str(project))
-    [known] = sessions_in_status(memory)
-    assert known["agent"] == agent
-    if agent == "claude-code":
-        folder, other = made(home / ".claude/projects/-src-harbor"), made(home / ".claude/projects/-srv-x")
-        transcript(folder / "a.jsonl", FIRST | {"cwd": f"{project}/docs"})
-        transcript(other / "b.jsonl", said("user", "Elsewhere.", "2026-03-17T21:30:00Z", "b", cwd=f"{project}-2"))
-    else:
-        folder = made(home / ".codex/sessions/2026/03/17")
-        meta = {"id": "c0de", "cwd": str(project), "timestamp": "2026-03-17"}
-        transcript(folder / "rollout-a.jsonl", META | {"payload": meta}, codex("Which database?"))
-        transcript(
-            folder / "rollout-b.jsonl", META | {"payload": {**meta, "id": "b", "cwd": "/x"}}, codex("Elsewhere.")
-        )
-    memory.curate(*RUN)
-    assert words_of(memory) == ["user: Which database?"]
-    assert run_cli(["uninstall", agent, "--project-dir", str(project)]) == 0
-    assert not sessions_in_status(memory)
 
 
 def test_archived_sessions_of_codex_count_once(memory: Memory, home: Path) -> None:

@@ -107,18 +107,7 @@ def test_settings_that_changed_meanwhile_lose_only_what_is_ours(memory: Memory) 
     assert '\n    "hooks"' in settings.read_text()
 
 
-def test_a_project_and_a_mac_have_their_own_files(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    for target in ("cursor", "gemini", "vscode"):
-        memory.curate("install", target, "--project-dir", str(project))
-    assert sorted(str(path.relative_to(project)) for path in project.rglob("*.json")) == [
-        ".cursor/hooks.json", ".cursor/mcp.json", ".gemini/settings.json", ".vscode/mcp.json",
-    ]  # fmt: skip
-    said = memory.curate("install", "claude-desktop", "--project-dir", str(project), exits=2)
-    assert "has no settings for a project" in said
+def test_a_mac_has_its_own_files(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     for target in ("claude-desktop", "vscode"):
         memory.curate("install", target)

@@ -274,22 +274,6 @@ def test_what_another_program_writes_meanwhile_is_kept(
     assert list(json.loads(settings.read_text())) == ["theirs", "hooks"]
 
 
-def test_a_project_of_its_own(memory: Memory, home: Path, tmp_path: Path, uninstall: Callable[..., str]) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    told = memory.curate("install", "claude-code", "--project-dir", str(project))
-    assert "asks once" in told
-    assert commands(project / ".claude/settings.json", "SessionStart")
-    assert "memcurate" in json.loads((project / ".mcp.json").read_text())["mcpServers"]
-    memory.curate("install", "codex", "--project-dir", str(project))
-    assert commands(project / ".codex/hooks.json", "SessionStart")
-    assert list(home.iterdir()) == []
-    uninstall("claude-code", "--project-dir", str(project))
-    uninstall("codex", "--project-dir", str(project))
-    assert [path for path in project.rglob("*") if path.is_file()] == []
-    memory.curate("install", "openclaw", "--project-dir", str(project), exits=2)
-
-
 def test_codex_keeps_its_comments(memory: Memory, home: Path, uninstall: Callable[..., str]) -> None:
     text = '# mine\nmodel = "gpt-5"   # the good one\n\n[mcp_servers.docs]\ncommand = "docs"\n'
     settings = write(home / ".codex/config.toml", text)
@@ -364,7 +348,9 @@ def test_the_block_of_a_project_and_marks_that_are_broken(
     assert "exactly one" in memory.curate("install", "agents", exits=1)
     assert "exactly one" in uninstall("agents", exits=1)
     assert file.read_text() == "<!-- memcurate:begin -->\nopen\n"
-    assert "a memory's own file" in memory.curate("install", "agents", "--project-dir", str(memory.root), exits=2)
+    assert "a memory's own file" in memory.curate(
+        "install", "agents", "--agents-md", str(memory.root / "AGENTS.md"), exits=2
+    )
 
 
 def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[..., str]) -> None:
@@ -373,7 +359,6 @@ def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[
     assert "openclaw" in told
     memory.curate("install", "vim", exits=2)
     memory.curate("install", "codex", "--agents-md", str(tmp_path / "x.md"), exits=2)
-    memory.curate("install", "codex", "--project-dir", str(tmp_path / "nowhere"), exits=2)
     assert "There is no memory" in run_and_say(["install", "codex", "--memory", str(tmp_path / "none")])
     uninstall("nothing", exits=2)
 

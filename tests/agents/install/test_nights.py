@@ -117,9 +117,8 @@ def test_without_a_home_nothing_is_written(memory: Memory, monkeypatch: pytest.M
         assert "HOME is not set" in memory.curate("install", target, exits=2)
 
 
-def test_options_of_agents_are_not_for_nights(memory: Memory) -> None:
+def test_options_of_nights_are_not_for_agents(memory: Memory) -> None:
     assert "--time is for cron" in memory.curate("install", "codex", "--time", "02:00", exits=2)
-    assert "--project-dir is for agents" in memory.curate("install", "cron", "--project-dir", "/", exits=2)
 
 
 # ---------------------------------------------------------------- what is installed is what stands in deploy/
