@@ -86,6 +86,10 @@ def tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
     """
     reader = night.extractor
     if not isinstance(reader, ModelExtractor):
+        if as_json:
+            say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
+        else:
+            say("Rules read the logs, so no model is asked and nothing is paid.")
         return
     counting, calls = unread_calls(night, reader, replies)
     estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]

@@ -16,6 +16,8 @@ from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
 from pipelines.queries.startup.fast import find_root
+from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +34,6 @@ _MILLION = 1_000_000
 def curate_models(context: click.Context) -> None:
     """Show who reads the logs, which embedder search uses, why, and what else is available."""
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
-    from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     if context.invoked_subcommand:
         return
@@ -63,8 +63,6 @@ def fetch(*, name: str | None) -> None:
     """
     from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embedders.fetch import SOURCES, fetch_model, fetch_named  # noqa: PLC0415  as above
-    from pipelines.search.embedders.pinned_model import MINILM, models_folder  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder
     models = models_folder(os.environ)
@@ -114,7 +112,6 @@ def choose(names: Sequence[str]) -> None:
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     file = user_file(os.environ)
     if file is None:

@@ -21,7 +21,6 @@ from pipelines.clock import day_words
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
@@ -153,9 +152,9 @@ def _aligned(rows: Sequence[Sequence[str]]) -> tuple[int, list[str]]:
     return sum(widths[:-1]) + len(_GAP) * (len(widths) - 1), [_GAP.join(row).rstrip() for row in padded]
 
 
-def day_shown(day: str, today: dt.date | None = None) -> str:
+def day_shown(day: str) -> str:
     """Return a day as people say it, on a terminal; elsewhere, and where it is none, as it is."""
-    return day_words(day, today or datetime.now().astimezone().date()) if on_terminal() else day
+    return day_words(day, datetime.now().astimezone().date()) if on_terminal() else day
 
 
 def moment_shown(when: str) -> str:

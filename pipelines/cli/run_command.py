@@ -97,7 +97,9 @@ def curate_run(  # noqa: PLR0913  one option each
     opened = open_memory(memory, now)
     user, night, replies = _night_here(opened, again, provider, max_usd, keeps=not (estimate or dry_run))
     if estimate:
-        _tell_estimate(night, replies, as_json=as_json)
+        from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  few runs are estimated
+
+        tell_estimate(night, replies, as_json=as_json)
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
@@ -143,17 +145,6 @@ def _run_here(
         print_report(report, user)
         say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
     return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code
-
-
-def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    if night.writer:
-        from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  only models cost
-
-        tell_estimate(night, replies, as_json=as_json)
-    elif as_json:
-        say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
-    else:
-        say("Rules read the logs, so no model is asked and nothing is paid.")
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
-    from pipelines.search.vectors import VectorModel
 
 
 def spare_threads() -> None:
@@ -70,27 +69,18 @@ def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequ
         return asked, (str(fault),)
     if embedder is None:
         why = why if made_by else ""  # without vectors before, nothing is missed
-    elif made_by is None:
-        why = _NONE_YET
-    elif made_by.name != embedder.name:
-        why = _other(made_by, embedder.name)
+    elif made_by is None or made_by.name != embedder.name:
+        why = _NO_VECTORS.format(embedder.name)
     else:
         vector, why = vector_of(embedder, query)
-        if vector is None or (numbers := len(vector)) == made_by.dimension:
+        if vector is None or len(vector) == made_by.dimension:
             asked = asked._replace(vector=vector, embedder=embedder.name)
         else:  # some embedders know their dimension only from an answer over the network
-            why = _other(made_by, f"{embedder.name} ({numbers} numbers)")
+            why = _NO_VECTORS.format(embedder.name)
     return asked, (why,) if why else ()
 
 
-_NONE_YET = "This answer uses words only. `curate index`, or the next run, makes the vectors for search by meaning."
-
-
-def _other(model: VectorModel, embedder: str) -> str:
-    return (
-        f"The index has vectors of {model.name} ({model.dimension} numbers), but the embedder is {embedder}. This"
-        " answer uses words only; `curate index` embeds again."
-    )
+_NO_VECTORS = "This answer uses words only. `curate index`, or the next run, makes the vectors of {} for search by meaning."
 
 
 _FRESHENING = threading.Lock()
