@@ -77,7 +77,7 @@ def curate_install(
     """
     name = target or ("agents" if agents_md else "")
     if not name:
-        _list_targets(memory, agents_md)
+        _list_targets(memory)
         return
     root = find_memory(named_memory(memory))
     if time and name not in NIGHTLY:
@@ -172,7 +172,7 @@ def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
     return bool(done or table)
 
 
-def _list_targets(memory: Path | None, agents_md: Path | None) -> None:
+def _list_targets(memory: Path | None) -> None:
     """Print the targets: whether something is installed, and where.
 
     Raises:
@@ -184,7 +184,7 @@ def _list_targets(memory: Path | None, agents_md: Path | None) -> None:
         if named_memory(memory):
             raise
         root = Path()
-    asked = asked_for(root, agents_md)
+    asked = asked_for(root)
     agents = installed_agents(asked)
     nights = {one.target: one for one in found_nights(asked)}
     say_table(("Target", "Installed", "Where"), _rows(asked, agents, nights))

@@ -80,7 +80,7 @@ def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequ
     return asked, (why,) if why else ()
 
 
-_NO_VECTORS = "This answer uses words only. `curate index`, or the next run, makes the vectors of {} for search by meaning."
+_NO_VECTORS = "This answer uses words only. `curate index`, or the next run, makes the vectors of {}."
 
 
 _FRESHENING = threading.Lock()

@@ -40,12 +40,12 @@ on("submit", (event) => {
   sent = true;
 });
 on("pageshow", () => {
-  const [where, height] = JSON.parse(sessionStorage.stood ?? "[]");
-  delete sessionStorage.stood;
-  where === location.href && scrollTo(0, height);
   sent = false;
   document.body.classList.remove("sent");
 });
+const [where, height] = JSON.parse(sessionStorage.stood ?? "[]");
+delete sessionStorage.stood;
+where === location.href && scrollTo(0, height);
 
 // No page is left with unsaved words unasked.
 onbeforeunload = (event) => {
