@@ -118,25 +118,18 @@ def curate_pin(idents: tuple[str, ...], opened: OpenMemory, *, off: bool) -> Non
 
     ID is the start of an item's id, or a few words of it. The opposite is `curate set ID last=yes`.
     """
-    _set_pin(idents, opened, pinned=not off)
-
-
-def _set_pin(names: tuple[str, ...], opened: OpenMemory, *, pinned: bool) -> None:
-    """Pin or unpin items in one commit, and say so."""
-    verb = "pin" if pinned else "unpin"
-    with change_by_hand(*opened, f"curate {verb}") as held:
+    with change_by_hand(*opened, "curate pin") as held:
         after = dict(held.documents)
-        idents = [item_named(after, name) for name in names]
-        for ident in idents:
-            item = placed_item(after, ident)[1].item
-            if pinned and not item.active:
-                raise UsageFault(f"{ident} is {item.status}.", "Only live and open items can be pinned.")
-            after = with_item_changed(after, ident, lambda item: replace(item, pinned=pinned))
+        names = [item_named(after, ident) for ident in idents]
+        for name in names:
+            item = placed_item(after, name)[1].item
+            if not (off or item.active):
+                raise UsageFault(f"{name} is {item.status}.", "Only live and open items can be pinned.")
+            after = with_item_changed(after, name, lambda item: replace(item, pinned=not off))
         if after != held.documents:
-            summary = f"{verb.capitalize()} {', '.join(idents[:_SHOWN])}"
-            held.write(ManualChange(after, summary, changed=len(idents)))
-    now = "pinned" if pinned else "not pinned"
-    say(*(f"{ident} in {placed_item(after, ident)[0]} is {now}." for ident in idents))
+            summary = f"{'Unpin' if off else 'Pin'} {', '.join(names[:_SHOWN])}"
+            held.write(ManualChange(after, summary, changed=len(names)))
+    say(*(f"{name} in {placed_item(after, name)[0]} is {'not ' if off else ''}pinned." for name in names))
 
 
 @click.command()

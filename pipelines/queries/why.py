@@ -46,8 +46,6 @@ class Witness:
         role: who spoke, user or assistant; empty if the record cannot be read.
         text: what was said, shortened.
         time: when, ISO 8601, or empty.
-        session: the session's id, or empty.
-        tool: the program that wrote it, or empty.
         why_not: why it cannot be shown, as the end of a sentence that begins with the place; else empty.
     """
 
@@ -55,8 +53,6 @@ class Witness:
     role: str = ""
     text: str = ""
     time: str = ""
-    session: str = ""
-    tool: str = ""
     why_not: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +60,7 @@ class Witness:
         record: dict[str, Any] | None = None
         if self.found.record:
             path, line = self.found.record
-            fields = ("role", "text", "time", "session", "tool", "why_not")
+            fields = ("role", "text", "time", "why_not")
             record = {"path": path, "line": line} | {name: getattr(self, name) or None for name in fields}
         return self.found.to_json() | {"record": record}
 
@@ -176,7 +172,7 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if turn.time else ""
-    return Witness(found, turn.role.value, without_secrets(text), time, turn.session, turn.tool)
+    return Witness(found, turn.role.value, without_secrets(text), time)
 
 
 def trust_label(item: Item) -> str:
