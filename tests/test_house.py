@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 88_620, "night": 56_170, "search": 34_680, "extract": 34_550, "cli": 29_350, "queries": 22_250,
-    "agents": 24_850, "view": 25_130, "review": 15_840, "loose": 13_010,
+    "store": 88_620, "night": 56_170, "search": 34_680, "extract": 34_550, "cli": 28_900, "queries": 22_290,
+    "agents": 24_140, "view": 24_120, "review": 15_840, "loose": 13_010,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 344_410
+WHOLE = 342_710
 
 
 def test_no_room_outgrows_its_budget() -> None:
