@@ -111,7 +111,7 @@ def day_words(day: str, today: date) -> str:
     ago = (today - one).days
     if -1 <= ago <= 1:
         return ("tomorrow", "today", "yesterday")[ago + 1]
-    if -2 * _WEEK.days < ago < 0:
+    if ago in range(-13, -1):
         return f"in {-ago} days"
     return f"{one.day} {one:%b}{f' {one.year}' if one.year != today.year else ''}"
 

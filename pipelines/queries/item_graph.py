@@ -139,6 +139,7 @@ DEPENDENTS: Final[Relations] = {
     "supports": ("is supported by it", True),
     "part-of": ("is made of it", True),
     "next": ("follows on it", True),
+    SUPERSEDES: ("was superseded by it", True),
 }
 """What depends on an item, and would be in doubt without it."""
 PREDECESSORS: Final[Relations] = {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)}

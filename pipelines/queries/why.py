@@ -78,7 +78,8 @@ class Why:
         grounds: what it rests on, directly or through other items.
         superseded: what it replaced, newest first.
         successors: what replaced it.
-        dependents: what would be in doubt without it, directly or through other items.
+        dependents: what would be in doubt without it: what rests on it, directly or through other items, and what it
+            replaced.
         outdated: what it rests on that no longer holds, if it is itself believed.
         part_of: the episodes that mention it, as `Episodes/2026-04.md#2026-04-09`.
     """

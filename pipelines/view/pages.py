@@ -210,6 +210,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """
     root, beliefs = reading.root, reading.beliefs
     found = why(root, Git(root), asked["ident"], beliefs)
+    old = {step.id for step in found.superseded}
     steps = (*reversed(found.superseded), Step("", "", found.holding), *found.successors)
     life = [step.holding.item for step in steps if step.holding]
     said = [one.text.split() for one in life]
@@ -217,6 +218,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     return {
         "title": found.item.text,
         "why": found,
+        "impact": [step for step in found.dependents if step.id not in old],
         "home": document_id(found.holding.path),
         "life": [(one, " ".join(words[same:])) for one, words in zip(life, said, strict=True)],
         "homes": reading.homes,
