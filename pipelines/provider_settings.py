@@ -123,11 +123,7 @@ class Price:
         output: tokens received, thinking included.
         cached: tokens read from the provider's cache; by default the price of input.
         written: tokens written to the cache; by default the price of input.
-        long_from: the input tokens above which a call costs more; 0 for never.
-        long_input: the factor for input then.
-        long_output: the factor for output then.
-        date: the day the price was looked up.
-        source: where it was looked up.
+        is_own: whether the user's settings say so.
     """
 
     model: str
@@ -135,23 +131,17 @@ class Price:
     output: float
     cached: float | None = None
     written: float | None = None
-    long_from: int = 0
-    long_input: float = 1.0
-    long_output: float = 1.0
-    date: str = ""
-    source: str = ""
+    is_own: bool = False
 
     def cost(self, usage: Usage) -> float:
         """Return the cost of a call with this usage, in USD; a cost reported by the provider overrides the table."""
-        if usage.usd and self.date:
+        if usage.usd and not self.is_own:
             return usage.usd
-        is_long = 0 < self.long_from < usage.input_tokens
         plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
         sent = plain * self.input
         sent += usage.cached_tokens * (self.input if self.cached is None else self.cached)
         sent += usage.written_tokens * (self.input if self.written is None else self.written)
-        received = usage.output_tokens * self.output
-        return (sent * (self.long_input if is_long else 1) + received * (self.long_output if is_long else 1)) / _MILLION
+        return (sent + usage.output_tokens * self.output) / _MILLION
 
     def worst(self, input_tokens: int, output_tokens: int) -> float:
         """Return the most that a call of this size may cost: all input is written to the cache."""

@@ -130,7 +130,8 @@ class _Endpoint(_Table):
         )
 
 
-InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
+InputTokens = Annotated[int, Field(ge=500, le=40_000)]
+"""Longer calls gain nothing, and above 100,000 tokens in all some models cost several times as much."""
 Seconds = Annotated[float, Field(ge=1, le=86_400)]
 
 
@@ -312,9 +313,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         logins={name: getattr(file, name.replace("-", "_")).settings(name) for name in LOGINS},
         exec=file.exec,
         caps=file.limits,
-        prices=tuple(
-            Price(pattern, **one.model_dump(), source="the user's settings") for pattern, one in file.prices.items()
-        ),
+        prices=tuple(Price(pattern, **one.model_dump(), is_own=True) for pattern, one in file.prices.items()),
         embedder=_embedder(file.embedder, environ),
         ping=file.ping.url,
         rules_from=file.rules_from,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
 
 from pipelines.provider_settings import DEFAULT_MODELS, OWN_MODEL, Price, price_of, price_table
@@ -13,8 +11,6 @@ from pipelines.usage import Usage
 def test_the_table_is_whole_and_knows_every_default() -> None:
     for price in price_table():
         assert 0 <= price.input <= price.output, price.model
-        assert date.fromisoformat(price.date) <= date(2026, 12, 31)
-        assert price.source, price.model
     assert len({price.model for price in price_table()}) == len(price_table())
     for provider, model in DEFAULT_MODELS.items():
         assert price_of(f"{provider}:{model}") or model == OWN_MODEL, model
