@@ -203,9 +203,9 @@ def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tup
             return None
         return believed(rules, rule, found, data)
     begin, end = found.span("secret") if "secret" in rule.pattern.groupindex else found.span()
-    if not checked(rules, rule, data[begin - rule.before : end]) or rule.is_named(data, begin):
+    if not checked(rules, rule, data[begin:end]) or rule.is_named(data, begin):
         return None
-    return begin - rule.before, end
+    return begin, end
 
 
 def _joined(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

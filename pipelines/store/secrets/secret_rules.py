@@ -58,7 +58,6 @@ class Rule(NamedTuple):
     source: str
     keywords: Sequence[str] = ()
     words: Sequence[str] = ()
-    before: int = 0
     value: str = ""
     check: str = ""
     near: Sequence[str] = ()
@@ -81,7 +80,7 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.encode())
 
 
-_FIELDS = ("keywords", "words", "near", "unless", "value", "check", "before")
+_FIELDS = ("keywords", "words", "near", "unless", "value", "check")
 
 
 class Rules(NamedTuple):
