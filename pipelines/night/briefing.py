@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import citable_items, joined, next_steps, with_due
 from pipelines.store.document import (
+    ORDER,
     STATE_TITLE,
     Document,
     kept_with_document,
     newest_day,
 )
-from pipelines.store.generated import is_vetoed, sentences_under, with_rows, words_of
+from pipelines.store.generated import Sentence, is_vetoed, sentences_under, with_sentences, words_of
 from pipelines.store.item import Item, ItemType
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import GENERAL, USER, Kind
@@ -111,8 +112,8 @@ def with_briefing(
 def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
     """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
     pages = {_page_of(line) for line in under(document, section.title)} - {""}
-    rows = (row for row in section.rows if not is_vetoed("", words_of(row), (), vetoed))
-    return [row for row in rows if _page_of(row) not in pages]
+    rows = (row for row in map(words_of, section.rows) if _page_of(row) not in pages)
+    return [row for row in rows if not is_vetoed(section.title, row, (), vetoed)]
 
 
 def _page_of(row: str) -> str:
@@ -125,9 +126,8 @@ def _written(document: Document, sections: Sequence[Section], shown: Mapping[str
     for one in sections:
         if left := len(one.rows) - shown[one.title]:
             rows[one.title].append(f"- {left} more: {one.rest}")
-    for title in ROWS:
-        document = with_rows(document, title, rows.get(title, ()))
-    return document
+    wanted = {title: list(map(Sentence, rows.get(title, ()))) for title in ROWS}
+    return with_sentences(document, wanted, ORDER)
 
 
 def _short(text: str) -> str:

@@ -24,7 +24,7 @@ from pipelines.store.document import (
     edited,
     newest_day,
 )
-from pipelines.store.generated import without_pointers
+from pipelines.store.generated import without_rows
 from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
@@ -116,7 +116,7 @@ def prune(
     for path in [one for one in sorted(after) if one != general and one not in closed]:
         _overflow(after, path, caps.document, newest, closed, moved, vetoed)
     if BRIEFING in after:
-        after[BRIEFING] = with_briefing(without_pointers(after[BRIEFING]), (), caps.briefing)  # without their headings
+        after[BRIEFING] = with_briefing(without_rows(after[BRIEFING]), (), caps.briefing)  # without their headings
         # What leaves may need one more row, so repeat until nothing leaves.
         leaves = BRIEFING not in closed
         while leaves:

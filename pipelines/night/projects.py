@@ -18,7 +18,7 @@ from pipelines.store.document import (
     with_front_matter,
     with_marks,
 )
-from pipelines.store.generated import without_pointers, without_sentences
+from pipelines.store.generated import without_rows, without_sentences
 from pipelines.store.layout import BRIEFING, slug
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def merged_projects(documents: Mapping[str, Document], path: str, into: str) -> 
     for placed in document.items:
         if placed.item.id:
             after = moved(after, placed.item.id, into)
-    left = without_sentences(after.pop(path), lambda _title, _sentence: True)
+    left = without_sentences(after.pop(path))
     names = (document.title, document.id.rpartition("/")[2], *aliases_of(document))
     for name in names:
         if slug(name) != slug(after[into].title):
@@ -91,7 +91,7 @@ def _with_links(
     documents: Mapping[str, Document], document: Document, old: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, Document]:
     """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
-    bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
+    bare = {BRIEFING: without_rows(documents[BRIEFING])} if BRIEFING in documents else {}
     return _with_links_updated({**documents, **bare, document.path: document}, old, new)
 
 

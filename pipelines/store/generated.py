@@ -1,4 +1,4 @@
-"""Lines that a run generates in people's documents: pointers, and sentences that cite the items they rest on.
+"""Lines that a run generates in people's documents: rows of the briefing, and sentences with the items they rest on.
 
     - [Ferrywake](Projects/ferrywake.md): Goal: sell 80 % of the tickets in the app.
     The trial starts on 11 May, and the staging server is next.
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import (
-    ORDER,
     STATE_TITLE,
     Document,
     insert_rows,
@@ -33,7 +32,7 @@ from pipelines.store.wording import veto_key
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
 
 _KEYS = ("of", "is", "lines", "days", "items")
@@ -49,11 +48,11 @@ def words_of(row: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A generated sentence.
+    """A generated sentence, or a row of the briefing.
 
     Args:
-        text: one line of plain text.
-        ids: the items that it cites.
+        text: one line of plain text, or a list item.
+        ids: the items that it cites; none for a row.
         of: the `digest` of those items, if a change of them matters; else empty.
         by_code: whether code wrote it from the items' own words, and can rewrite it.
         lines: of what a model told of a day, the lines of its log, `12-14,20`; else empty.
@@ -89,13 +88,6 @@ def read_sentence(line: str, row: str) -> Sentence:
     )
 
 
-def with_rows(document: Document, title: str, rows: Sequence[str]) -> Document:
-    """Return the document with these pointers at the end of a section; without any, an empty section goes."""
-    lines, end, rows = list(document.lines), line_end(document.lines), [words_of(row) for row in rows]
-    lines = insert_rows(lines, title, [row + end for row in rows], ORDER) if rows else without_empty(lines, title)
-    return document.with_text("".join(lines), generated=dict(Sentence(row).row(title) for row in rows))
-
-
 def can_stand(text: str) -> bool:
     """Whether a text can be a line of its own without becoming a heading, a list, an item or a comment."""
     return OPENS.match(text) is not None and "<!--" not in text and "-->" not in text and fold(text) == text
@@ -118,28 +110,18 @@ def is_citable(item: Item) -> bool:
     return item.status not in _NOT_CITED and item.is_ours
 
 
-_ROWS = frozenset(title.casefold() for title in ROWS)
-
-
 @kept_with_document
 def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence]]]:
     """Return casefolded heading → its `sentences_under`, in one pass."""
     found: dict[str, list[tuple[int, Sentence]]] = {}
     for number, (title, row) in document.generated.items():
-        if (below := title.casefold()) not in _ROWS:
-            found.setdefault(below, []).append((number, read_sentence(document.lines[number], row)))
+        found.setdefault(title.casefold(), []).append((number, read_sentence(document.lines[number], row)))
     return found
 
 
 def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence]]:
     """Return the generated sentences under a heading that nobody changed, each after its line (from 0)."""
     return sentences_in(document).get(title.casefold(), [])
-
-
-def pointers_in(document: Document) -> dict[int, str]:
-    """Return line (from 0) → words of each generated pointer that nobody changed."""
-    found = document.generated.items()
-    return {number: document.lines[number].strip() for number, (title, _) in found if title.casefold() in _ROWS}
 
 
 def with_rewrapped(document: Document, was: Document) -> Document:
@@ -187,36 +169,25 @@ def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], ord
         order: the document's headings, in order.
     """
     for title, sentences in wanted.items():
-        found = sentences_under(document, title)
-        if [one for _, one in found] == sentences:
-            continue
-        rows = dict(one.row(title) for one in sentences)
-        if [one.text for _, one in found] == [one.text for one in sentences]:
-            document = document.with_text(document.text, generated=rows)
-            continue
-        ours = {number for number, _ in found}
-        lines = [line for number, line in enumerate(document.lines) if number not in ours]
-        new = [one.text + line_end(document.lines) for one in sentences]
-        lines = insert_rows(lines, title, new, order) if new else without_empty(lines, title)
-        document = document.with_text("".join(lines), generated=rows)
+        found, lines = dict(sentences_under(document, title)), document.lines
+        if not sentences or [one.text for one in found.values()] != [one.text for one in sentences]:
+            lines = [line for number, line in enumerate(lines) if number not in found]
+            new = [one.text + line_end(document.lines) for one in sentences]
+            lines = insert_rows(lines, title, new, order) if new else without_empty(lines, title)
+        document = document.with_text("".join(lines), generated=dict(one.row(title) for one in sentences))
     return document
 
 
-def without_sentences(document: Document, goes: Callable[[str, Sentence], bool]) -> Document:
-    """Return the document without the generated sentences for which `goes(heading, sentence)`."""
-    found = (
-        (document.generated[number][0], number, one) for some in sentences_in(document).values() for number, one in some
-    )
-    return _without(document, {number for title, number, one in found if goes(title, one)})
-
-
-def _without(document: Document, gone: Collection[int]) -> Document:
+def without_sentences(document: Document, goes: Callable[[str, Sentence], bool] = lambda *_: True) -> Document:
+    """Return the document without the generated sentences for which `goes(casefolded heading, sentence)`."""
+    found = ((title, number, one) for title, some in sentences_in(document).items() for number, one in some)
+    gone = {number for title, number, one in found if goes(title, one)}
     left = "".join(line for number, line in enumerate(document.lines) if number not in gone)
     return document.with_text(left) if gone else document
 
 
 def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[str]) -> bool:
-    """Whether a person deleted these words under a heading (none for a row), or what was said there about an item."""
+    """Whether a person deleted these words under a heading, or what was said there about an item."""
     return bool(vetoed) and not {_veto(title, text), *(_veto(title, one) for one in cited)}.isdisjoint(vetoed)
 
 
@@ -249,8 +220,7 @@ def told_in(document: Document, items: Mapping[str, Item]) -> frozenset[str]:
         items: the items that sentences may cite, by id.
     """
     told = [(title, one) for title, some in sentences_in(document).items() for _, one in some]
-    found = {_veto("", row) for row in pointers_in(document).values()}
-    found |= {_veto(title, one.text) for title, one in told}
+    found = {_veto(title, one.text) for title, one in told}
     return frozenset(found | {_veto(title, items[i]) for title, one in told for i in one.ids if i in items})
 
 
@@ -266,9 +236,10 @@ def without_differing(one: Document, other: Document) -> tuple[Document, Documen
     return without_sentences(one, differs), without_sentences(other, differs)
 
 
-def without_pointers(document: Document) -> Document:
-    """Return the document without generated pointers, except those that a person changed."""
-    return _without(document, pointers_in(document))
+def without_rows(document: Document) -> Document:
+    """Return the briefing without its generated rows, except those that a person changed."""
+    titles = {title.casefold() for title in ROWS}
+    return without_sentences(document, lambda title, _: title in titles)
 
 
 def _sum(text: str, digits: int) -> str:

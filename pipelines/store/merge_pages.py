@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.generated import without_differing, without_pointers, without_sentences
+from pipelines.store.generated import without_differing, without_sentences
 from pipelines.store.item import Item, Status, render_item, row_of
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
@@ -229,7 +229,7 @@ _TOKEN = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
 
 def own_words(document: Document) -> list[object]:
     """Return what no run writes: no items, questions, generated lines, or their sections."""
-    document = _without_generated(document)
+    document = without_sentences(document)
     rows = {number for placed in document.items if placed.item.id for number in range(placed.line, placed.end)}
     is_made = document.kind is Kind.EPISODE  # runs write all of its headings
     if document.path == REVIEW:
@@ -241,10 +241,6 @@ def own_words(document: Document) -> list[object]:
         if number >= document.front.lines and number not in rows and line.strip()
     ]
     return [*body, *document.front.values]
-
-
-def _without_generated(document: Document) -> Document:
-    return without_sentences(without_pointers(document), lambda *_: True)
 
 
 def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, str]]:
@@ -397,7 +393,7 @@ def _merged_body(
 ) -> tuple[str, list[Clash]]:
     """Return the text below the front matter, with a token for each item, and where people's own lines clash."""
     clashes = list[Clash]()
-    generated = (line for one in versions for line in {*one.lines}.difference(_without_generated(one).lines))
+    generated = (line for one in versions for line in {*one.lines}.difference(without_sentences(one).lines))
     made = frozenset(line.rstrip("\r\n") for line in generated)
 
     is_made = versions[1].kind is Kind.EPISODE  # runs write all of its headings

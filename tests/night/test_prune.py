@@ -13,7 +13,7 @@ from pipelines.night.caps import prune, with_caps_applied
 from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.generated import pointers_in, without_pointers
+from pipelines.store.generated import sentences_in, without_rows
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import Kind
 from pipelines.store.snapshot import Snapshot
@@ -85,7 +85,7 @@ def test_what_people_wrote_stays_even_over_the_cap() -> None:
 
 
 def pointer_rows_in(document: Document) -> list[str]:
-    return [*pointers_in(document).values()]
+    return [one.text for some in sentences_in(document).values() for _, one in some]
 
 
 def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first() -> None:
@@ -164,6 +164,6 @@ def test_a_pointer_that_a_person_changed_is_theirs() -> None:
     pages = {f"Projects/{name}.md": Document(f"Projects/{name}.md", f"# {name}\n") for name in "ab"}
     written = told(pages)
     mine = written.text.replace("[a](Projects/a.md)", "[a](Projects/a.md), my favourite")
-    left = without_pointers(written.with_text(mine))
+    left = without_rows(written.with_text(mine))
     assert "my favourite" in left.text
     assert "Projects/b.md" not in left.text

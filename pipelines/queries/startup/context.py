@@ -23,7 +23,6 @@ from pipelines.queries.startup.listed import (
     page_name,
     pair_entries,
     ranks_of,
-    sentences_of,
     short_ids,
     told_above,
     work_entries,
@@ -42,7 +41,7 @@ from pipelines.queries.startup.read import (
 from pipelines.store.days import day_before, read_days
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
-from pipelines.store.generated import sentences_under
+from pipelines.store.generated import sentences_in, sentences_under
 from pipelines.store.item import ItemType
 from pipelines.store.layout import (
     BRIEFING,
@@ -226,10 +225,12 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     pages = _of_sessions(documents)
     held, short = items_of(pages), _short(pages)
     now = {
-        text: ids
+        one.text: one.ids
         for name in (BRIEFING, USER)
         if name in documents
-        for text, ids in sentences_of(documents[name]).items()
+        for some in sentences_in(documents[name]).values()
+        for _, one in some
+        if one.ids or one.lines or one.days  # rows rest on nothing
     }
     said = Said(now, held)
     late = day_before(today, _LATE_DAYS)

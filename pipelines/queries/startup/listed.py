@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
 from pipelines.store.document import STATE_TITLE
-from pipelines.store.generated import sentences_in, sentences_under
+from pipelines.store.generated import sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
 from pipelines.store.item_line import BY_WORD
 from pipelines.store.priority import priority
@@ -123,11 +123,6 @@ class Said:
 def items_of(documents: Iterable[Document]) -> Held:
     """Return the items that a session may be shown."""
     return [(one, p.item) for one in documents for p in one.items if p.item.id and is_shown(one, p.item)]
-
-
-def sentences_of(document: Document) -> dict[str, tuple[str, ...]]:
-    """Return the sentences that runs wrote into a document, with what each rests on."""
-    return {one.text: one.ids for some in sentences_in(document).values() for _, one in some}
 
 
 def told_above(held: Held, said: Said, short: Mapping[str, str]) -> dict[str, str]:
