@@ -11,10 +11,8 @@ import hashlib
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.store.append_log import append_bytes
 from pipelines.store.change_set import Change
 from pipelines.store.files import is_linked, make_folder, put_in_place, read_bytes, sync_folder, write_synced, writing
-from pipelines.store.layout import LOGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,21 +127,13 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
                 is_current = target.exists() and one.samefile(target)  # killed before it was replaced
                 if _mark(found) != mark and not is_current:
                     late.append(change.path)
-                    _bring_back(root, folder, int(number), change, (mark, found))
+                    _bring_back(root, folder, int(number), change, found)
                 one.unlink()
     return late
 
 
-def _bring_back(root: Path, folder: Path, number: int, change: Change, late: tuple[str, bytes]) -> None:
-    """Merge what was written to a replaced file into the file that took its place.
-
-    A log gets the new lines appended; any other file is merged as if they had come in time.
-    """
-    mark, found = late
-    if change.path.startswith(f"{LOGS}/"):
-        size = int(mark.partition("x")[0])
-        _append_late(root, change, found, found[size:] if _mark(found[:size]) == mark else None)
-        return
+def _bring_back(root: Path, folder: Path, number: int, change: Change, found: bytes) -> None:
+    """Merge a replaced file that somebody wrote to into the one that took its place, as if that had come in time."""
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
         wanted = merge(change.path, change.before, current, found)
@@ -152,26 +142,9 @@ def _bring_back(root: Path, folder: Path, number: int, change: Change, late: tup
     raise _keeps_changing(change.path)
 
 
-def _append_late(root: Path, change: Change, found: bytes, tail: bytes | None) -> None:
-    """Append to a log what somebody wrote to its former file; twice is the same as once.
-
-    Args:
-        root: the memory.
-        change: the change of the log.
-        found: the former file as it is now.
-        tail: what was appended to it, or None if it was rewritten; then its lines that are new are appended.
-    """
-    current = read_bytes(root, change.path) or b""
-    if tail is None:
-        there = {*(change.before or b"").splitlines(), *current.splitlines()}
-        tail = b"".join(line for line in found.splitlines(keepends=True) if line.rstrip(b"\r\n") not in there)
-    if tail and not current.endswith(tail):
-        append_bytes(root, change.path, tail)
-
-
 def _mark(data: bytes) -> str:
-    """Return length and short hash, which identify bytes in a file's name."""
-    return f"{len(data)}x{hashlib.sha256(data).hexdigest()[:32]}"
+    """Return a hash that identifies bytes in a file's name."""
+    return hashlib.sha256(data).hexdigest()[:32]
 
 
 def _keeps_changing(path: str) -> BadFile:
