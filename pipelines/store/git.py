@@ -389,7 +389,8 @@ class Git(GitCommands):
         base, head, rows = note.decode().strip(), self.head(), list[bytes]()
         # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
         is_bare = base and not (self.repository.git_dir / "index").exists()
-        # Else there is no index yet, or a file of ours has staged changes.
+        # `read-tree` keeps the marks of files that git was told to leave out. It fails where a file of ours has staged
+        # changes.
         if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
             with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
                 before, now = self.tree(base or None), self.tree(head)

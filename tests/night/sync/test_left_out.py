@@ -93,6 +93,20 @@ def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: tuple[Memory,
     assert log.count("shelf 3 holds bolts") == log.count("Falcon has two masts") == 1
 
 
+def test_a_page_that_is_left_out_here_and_changed_there_is_no_deletion(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    exclude_falcon(other.root)
+    other.curate("sync", "--now", "2025-01-03T11:00")
+    one.curate("sync", "--now", "2025-01-03T11:30")
+    one.curate("add", "fact", "Falcon has a bell", "--document", "falcon", "--now", "2025-01-03T12:00")
+    one.curate("sync", "--now", "2025-01-03T12:10")
+    other.curate("sync", "--now", "2025-01-03T13:00")
+    other.curate("run", "--now", "2025-01-03T23:00")
+    assert not (other.root / FALCON).exists()
+    assert "Falcon has a bell" in texts(other)
+    assert "tombstones" not in "".join(other.files())
+
+
 def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answer(pair: tuple[Memory, Memory]) -> None:
     one, other = pair
     (other.root / KESTREL).unlink()
