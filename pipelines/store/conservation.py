@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.store.document import Document, Placed
+    from pipelines.store.document import Document
     from pipelines.store.snapshot import Snapshot
 
 
@@ -45,8 +45,8 @@ class Fault:
         path: the file.
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
-        kind: `vanished`, `duplicate-id`, `broken-comment`, `front-matter`, `over-cap`,
-            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
+        kind: `vanished`, `broken-comment`, `front-matter`, `over-cap`, `unreadable`,
+            `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
         what: the predicate of a sentence about the place.
     """
 
@@ -128,7 +128,6 @@ def _remedy(root: Path, said: str, remote: str) -> str:
 def written_faults(snapshot: Snapshot, cap: int) -> list[Fault]:
     """Return what is broken in a memory's documents; `cap` is the limit of MEMORY.md, in bytes."""
     faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
-    faults += _of_ids(snapshot)
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
@@ -144,18 +143,6 @@ def _of_document(document: Document) -> Iterator[Fault]:
         if number not in known and ids_in(line):
             what = "has the mark of an item where no item can be"
             yield Fault(document.path, number + 1, "", "broken-comment", what)
-
-
-def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
-    """Yield duplicated ids."""
-    places: dict[str, list[tuple[str, Placed]]] = {}
-    for document, placed in snapshot.items():
-        if placed.item.id:
-            places.setdefault(placed.item.id, []).append((document.path, placed))
-    for ident, found in places.items():
-        first = f"{found[0][0]}:{found[0][1].line + 1}"
-        for path, placed in found[1:]:
-            yield Fault(path, placed.line + 1, ident, "duplicate-id", f"is also in {first}")
 
 
 def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
