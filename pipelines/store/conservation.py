@@ -15,7 +15,7 @@ from pipelines.store.git import Git
 from pipelines.store.git_history import is_at_or_below
 from pipelines.store.item import Item, ids_in
 from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
-from pipelines.store.state import Tombstone, read_tombstones, unreadable_lines
+from pipelines.store.state import read_tombstones, unreadable_lines
 from pipelines.store.trees import changed_ids, committed, document_versions
 from pipelines.text import escape_terminal_line
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 _MOST_SAID = 3
-_RESTORES = "`git checkout HEAD -- {}` restores it"
 _DERIVED = {
     "index file": "index",
     "commit-graph": "objects/info/commit-graph*",
@@ -88,7 +87,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         for warned in snapshot.warnings
         if warned.pending or warned.kind
     ]
-    faults += _of_state(snapshot, git)
+    faults += _of_state(snapshot)
     found = [*written_faults(snapshot, cap), *faults]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
@@ -145,19 +144,11 @@ def _of_document(document: Document) -> Iterator[Fault]:
             yield Fault(document.path, number + 1, "", "broken-comment", what)
 
 
-def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
-    """Yield unreadable lines in State, and missing tombstones."""
+def _of_state(snapshot: Snapshot) -> Iterator[Fault]:
+    """Yield unreadable lines in State."""
     for path, data in snapshot.state.items():
         for number in unreadable_lines(data):
-            yield Fault(path, number, "", "state", f"cannot be read; {_RESTORES.format(path)}")
-    if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
-        yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost):,} tombstones; {_RESTORES.format(TOMBSTONES)}")
-
-
-def committed_stones(git: Git) -> frozenset[Tombstone]:
-    """Return the tombstones of the last commit."""
-    head = git.head()
-    return read_tombstones(git.show(head, TOMBSTONES) if head else None)
+            yield Fault(path, number, "", "state", f"cannot be read; `git checkout HEAD -- {path}` restores it")
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:
