@@ -8,17 +8,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.store.layout import LINKED, SETTINGS
 from pipelines.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def _zone(name: str) -> str:
@@ -62,7 +59,7 @@ def _person(text: str) -> str:
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
 
 class SizeCaps(_Table):
@@ -109,16 +106,17 @@ class Settings(_Table):
     commit: CommitSettings = CommitSettings()
     search: Search = Search()
     schedule: Schedule = Schedule()
-    _ignored: tuple[str, ...] = PrivateAttr(default=())
-
-    def model_post_init(self, ignored: tuple[str, ...] | None, /) -> None:
-        """Keep the names of the ignored keys, passed as the validation context."""
-        self._ignored = ignored or ()
 
     @property
     def ignored_note(self) -> list[str]:
-        """The sentence, in a list of one, that names ignored keys, without their values."""
-        keys = ", ".join(f"`{fold(key)}`" for key in self._ignored)
+        """The sentence, in a list of one, that names ignored keys, without their values.
+
+        A memory may be somebody else's repository. It cannot run a command, name an address, a model, a remote or a
+        key, or raise trust; what it says of that does nothing, as keys of older and newer versions do.
+        """
+        tables = ((f"{name}.", table) for name, table in self if isinstance(table, _Table))
+        unknown = [f"{above}{key}" for above, table in (("", self), *tables) for key in table.model_extra or ()]
+        keys = ", ".join(f"`{fold(key)}`" for key in unknown)
         return [f"{SETTINGS} sets {keys}, which a memory cannot set; that is ignored."] if keys else []
 
     @property
@@ -126,20 +124,6 @@ class Settings(_Table):
         """The name and email address of the commits' author."""
         name, _, mail = self.commit.author.rpartition(" <")
         return name.strip(), mail.rstrip(">")
-
-
-def _unknown(raw: dict[str, Any], known: type[BaseModel], above: str = "") -> Iterator[str]:
-    """Yield the names of the keys of a table that a memory cannot set.
-
-    A memory may be somebody else's repository. It cannot run a command, name an address, a model, a remote or a key, or
-    raise trust; what it says of that is ignored and reported, as are keys of older and newer versions.
-    """
-    for key, value in raw.items():
-        table = known.model_fields[key].default if key in known.model_fields else None
-        if key not in known.model_fields:
-            yield f"{above}{key}"
-        elif isinstance(value, dict) and isinstance(table, BaseModel):
-            yield from _unknown(value, type(table), f"{key}.")
 
 
 def load_settings(root: Path) -> Settings:
@@ -154,6 +138,6 @@ def load_settings(root: Path) -> Settings:
         raise BadFile(SETTINGS, LINKED)
     raw = read_toml(path)
     try:
-        return Settings.model_validate(raw, context=tuple(_unknown(raw, Settings)))
+        return Settings.model_validate(raw)
     except ValidationError as error:
         raise BadSettings(path, faults_of(error)) from None
