@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections import Counter
 from dataclasses import asdict
-from getpass import getpass
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +15,7 @@ from pipelines.errors import EXPECTED, FINE, GitFault, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory, repository_faults
 from pipelines.store.git import Git
+from pipelines.store.secrets.known import TAG_DIGITS
 from pipelines.store.secrets.redact import known_values, load_redactor
 from pipelines.store.secrets.scan import scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
@@ -114,18 +113,15 @@ def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[Found
 def curate_secrets(action: str, tag: str, root: Path) -> None:
     """List the tags of known secrets and the rules that found them, but never a value.
 
-    A value that was found once is redacted wherever it occurs. `curate secrets allow TAG` stops that for one value;
-    without a TAG, it asks for the value without showing it, or reads it from standard input.
+    A value that was found once is redacted wherever it occurs. `curate secrets allow TAG` stops that for one value.
     """
     known = known_values(root)
     if action == "allow":
-        given = tag or (getpass("Value: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
-        if not known.allow(given):
-            why = "No known secret has that tag." if tag else "That is too short to be a secret."
-            raise UsageFault(why, "`curate secrets` lists the tags.")
+        if not known.allow(tag):
+            raise UsageFault("No known secret has that tag.", "`curate secrets` lists the tags.")
         say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
     elif known.rules:
-        rows = Counter((digest[:4], rule) for digest, rule in known.rules.items())
+        rows = Counter((digest[:TAG_DIGITS], rule) for digest, rule in known.rules.items())
         say_table(("tag", "rule", "values"), [(tag, rule, str(values)) for (tag, rule), values in sorted(rows.items())])
         say(f"{count(len(known.rules), 'known secret')}. `curate secrets allow TAG` allows one.")
     else:

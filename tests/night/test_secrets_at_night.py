@@ -294,7 +294,7 @@ def test_a_document_that_was_clean_is_held_back_once_its_value_is_known(memory: 
     assert without_secret_files(snapshot).documents.keys() == snapshot.documents.keys()
     load_redactor(memory.root).redact(f"API_TOKEN={value}")
     assert "Areas/ops.md" not in without_secret_files(snapshot).documents
-    known_values(memory.root).allow(value)
+    (known := known_values(memory.root)).allow(next(iter(known.rules))[:4])
     assert "Areas/ops.md" in without_secret_files(snapshot).documents
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 FILE: Final = ".curate/secrets.jsonl"
+TAG_DIGITS: Final = 4
+"""Hex digits of a tag: enough to distinguish a few secrets, too few to guess one by."""
 _SHORTEST = 8
 _PLAIN = 12
 """The shortest value to remember; and the shortest without a small letter, a capital, a digit or a sign."""
@@ -121,19 +123,14 @@ class KnownSecrets:
             return None
         return {"hash": digest, "length": len(value), "rule": rule}
 
-    def allow(self, value: str) -> int:
-        """Allow a value, or all values with a tag, and return their number. A value may be allowed in advance."""
-        given = value.encode()
-        found = (
-            [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
-        )
-        if not found and len(given) > len("0000"):
-            found = [self.digest(given)]
-        rows = [{"hash": digest, "length": len(given), "allowed": True} for digest in found]
+    def allow(self, tag: str) -> bool:
+        """Allow all values with a tag, and return whether there are any."""
+        found = [digest for digest in self.rules if digest[:TAG_DIGITS] == tag]
+        rows = [{"hash": digest, "length": _LONGEST, "allowed": True} for digest in found]
         for row in rows:
             self._take(row)
         self._write(rows)
-        return len(found)
+        return bool(found)
 
     def is_allowed(self, value: bytes) -> bool:
         """Return whether a person allowed that value."""

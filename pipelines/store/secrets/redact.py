@@ -21,15 +21,13 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import Span, find_secrets, visible
-from pipelines.store.secrets.known import KnownSecrets
+from pipelines.store.secrets.known import TAG_DIGITS, KnownSecrets
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-_TAG = 4
-"""Hex digits: enough to distinguish a few secrets, too few to guess one by."""
 _PASSES = 8
 """Replacing one secret may reveal another beside it."""
 # JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
@@ -157,7 +155,7 @@ class Redactor:
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
-        return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:_TAG]
+        return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
