@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pipelines.errors import BadFile, DamagedGit, GitFault
-from pipelines.store.files import open_regular, writing
+from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.git import Git
 from pipelines.store.journal import recover
 from pipelines.store.layout import SESSIONS, SETTINGS
 from pipelines.store.lock import private_folder, run_lock
-from pipelines.store.template import make_missing_folders
+from pipelines.store.template import make_missing_folders, own_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -56,7 +55,7 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
         with tempfile.TemporaryDirectory(dir=private_folder(root)) as aside:
             git.run("bundle", "create", "--quiet", f"{aside}/{_HISTORY}", "HEAD", "--branches", "--tags")
             archive.write(f"{aside}/{_HISTORY}", _HISTORY)
-        for path in _files(root):
+        for path in (*own_files(root, (".gitattributes", ".gitignore")), *list_files(root, "", "")):
             if (opened := open_regular(root, path)) is None:
                 continue
             with opened as file:
@@ -71,20 +70,6 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
         # Written last: an interrupted file is not a bundle.
         archive.comment = b"memcurate bundle 1 sha1 %b" % os.fsencode(git.repository.branch)
         return len(archive.namelist()) - 1
-
-
-def _files(root: Path) -> Iterator[str]:
-    """Yield the path on disk of every regular file that belongs in a bundle; links are skipped."""
-
-    def refuse(fault: OSError) -> None:
-        raise BadFile(fault.filename, f"cannot be listed: {fault.strerror}")
-
-    for folder, inner, names in os.walk(root, onerror=refuse):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
-        for place in (f"{folder}/{name}" for name in sorted(names)):
-            path = os.path.relpath(place, root)
-            if _NAME.fullmatch(_FILES + path) and stat.S_ISREG(os.lstat(place).st_mode):
-                yield path
 
 
 def restore_bundle(file: Path, root: Path) -> int:
