@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
-from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
+from pipelines.store.find_left_out import asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
 from pipelines.store.item import (
@@ -335,17 +335,9 @@ def _unsettled(
 
 
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
-    """Return the ids to ask about: all, if too many are gone at once; else those of documents that lost half of theirs.
-
-    Items that already waited in Review.md are not asked about again.
-    """
-    fresh = {ident: path for ident, (path, item) in gone.items() if item.status is not Status.WAITING}
-    if len(fresh) > MANY_GONE:
-        return frozenset(fresh)
-    asked = set()
-    for path in set(fresh.values()):
-        lost = [ident for ident, home in fresh.items() if home == path]
-        held = sum(bool(placed.item.id) for placed in baseline[path].items)
-        if held >= SMALL and len(lost) * 2 >= held:
-            asked |= set(lost)
-    return frozenset(asked)
+    """Return the ids to ask about; items that already waited in Review.md are not asked about again."""
+    lost: dict[str, set[str]] = {}
+    for ident, (path, item) in gone.items():
+        if item.status is not Status.WAITING:
+            lost.setdefault(path, set()).add(ident)
+    return frozenset().union(*(lost[path] for path in lost_too_many(lost, baseline)))

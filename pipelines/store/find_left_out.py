@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.item import Status
 from pipelines.store.layout import REVIEW, kind_of
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pipelines.store.review_queue import QueueEntry
 
 
-MANY_GONE: Final = 5
+_MANY_GONE = 5
 """If more items than this are gone at once, it looks like a bad checkout."""
-SMALL: Final = 4
+_SMALL = 4
 """A document with fewer items than this may lose half of them without a question."""
 
 
@@ -66,12 +66,23 @@ def _to_ask_about(
     known = {ident for one in here.values() for ident in one.held}
     waits = {ident for page in pages for ident, (_, item) in page.held.items() if item.status is Status.WAITING}
     lost = {page.path: page.held.keys() - known - waits for page in pages}
-    if sum(map(len, lost.values())) <= MANY_GONE:
-        lost = {page.path: lost[page.path] for page in pages if len(lost[page.path]) * 2 >= len(page.held) >= SMALL}
+    asked = lost_too_many(lost, {page.path: page for page in pages})
     # Taking a question out of Review.md is an answer, too: no more is asked.
     before = committed(git, git.head() if REVIEW in here else None, REVIEW)
     settled = asked_pages_in(read_queue(before), tree) - asked_pages_in(read_queue(here.get(REVIEW)), tree)
-    return [path for path, items in lost.items() if items and path not in settled]
+    return [path for path in asked if path not in settled]
+
+
+def lost_too_many(lost: Mapping[str, Collection[str]], before: Mapping[str, Document]) -> list[str]:
+    """Return the pages to ask about: all that lost items, if these are many; else those that lost half of theirs.
+
+    Args:
+        lost: path → the ids that are gone.
+        before: the pages as they were.
+    """
+    if sum(map(len, lost.values())) > _MANY_GONE:
+        return [path for path, items in lost.items() if items]
+    return [path for path, items in lost.items() if len(items) * 2 >= len(before[path].held) >= _SMALL]
 
 
 def asked_pages_in(queue: Iterable[QueueEntry], paths: Iterable[str]) -> frozenset[str]:
