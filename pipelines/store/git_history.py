@@ -10,12 +10,7 @@ from pipelines.errors import UnknownRun, did_you_mean
 from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
-from pipelines.store.trees import (
-    changed_ids,
-    ledger_at,
-    pages_of_changed_rows,
-    read_documents_in,
-)
+from pipelines.store.trees import changed_ids, document_versions, ledger_at, read_documents_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -155,23 +150,12 @@ def undone_by(commits: Sequence[RunCommit]) -> dict[str, str]:
 
 
 def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], dict[str, Document]]:
-    """Return the documents that a run changed, by path: before and after it.
-
-    A document that is not UTF-8 on either side is left out: runs do not touch such files.
-    """
-    before, after = git.tree(run.parent or None), git.tree(run.commit)
-    ledgers = [ledger_at(git, commit) for commit in (run.parent or None, run.commit)]
-    paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
-    paths = [path for path in paths if kind_of(path) is not None]
-    paths += (path for path, _ in pages_of_changed_rows(git, run.parent or None, run.commit))
-    sides = [{path: git.blob(tree[path][1]) for path in paths if path in tree} for tree in (before, after)]
-    read = [
-        read_documents_in({path: data for path, data in side.items() if data is not None}, ledger)
-        for side, ledger in zip(sides, ledgers, strict=True)
-    ]
-    unread = {path for side, found in zip(sides, read, strict=True) for path in side.keys() - found.keys()}
-    was, now = ({path: one for path, one in found.items() if path not in unread} for found in read)
-    return was, now
+    """Return the documents that a run changed, by path: before and after it."""
+    before, after = dict[str, Document](), dict[str, Document]()
+    for _, was, now in document_versions(git, "", "--root", "--no-walk", run.commit):
+        before |= {was.path: was} if was.text else {}
+        after |= {now.path: now} if now.text else {}
+    return before, after
 
 
 FORGOTTEN = "[forgotten]"

@@ -96,7 +96,7 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
         after, _, parents = commits.strip().partition(" ")
         sides = (parents.partition(" ")[0] or None, after)
         ledgers = [_ledger_of_version(git, side) for side in sides]
-        more = pages_of_changed_rows(git, *sides) if any(path.startswith(ITEMS) for path in blobs) else ()
+        more = _pages_of_changed_rows(git, *sides) if any(path.startswith(ITEMS) for path in blobs) else ()
         for path, both in (dict(more) | blobs).items():
             if kind_of(path):
                 was, now = (read_version(path, git.blob(one), row) for one, row in zip(both, ledgers, strict=True))
@@ -105,14 +105,21 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
 
 def _changed(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
     """Yield each formatted commit with the files that it changed: path → their blobs before and after it."""
-    for part in git.run(*_log(form, "--raw", "--no-abbrev", *narrowed)).split(b"\0")[1:]:
-        head, *rows = part.split(b"\n")
-        about = (row.partition(b"\t") for row in rows if row.startswith(b":"))
-        blobs = {os.fsdecode(name): told.decode().split(" ")[2:4] for told, _, name in about}
-        yield head.decode(errors="replace"), {path: (before, after) for path, (before, after) in blobs.items()}
+    fields = iter(git.run(*_log(form, "--raw", "-z", "--no-abbrev", *narrowed)).split(b"\0"))
+    head, blobs = "", dict[str, tuple[str, str]]()
+    for field in fields:
+        if field.lstrip().startswith(b":"):
+            before, after = field.decode().split(" ")[2:4]
+            blobs[os.fsdecode(next(fields))] = before, after
+        elif field:
+            if head:
+                yield head, blobs
+            head, blobs = field.decode(errors="replace"), {}
+    if head:
+        yield head, blobs
 
 
-def pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, tuple[str, str]]]:
+def _pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield path and both blobs of each page that two commits have, and on which the row of an item changed."""
     was, now = (_ledger_of_version(git, side) for side in (before, after))
     changed = {ident for ident in was.keys() & now.keys() if was[ident] != now[ident]}

@@ -197,6 +197,15 @@ def test_what_was_changed_since_is_asked_about_once(twice: Memory) -> None:
     assert waiting(twice) == []
 
 
+def test_an_undo_reaches_a_page_of_any_name(told: Memory) -> None:
+    told.write('Projects/the "new" kiln.md', "# Kiln\n")
+    told.write(f"Logs/{NEXT}.md", "project: Kiln\n\n- Fact: It is lit.\n")
+    told.curate("run", "--now", "2026-03-13T02:00")
+    assert "It is lit." in told.read('Projects/the "new" kiln.md')
+    told.curate("undo", *AT)
+    assert "It is lit." not in held(told)
+
+
 def test_an_undo_follows_a_page_that_was_renamed_since(twice: Memory) -> None:
     (twice.root / ALPHA).rename(twice.root / "Projects/omega.md")
     twice.curate("undo", *AT)
