@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from pipelines.errors import NotARepository
 from pipelines.store.git import Git
 from pipelines.store.git_history import is_at_or_below
-from pipelines.store.item import Item, ids_in
-from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
+from pipelines.store.item import ids_in
+from pipelines.store.layout import BRIEFING, TOMBSTONES
 from pipelines.store.state import read_tombstones, unreadable_lines
-from pipelines.store.trees import changed_ids, committed, document_versions
+from pipelines.store.trees import changed_ids, document_versions
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         cap: the limit of MEMORY.md, in bytes.
     """
     faults = [
-        Fault(path, 0, item.id, "vanished", f"is gone; `git show {commit[:10]}^:./{path}` has its line")
-        for item, path, commit in lost_items(snapshot, git)
+        Fault(path, 0, ident, "vanished", f"is gone; `git show {commit[:10]}^:./{path}` has its line")
+        for ident, (path, commit) in lost_items(snapshot, git).items()
     ]
     faults += [
         Fault(warned.path, 0, "", warned.kind or "unreadable", warned.why)
@@ -151,35 +151,21 @@ def _of_state(snapshot: Snapshot) -> Iterator[Fault]:
             yield Fault(path, number, "", "state", f"cannot be read; `git checkout HEAD -- {path}` restores it")
 
 
-def buried_ids(snapshot: Snapshot) -> frozenset[str]:
-    """Return the ids of items with a tombstone."""
-    return frozenset(stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES)))
+def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:
+    """Return the ids that a committed document once had and that are not accounted for.
 
-
-def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
-    """Return the ids in documents of the last commit that cannot be read now: those items are not lost."""
-    unread = snapshot.unreadable()
-    head = git.head() if unread else None
-    hidden = [path for path in git.tree(head) if kind_of(path) and is_at_or_below(path, unread)]
-    return frozenset(ident for path in hidden for ident in committed(git, head, path).held)
-
-
-def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
-    """Return the items that a committed document once had and that are not accounted for, most recent loss first.
-
-    Items of documents that cannot be read now are left out: their fate is unknown.
+    Those of documents that cannot be read now are left out: their fate is unknown.
 
     Returns:
-        Each item, its last document, and the commit that last changed or removed it.
+        For each, its last document, and the commit that last changed or removed it.
     """
     known = {ident for one in snapshot.documents.values() for ident in ids_in(one.text)}
-    known |= {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
-    found, unread = dict[str, tuple[Item, str, str]](), snapshot.unreadable()
+    known |= {stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES))}
+    found, unread = dict[str, tuple[str, str]](), snapshot.unreadable()
     gone = {ident for _, ids in changed_ids(git, "%H", "-m") for ident in ids} - known if git.head() else set()
     if gone:
         for commit, *sides in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
             for document in reversed(sides):
-                if not is_at_or_below(document.path, unread):
-                    for ident in gone & document.held.keys():
-                        found.setdefault(ident, (document.held[ident][1], document.path, commit))
-    return list(found.values())
+                for ident in gone & document.held.keys():
+                    found.setdefault(ident, (document.path, commit))
+    return {ident: last for ident, last in found.items() if not is_at_or_below(last[0], unread)}
