@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.find_left_out import find_left_out
-from pipelines.store.git import Author, Git, blob_hash
+from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.layout import PARTIAL, day_of_log, is_tracked, kind_of
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.git_objects import Entry
-
-
-_PIECE = 1 << 20
-"""Files are read in pieces, because one that is too large to be curated is committed all the same."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
@@ -60,10 +56,7 @@ def _blob_at(root: Path, path: str) -> str | None:
     with contextlib.suppress(BadFile):
         if (file := open_regular(root, path)) is not None:
             with file:
-                blob = blob_hash(os.fstat(file.fileno()).st_size)
-                while piece := file.read(_PIECE):
-                    blob.update(piece)
-                return blob.hexdigest()
+                return blob_id(file.read())
     return None
 
 

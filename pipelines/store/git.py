@@ -32,7 +32,6 @@ from pipelines.store.lock import killed_between, private_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from hashlib import _Hash
 
 
 def _read_object(git: Any, name: str) -> tuple[str, str, bytes] | None:  # noqa: ANN401  GitPython has no types
@@ -413,11 +412,4 @@ class Author(NamedTuple):
 
 def blob_id(data: bytes) -> str:
     """Return git's id of a blob."""
-    found = blob_hash(len(data))
-    found.update(data)
-    return found.hexdigest()
-
-
-def blob_hash(size: int) -> _Hash:
-    """Return a hash object for a blob of that size, to be fed its bytes."""
-    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
