@@ -52,14 +52,12 @@ class KnownSecrets:
         key: loads the user's key, when there is something to hash.
         rules: digest → the rule that found the value.
         allowed: the digests of values that a person allowed.
-        clean: hashes of texts that were looked through since the last new value, and held no secret.
     """
 
     def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
         self._root, self.key = root, cache(key)
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
-        self.clean: set[tuple[int, bool]] = set()
         self._lengths: set[int] = set()
         self._size = -1
 
@@ -75,7 +73,6 @@ class KnownSecrets:
 
     def _take(self, row: dict[str, Any]) -> None:
         digest, length = str(row["hash"]), int(row["length"])
-        self.clean.clear()
         if row.get("allowed"):
             self.allowed.add(digest)
             self.rules.pop(digest, None)

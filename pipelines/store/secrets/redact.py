@@ -41,7 +41,7 @@ class FoundSecret:
 
     Args:
         rule: the rule that found it.
-        tag: equal for equal secrets; empty if it is not needed, or another program found the secret.
+        tag: equal for equal secrets.
         line: counted from 1.
         path: the file, if any: relative to the memory, or to the repository's top for a version in git.
         blob: the version in git; empty for the current file.
@@ -56,9 +56,8 @@ class FoundSecret:
     commit: str = ""
 
     def __str__(self) -> str:
-        tag = f" ({self.tag})" if self.tag else ""
         where = f" in commit {self.commit[:10]}" if self.commit else f" in {self.blob[:10]}" if self.blob else ""
-        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule}{tag}"
+        return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule} ({self.tag})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +84,13 @@ class Redactor:
     known: KnownSecrets | None = None
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
-        """Return the secrets of a text, including known values, and remember new values.
-
-        A text without any is looked through once, until a new value is known.
-        """
+        """Return the secrets of a text, including known values, and remember new values."""
         known = self.known
-        if known and (hash(data), marks) in known.clean:
-            return []
         spans = find_secrets(data, marks=marks, json=json, known=known)
         if known and spans:
             before = self.learned
             known.learn((visible(data[span.start : span.end]), span.rule) for span in spans)
             return find_secrets(data, marks=marks, json=json, known=known) if self.learned > before else spans
-        if known and not json:  # lines of transcripts are many, and do not come again
-            known.clean.add((hash(data), marks))
         return spans
 
     @property
