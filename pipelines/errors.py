@@ -112,15 +112,6 @@ class NoMemory(CurateError):
         super().__init__(f"There is no memory at {where} (no curate.toml there or in a folder above).", advice)
 
 
-class PathNotUtf8(CurateError):
-    """Raised when the path of a memory is not UTF-8: timers, hooks and reports could not name it."""
-
-    exit_code = USAGE
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(f"The path {escape_terminal_line(str(path))} is not UTF-8.", "Rename the folder.")
-
-
 FORMAT: Final = 1
 """The newest format of a memory that this version reads, and the one that it writes."""
 
@@ -191,33 +182,11 @@ class DamagedGit(GitFault):
         super().__init__(f"{sentence.rstrip('.')}.", remedy_for(sentence, advice))
 
 
-class GitFailed(DamagedGit):
-    """Raised when a git command fails; the sentence ends with git's own reason."""
-
-    def __init__(self, command: str, why: str) -> None:
-        super().__init__(f"git {command} failed: {why}")
-
-
 class NotARepository(GitFault):
     """Raised when the memory is not under git, so no run could be undone."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(f"{root} is not a git repository.", f"`curate init {root}` adds what is missing.")
-
-
-class DetachedHead(GitFault):
-    """Raised when HEAD is detached: a commit made there would be lost at the next checkout."""
-
-    def __init__(self, root: Path, commit: str) -> None:
-        sentence = f"The git repository at {root} is on no branch (HEAD is detached at {commit[:10]})."
-        super().__init__(sentence, "Check out a branch first, for example with `git switch main`.")
-
-
-class GitMissing(GitFault):
-    """Raised when git is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
 
 
 class LockHeld(CurateError):
@@ -350,15 +319,6 @@ class ItemGone(UnknownItem):
         CurateError.__init__(
             self, f"{ident} no longer exists: it was {reason} on {day}.", f"`curate why {ident}` shows what it was."
         )
-
-
-class SchedulerRuns(CurateError):
-    """Raised when another `curate schedule` is running for the memory."""
-
-    exit_code = TRY_LATER
-
-    def __init__(self, holder: str) -> None:
-        super().__init__(f"Another scheduler already runs the nights of this memory: {holder}.", "Stop that one first.")
 
 
 # Every settings file is read here, so that all its faults are reported at once, one a line. No value is shown: somebody

@@ -11,7 +11,7 @@ from pipelines.cli.options import now_option
 from pipelines.cli.output import say, say_verbatim
 from pipelines.cli.set_up import SetUp, never_asked, set_up
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, GitFault, PathNotUtf8, UsageFault
+from pipelines.errors import BadFile, GitFault, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
@@ -75,7 +75,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     With --from, DIR becomes the memory in a bundle, with its history. DIR must be new or empty.
     """
     if not is_utf8(str(place := (directory or Path()).absolute())):
-        raise PathNotUtf8(place)
+        raise BadFile(place, "is not UTF-8", "Rename the folder.")
     said = SetUp(agents, reader, nights, yes=yes and not adopt)
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")

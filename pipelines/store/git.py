@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import (
     DamagedGit,
-    DetachedHead,
     GitFault,
     NotARepository,
 )
@@ -78,22 +77,22 @@ class Git(GitCommands):
         """Check that a commit can be made here.
 
         Raises:
-            GitMissing: there is no git program.
             NotARepository: the memory is not under git.
-            GitFault: there are commits, but HEAD names none that is readable: a new commit would have no history; or
-                a merge or the like is in progress: a commit would keep both sides, and the marks between them.
-            DetachedHead: HEAD names no branch.
+            GitFault: there is no git program; there are commits, but HEAD names none that is readable: a new commit
+                would have no history; HEAD names no branch: it would be lost at the next checkout; or a merge or the
+                like is in progress: a commit would keep both sides, and the marks between them.
         """
         if self._objects is not None:
             self._objects.clear_cache()
         self._repository = None  # it may have changed
         repository = self.repository
-        if (head := self.object("HEAD")) is None:
+        if self.object("HEAD") is None:
             own, common = repository.git_dir / "logs" / "HEAD", repository.common_dir / "refs" / "heads"
             if (own.exists() and own.stat().st_size) or any(file.is_file() for file in common.rglob("*")):
                 raise DamagedGit(f"HEAD of the repository at {self.root} names no readable commit.")
         if not repository.branch.startswith("refs/"):
-            raise DetachedHead(self.root, head[0] if head else "nothing")
+            sentence = f"The git repository at {self.root} is on no branch."
+            raise GitFault(sentence, "Check out a branch first, for example with `git switch main`.")
         begun = (what for name, what in _BEGUN.items() if (repository.git_dir / name).exists())
         if what := next(begun, ""):
             advice = f"Finish it with `git {what} --continue`, or take it back with `git {what} --abort`."

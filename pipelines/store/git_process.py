@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import GitFailed, GitFault, GitMissing
+from pipelines.errors import DamagedGit, GitFault
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ def _programs(own: str, path: str) -> tuple[str, str]:
 def fault_of(command: str, code: int, error: str) -> GitFault:
     """Return the error for a git command that ended with this exit code and standard error."""
     if code == _NOT_FOUND:
-        return GitMissing()
+        return GitFault("The program `git` was not found.", "Install git 2.30 or newer.")
     if code < 0:
         return GitFault(f"git {command} was ended by {signal.Signals(-code).name}.", "Nothing is lost; run again.")
-    return GitFailed(command, reason_in(error, code))
+    return DamagedGit(f"git {command} failed: {reason_in(error, code)}")
 
 
 def reason_in(error: str, code: int = 0) -> str:

@@ -10,7 +10,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.errors import LockHeld, NotYours, SchedulerRuns
+from pipelines.errors import LockHeld, NotYours
 from pipelines.store.files import make_folder, open_own, writing
 from pipelines.store.layout import PRIVATE
 
@@ -88,19 +88,9 @@ def _times_in(record: bytes) -> tuple[float, float, float] | None:
     return (float(found[1]), float(found[2]), float(found[3])) if found else None
 
 
-@contextlib.contextmanager
-def schedule_lock(root: Path) -> Iterator[None]:
-    """Hold the lock of the memory's only scheduler. Runs started by hand are not affected.
-
-    Raises:
-        SchedulerRuns: another scheduler holds it; the message names the process and says since when.
-        NotWritable: the disk refused.
-    """
-    try:
-        with run_lock(root, "which runs the nights", _SCHEDULE):
-            yield
-    except LockHeld as fault:
-        raise SchedulerRuns(fault.holder) from None
+def schedule_lock(root: Path) -> contextlib.AbstractContextManager[None]:
+    """Hold the lock of the memory's only scheduler, as `run_lock` does. Runs started by hand are not affected."""
+    return run_lock(root, "which runs the nights", _SCHEDULE)
 
 
 def scheduler_runs(root: Path) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, check_format, read_toml
+from pipelines.errors import BadFile, BadSettings, NoMemory, check_format, read_toml
 from pipelines.store.layout import LINKED, NOTES, NOTES_FILE, SETTINGS, STATE, Layout
 from pipelines.text import is_utf8
 
@@ -31,7 +31,7 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
 
     Raises:
         NoMemory: there is none.
-        PathNotUtf8: the path of the memory cannot be written in a file or a message.
+        BadFile: the path of the memory is not UTF-8: timers, hooks and reports could not name it.
         NewerFormat: a later version wrote it.
     """
     named = named or os.environ.get("CURATE_MEMORY")
@@ -39,7 +39,7 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
     for folder in (start,) if named else (start, *start.parents):
         if found := memory_at(folder):
             if not is_utf8(str(found)):
-                raise PathNotUtf8(found)
+                raise BadFile(found, "is not UTF-8", "Rename the folder.")
             return found
     raise NoMemory(start)
 

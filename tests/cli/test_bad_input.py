@@ -202,7 +202,7 @@ def test_a_memory_in_a_folder_that_is_not_utf8_is_refused_in_one_sentence(memory
     shutil.copytree(memory.root, odd)
     for verb in (("log", "hello"), ("run",), ("context",), ("init",)):
         told = forked(*verb, cwd=odd)
-        assert told.returncode == 2, told.stderr
+        assert told.returncode == 1, told.stderr
         assert "is not UTF-8. Rename the folder." in told.stderr
 
 
