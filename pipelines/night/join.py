@@ -20,7 +20,7 @@ from pipelines.store.git_history import baseline_at
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import SETTINGS, TOMBSTONES, is_tracked, kind_of
 from pipelines.store.ledger import ledger_after, ledger_in
-from pipelines.store.left_out import SPARSE, left_out
+from pipelines.store.left_out import TOLD, left_out
 from pipelines.store.merge import merge_trees
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.trees import read_documents_in
@@ -105,7 +105,7 @@ def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], mess
 def _apply(
     git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, message: str, author: Author
 ) -> None:
-    left = left_out(git.root, SPARSE)  # git keeps them out of the disk
+    left = left_out(git.root, TOLD)  # git keeps them out of the disk
     paths = [path for path in sorted({*here, *after}) if here.get(path) != after.get(path) and path not in left]
     changes = [Change(path, here.get(path), after.get(path)) for path in paths]
     changes = merge_changes(changes, [read_bytes(git.root, path) for path in paths])

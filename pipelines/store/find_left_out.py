@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.store.item import Status
 from pipelines.store.layout import REVIEW, kind_of
-from pipelines.store.left_out import ASSUMED, FILE, MISSING, SPARSE
+from pipelines.store.left_out import FILE, MISSING, TOLD
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import read_record, write_record
 from pipelines.store.trees import committed
@@ -40,7 +40,7 @@ def find_left_out(
     """
     found, tree = dict[str, str](), git.tree(git.head())
     if absent:
-        found = {path: why for path, why in _told(git).items() if path in absent}
+        found = dict.fromkeys(_told(git).intersection(absent), TOLD)
         gone = [path for path in absent if path not in found and kind_of(path)]
         found |= dict.fromkeys(_to_ask_about(git, tree, gone, documents), MISSING) if gone else {}
     if found != read_record(root, FILE):
@@ -48,13 +48,12 @@ def find_left_out(
     return found
 
 
-def _told(git: Git) -> dict[str, str]:
+def _told(git: Git) -> set[str]:
     """Return what git was told to leave out, or to take for unchanged; everything, if nothing was ever checked out."""
     if not (git.repository.git_dir / "index").exists():
-        return dict.fromkeys(git.tree(git.head()), SPARSE)
+        return {*git.tree(git.head())}
     rows = os.fsdecode(git.run("ls-files", "-v", "-z")).split("\0")
-    told = ((row[2:], row[0]) for row in rows if row)
-    return {path: SPARSE if tag in "Ss" else ASSUMED for path, tag in told if (tag == "S" or tag.islower())}
+    return {row[2:] for row in rows if row[:1] == "S" or row[:1].islower()}
 
 
 def _to_ask_about(

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 FILE: Final = "left-out.json"
 MISSING: Final = "missing"
 """The reason of pages that are gone with many items, and the kind of the question in Review.md about them."""
-SPARSE, ASSUMED = "sparse", "assumed"
-"""The reasons of files that git was told to leave out, or to take for unchanged."""
+TOLD: Final = "told"
+"""The reason of files that git was told to leave out, or to take for unchanged."""
 
 
-def left_out(root: Path, *reasons: str) -> dict[str, bytes]:
+def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
     """Return path → bytes of the last commit's files that were left out when somebody last looked, and still are.
 
     Args:
         root: the memory.
-        reasons: only files left out for one of these; none for all.
+        reason: only files left out for this one; empty for all.
     """
-    rows = [path for path, why in read_record(root, FILE).items() if not reasons or why in reasons]
+    rows = [path for path, why in read_record(root, FILE).items() if reason in {"", why}]
     if not (absent := [path for path in rows if not os.path.lexists(root / path)]):
         return {}
     from pipelines.store.git import Git  # noqa: PLC0415  hardly any memory needs it
