@@ -200,6 +200,14 @@ class EmbedderSettings:
     max_retries: int = 2
 
 
+def config_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder of the user's settings and keys; None if the environment gives no place for it."""
+    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
+    if Path(config).is_absolute():  # the XDG rules say to ignore a relative one
+        return Path(config, "memcurate")
+    return Path(home, ".config", "memcurate") if home else None
+
+
 def user_file(environ: Mapping[str, str]) -> Path | None:
     """Return the path of the user's settings, which may not exist; None if the environment gives no place for it.
 
@@ -211,10 +219,8 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
         if not path.exists():
             raise BadSettings(path, ["CURATE_CONFIG names this file, and it does not exist"])
         return path
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say to ignore a relative one
-        return Path(config, "memcurate", "config.toml")
-    return Path(home, ".config", "memcurate", "config.toml") if home else None
+    folder = config_folder(environ)
+    return folder / "config.toml" if folder else None
 
 
 def _table(environ: Mapping[str, str], name: str) -> Table:

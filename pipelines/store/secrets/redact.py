@@ -14,10 +14,9 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.store.files import sync_folder, writing
+from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import Span, find_secrets, visible
@@ -26,6 +25,7 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
 
 _PASSES = 8
@@ -252,15 +252,13 @@ def key_outside(name: str, *, make: bool) -> bytes:
 
     Unlike the key of the tags, it is never kept in a memory, where whoever can write could use it.
     """
-    config = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    if not config.is_absolute():  # the XDG specification says to ignore a relative one
-        config = Path(os.environ.get("HOME", ""), ".config")
-    folder = config / "memcurate"
-    with contextlib.suppress(OSError):
-        if make and config.is_absolute():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return _key_in(folder, name)
-        if config.is_absolute():
+    from pipelines.provider_settings import config_folder  # noqa: PLC0415  a text without secrets needs no key
+
+    if folder := config_folder(os.environ):
+        with contextlib.suppress(OSError):
+            if make:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                return _key_in(folder, name)
             return (folder / name).read_bytes()[:_LONGEST]
     return b""
 
@@ -270,14 +268,9 @@ def _key_in(folder: Path, name: str) -> bytes:
     file = folder / name
     if not file.exists():
         new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
-            with os.fdopen(descriptor, "wb") as out:
-                out.write(os.urandom(_BYTES).hex().encode() + b"\n")
-                out.flush()
-                os.fsync(out.fileno())
-            with contextlib.suppress(FileExistsError):
-                os.link(new, file)
+            write_synced(new, os.urandom(_BYTES).hex().encode() + b"\n", 0o600)
+            put_in_place(new, file)
         finally:
             new.unlink(missing_ok=True)
         sync_folder(folder)
