@@ -141,25 +141,23 @@ class _Provider(_Endpoint):
     timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
 
 
-class _LoggedIn(_Table):
-    """`[claude-code]` and `[codex]`: the program's model, its path, and its limits."""
-
-    model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
-    program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
-    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
-    input_tokens: InputTokens = 24_000
-    timeout_seconds: Seconds = SECONDS
-
-    def settings(self, name: str) -> ProviderSettings:
-        """Return the settings of the program with this name."""
-        return ProviderSettings(**self.model_dump() | {"model": self.model or DEFAULT_MODELS[name]})
-
-
 class ProgramTable(_Table):
     """`[exec]`: a program's timeout, and its most input at once."""
 
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
+
+
+class _LoggedIn(ProgramTable):
+    """`[claude-code]` and `[codex]`: the program's model, its path, and its limits."""
+
+    model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
+    program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
+    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+
+    def settings(self, name: str) -> ProviderSettings:
+        """Return the settings of the program with this name."""
+        return ProviderSettings(**self.model_dump() | {"model": self.model or DEFAULT_MODELS[name]})
 
 
 def _named(provider: str) -> str:

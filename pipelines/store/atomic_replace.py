@@ -53,7 +53,7 @@ def merge(path: str, before: bytes | None, after: bytes | None, current: bytes |
     return merge_changes([Change(path, before, after)], [current])[0].after
 
 
-def put(root: Path, folder: Path, number: int, change: Change) -> bool:
+def put(root: Path, folder: Path, number: int, change: Change, late: bytes | None = None) -> bool:
     """Bring one file to its state in a change, merged with other people's edits. Return whether anything was merged.
 
     Args:
@@ -61,6 +61,7 @@ def put(root: Path, folder: Path, number: int, change: Change) -> bool:
         folder: the journal.
         number: the position of the change in its set.
         change: the file as the run read it, and as it should be.
+        late: what the replaced file holds, if somebody wrote to it since; it is merged as if that had come in time.
 
     Raises:
         BadFile: the file changed at each of twenty attempts, or is no longer a regular file.
@@ -68,10 +69,12 @@ def put(root: Path, folder: Path, number: int, change: Change) -> bool:
     """
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
-        wanted = merge(change.path, change.before, change.after, current)
+        after, theirs = (change.after, current) if late is None else (current, late)
+        wanted = merge(change.path, change.before, after, theirs)
         if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
             return wanted != change.after
-    raise _keeps_changing(change.path)
+    why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
+    raise BadFile(change.path, why, advice)
 
 
 def _is_replaced(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
@@ -127,26 +130,11 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
                 is_current = target.exists() and one.samefile(target)  # killed before it was replaced
                 if _mark(found) != mark and not is_current:
                     late.append(change.path)
-                    _bring_back(root, folder, int(number), change, found)
+                    put(root, folder, int(number), change, found)
                 one.unlink()
     return late
-
-
-def _bring_back(root: Path, folder: Path, number: int, change: Change, found: bytes) -> None:
-    """Merge a replaced file that somebody wrote to into the one that took its place, as if that had come in time."""
-    for _ in range(ATTEMPTS):
-        current = read_bytes(root, change.path)
-        wanted = merge(change.path, change.before, current, found)
-        if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
-            return
-    raise _keeps_changing(change.path)
 
 
 def _mark(data: bytes) -> str:
     """Return a hash that identifies bytes in a file's name."""
     return hashlib.sha256(data).hexdigest()[:32]
-
-
-def _keeps_changing(path: str) -> BadFile:
-    why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
-    return BadFile(path, why, advice)
