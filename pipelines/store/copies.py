@@ -1,15 +1,13 @@
 """Copies: an id that stands in two places, as file syncers, `cp` and pasted lines leave it.
 
-One item has one place. It is the one that the last run committed, and of several the one that git had first; else the
-shortest path. The same words elsewhere are a copy, and no item; other words are left for `night.reconcile`. A page that
-mostly repeats another one is a copy as a whole: nothing of it is read or committed until a person has decided.
+One item has one place. It is the one that the last run committed; of several, or of none, the one with the shortest
+path. The same words elsewhere are a copy, and no item; other words are left for `night.reconcile`. A page that mostly
+repeats another one is a copy as a whole: nothing of it is read or committed until a person has decided.
 """
 
 from __future__ import annotations
 
 import contextlib
-import math
-from bisect import bisect_left
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -90,46 +88,31 @@ class _Committed:
 
     def __init__(self, root: Path) -> None:
         self._git = Git(root)
-        self._read: dict[tuple[str, str], Document] = {}
+        self._read: dict[str, Document] = {}
         self._commit = ""
         with contextlib.suppress(CurateError):
             self._commit = self._git.last_run() or self._git.head() or ""
 
-    def held(self, path: str, ident: str, commit: str = "") -> Item | None:
+    def held(self, path: str, ident: str) -> Item | None:
         """Return an item as a document had it, or None."""
-        key = (commit or self._commit, path)
-        if key not in self._read:
-            self._read[key] = read_version(path, None)
+        if path not in self._read:
+            self._read[path] = read_version(path, None)
             with contextlib.suppress(CurateError):
-                self._read[key] = committed(self._git, *key)
-        found = self._read[key].held.get(ident)
+                self._read[path] = committed(self._git, self._commit, path)
+        found = self._read[path].held.get(ident)
         return found[1] if found else None
-
-    def since(self, path: str, ident: str) -> float:
-        """Return when a document first had an item that it has."""
-        versions: list[str] = []
-        with contextlib.suppress(CurateError):
-            versions = self._git.versions(path)[::-1]
-        # It has had it ever since, so that few versions need a look.
-        first = bisect_left(versions, 1, key=lambda commit: int(self.held(path, ident, commit) is not None))
-        found = self._git.read_commit(versions[first]) if first < len(versions) else None
-        return found.seconds if found else math.inf
 
 
 def _home(places: Sequence[Place], committed: _Committed) -> Place:
     """Return the place of an id that is its own."""
-    before = [place for place in places if committed.held(place[0], place[1].item.id)] or places
-    since = {path: 0.0 for path, _ in before}
-    if len(since) > 1 and before is not places:
-        since = {path: committed.since(path, before[0][1].item.id) for path in since}
 
-    def rank(place: Place) -> tuple[float, bool, int, str, bool, int]:
+    def rank(place: Place) -> tuple[bool, bool, int, str, bool, int]:
         path, (item, line, *_) = place
         there = committed.held(path, item.id)
         changed = there is None or _words(there) != _words(item)
-        return since[path], kind_of(path) is Kind.ARCHIVE, len(path), path, changed, line
+        return there is None, kind_of(path) is Kind.ARCHIVE, len(path), path, changed, line
 
-    return min(before, key=rank)
+    return min(places, key=rank)
 
 
 def _is_copy(place: Place, home: Place, committed: _Committed) -> bool:
