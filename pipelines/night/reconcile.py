@@ -152,7 +152,7 @@ def _from_elsewhere(
         new = {i: one for i, one in new.items() if i not in known or not _is_here(snapshot.root, one)}
     idents = new.keys() - items_by_id(changed).keys()
     idents = idents and idents - {ident for path in same for ident in documents[path].held}
-    commit = git.last_run_or_start() if idents else None
+    commit = git.last_run() if idents else None
     return unknown_ids(git, commit, frozenset(idents)) if commit else frozenset(idents)
 
 

@@ -261,18 +261,6 @@ class Git(GitCommands):
             found = newest.parents
         return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", until, "--") or None
 
-    def last_run_or_start(self) -> str | None:
-        """Return the newest commit of a run; before the first run, the newest that is not one of a person's edits."""
-        asked = (
-            "log",
-            "-1",
-            "--format=%H",
-            "--invert-grep",
-            "--grep=^Edits since the last run",
-            "--grep=^Edits by hand",
-        )
-        return self.last_run() or self._ask(*asked, "HEAD", "--") or None
-
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that git ignores."""
         data = b"".join(os.fsencode(path) + b"\0" for path in paths)
