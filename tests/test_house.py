@@ -22,7 +22,7 @@ SETTINGS = ("settings",)
 """A loose file that stands on the store, and on which all other rooms may."""
 TOP = ("__init__", "api", "mcp", "start")
 FILES = sorted(HOUSE.rglob("*.py"))
-FLOORS = dict.fromkeys(GROUND, 0) | {"store": 1} | dict.fromkeys(SETTINGS, 2)
+FLOORS = dict.fromkeys(GROUND, 0) | {"store": 86_650} | dict.fromkeys(SETTINGS, 2)
 FLOORS |= {room: floor for floor, room in enumerate(ROOMS[1:], 3)} | dict.fromkeys(TOP, 20)
 KNOWN = {
     ("clock", "settings"): "a type alone",
@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 88_620, "night": 56_170, "search": 34_680, "extract": 34_550, "cli": 28_900, "queries": 22_290,
-    "agents": 24_140, "view": 24_120, "review": 15_840, "loose": 13_010,
+    "store": 86_650, "night": 56_210, "search": 34_740, "extract": 34_550, "cli": 28_920, "queries": 22_380,
+    "agents": 24_140, "view": 24_150, "review": 15_990, "loose": 12_710,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 342_710
+WHOLE = 340_380
 
 
 def test_no_room_outgrows_its_budget() -> None:
