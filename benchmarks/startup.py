@@ -100,14 +100,14 @@ def sweeps(folder: Path, curate: str) -> dict[str, list[str]]:
         run = ["env", f"HOME={home}", f"XDG_CONFIG_HOME={home}/.config", curate]
         home.mkdir()
         subprocess.run([*run, "init", str(root)], check=True, capture_output=True)
-        if count:
-            install = ["install", "claude-code", "--memory", str(root)]
-            subprocess.run([*run, *install], check=True, capture_output=True)
         for number in range(count):
             path = home / f".claude/projects/-home-ada-src-p{number % 40}/{number:08d}.jsonl"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text('{"type": "user", "message": {"role": "user", "content": "Hello"}}\n' * 20)
             os.utime(path, (OLD, OLD))
+        if count:
+            install = ["install", "claude-code", "--memory", str(root)]
+            subprocess.run([*run, *install], check=True, capture_output=True)
         told[f"curate capture --sweep, {name}"] = [*run, "capture", "--sweep", "--memory", str(root)]
     return told
 

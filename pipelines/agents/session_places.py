@@ -1,9 +1,8 @@
 """Where agents keep their sessions, and the sweep, which captures what is new there, whatever hooks did.
 
 Every run, every sync and every session start sweeps. A file whose size and time are those of the last look is not
-opened. What a sweep knows is in `.curate/sweep.json`; without that file it looks back two days, so that an installation
-does not bring in years of old sessions.
-
+opened. What a sweep knows is in `.curate/sweep.json`. The first look, at the installation, leaves what is older than
+two days alone, so that it does not bring in years of old sessions. What appears later is new, whatever its time says.
 Another program's sessions are captured through an entry point of the group `memcurate.sessions`: a module with
 `paths(memory)`, which yields the files whose sessions belong in a memory, and `turns(path)`, which yields the records
 of a session (`role`, `content`, `timestamp`).
@@ -134,31 +133,30 @@ class SweptAgent:
     """What the last sweep knows of an agent's sessions.
 
     Args:
-        since: sessions that were last written before this moment, in nanoseconds, are left alone.
         at: when it was, ISO 8601; empty if there was none.
         last: when the newest captured session was written, in nanoseconds; 0 if there is none.
-        files: path → size and time of what was looked at.
+        files: path → size and time of what was looked at, or left alone at the first look.
         passed: path → why it was not captured.
     """
 
-    since: int
     at: str
     last: int
     files: dict[str, list[int]]
     passed: dict[str, str]
 
     @classmethod
-    def read(cls, row: object) -> SweptAgent:
-        """Return what a row of the record says; nothing if it is none."""
+    def read(cls, row: object, kept: Iterable[Kept]) -> SweptAgent:
+        """Return what a row of the record says; if it is none, leave alone what is old of what an agent keeps."""
         with contextlib.suppress(TypeError):
             told: Any = row
             return cls(**told)
-        return cls(time.time_ns() - _BACK, "", 0, {}, {})
+        before, every = time.time_ns() - _BACK, _opened_up(kept, {})
+        return cls("", 0, {path: [size, changed] for path, size, changed in every if changed < before}, {})
 
     def is_new(self, kept: Kept) -> bool:
-        """Whether a session changed since it was looked at, and is not an old one."""
-        path, size, changed = kept
-        return changed >= self.since and self.files.get(path) != [size, changed]
+        """Whether a session changed since it was looked at."""
+        path, *stamp = kept
+        return self.files.get(path) != stamp
 
     def to_json(self) -> dict[str, object]:
         """Return it as a row of the record."""
@@ -187,6 +185,14 @@ class _Source:
     def new_since(self, known: SweptAgent) -> list[Kept]:
         """Return what changed since the last sweep."""
         return [one for one in self.kept if known.is_new(one)]
+
+
+def note_installed(root: Path, agent: str) -> None:
+    """Record which sessions are old."""
+    if agent in AGENTS_SESSIONS:
+        record = read_record(root, _RECORD)
+        known = SweptAgent.read(record.get(agent), _kept_by(agent, os.environ))
+        write_record(root, _RECORD, {**record, agent: known.to_json()})
 
 
 def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
@@ -242,14 +248,18 @@ def sweep(
     record, told = read_record(root, _RECORD), list[CapturedSession]()
     clock = max(now, datetime.now(UTC))
     for name, source in _sources(root):
-        known, passed = SweptAgent.read(record.get(name)), dict(source.passed)
-        new = _opened_up(source.new_since(known), known, passed)
+        known, passed = SweptAgent.read(record.get(name), source.kept), dict(source.passed)
+        new = list(filter(known.is_new, _opened_up(source.new_since(known), passed)))
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
         captured = capture_sessions(
             root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=source.opening
         )
         here = {path for path, _, _ in source.kept}
-        seen = {path: stamp for path, stamp in known.files.items() if path in here or path.rpartition("#")[0] in here}
+        seen = {
+            path: stamp
+            for path, stamp in known.files.items()
+            if not here or path in here or path.rpartition("#")[0] in here  # none: a disk may be away
+        }
         for one in captured:
             if one.fault in _QUIET:
                 seen[one.source] = at[one.source]
@@ -267,12 +277,12 @@ def sweep(
     return told
 
 
-def _opened_up(new: list[Kept], known: SweptAgent, passed: dict[str, str]) -> list[Kept]:
-    """Return sessions, oldest first: of a database, the new ones in it; one that cannot be read goes to `passed`."""
+def _opened_up(kept: Iterable[Kept], passed: dict[str, str]) -> list[Kept]:
+    """Return sessions, oldest first: of a database, those in it; one that cannot be read goes to `passed`."""
     found: list[Kept] = []
-    for one in new:
+    for one in kept:
         try:
-            found += filter(known.is_new, sessions_in(one[0])) if one[0].endswith(DATABASE) else [one]
+            found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one]
         except BadFile as fault:
             passed[one[0]] = fault.why
     return sorted(found, key=_by_time)
@@ -282,7 +292,7 @@ def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
     record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
     for name, source in _sources(root):
-        known = SweptAgent.read(record.get(name))
+        known = SweptAgent.read(record.get(name), source.kept)
         waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in source.new_since(known))
         found[name] = known, known.sentence(waiting)
     return found

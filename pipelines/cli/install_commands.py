@@ -11,6 +11,7 @@ import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
+from pipelines.agents.session_places import note_installed
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import (
     NoScheduler,
@@ -133,6 +134,8 @@ def carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
     plan = PLANS[target](asked, adding=adding)
     done = _show(plan) if only_print else _carry_out(plan, adding=adding)
+    if adding and not only_print:
+        note_installed(asked.program.root, target)
     if not done:
         say(f"Nothing to do for {target}.")
     for note in plan.notes if done or adding else ():

@@ -106,16 +106,28 @@ def test_a_sync_sends_what_no_hook_captured(
     assert words_of(other) == words_of(memory) == ["user: Which database?"]
 
 
-def test_an_installation_leaves_old_sessions_alone_until_they_go_on(memory: Memory, claude: Path) -> None:
+def aged(source: Path, days: int) -> None:
+    os.utime(source, (time.time() - days * 86400,) * 2)
+
+
+def test_an_installation_leaves_old_sessions_alone_until_they_go_on(memory: Memory, home: Path) -> None:
+    claude = made(home / ".claude/projects/x")
     old, recent = transcript(claude / "old.jsonl", FIRST), transcript(claude / "recent.jsonl", SECOND)
-    for source, days in ((old, 3), (recent, 1)):
-        os.utime(source, (time.time() - days * 86400,) * 2)
+    aged(old, 3)
+    aged(recent, 1)
+    memory.curate("install", "claude-code")
     for _ in range(2):
         memory.curate("capture", "--sweep")
         assert words_of(memory) == ["assistant: Decision: Orders use Postgres 16."]
     os.utime(old)
     memory.curate("capture", "--sweep")
     assert "user: Which database?" in words_of(memory)
+
+
+def test_a_session_that_is_new_here_is_captured_whatever_its_time_says(memory: Memory, claude: Path) -> None:
+    aged(transcript(claude / "copied.jsonl", FIRST), 30)
+    memory.curate("capture", "--sweep")
+    assert words_of(memory) == ["user: Which database?"]
 
 
 def sidechain(role: str, text: str, minute: int, agent: str = "a1", **more: Any) -> dict[str, Any]:
@@ -286,7 +298,6 @@ def test_only_the_memory_that_an_agent_points_to_is_swept(memory: Memory, claude
     other.curate("capture", "--sweep")
     assert not words_of(other)
     assert sessions_in_status(other) == []
-    assert not (other.root / ".curate/sweep.json").exists()
     settings = claude.parents[1] / "settings.json"
     settings.write_text(settings.read_text().replace("capture --hook", "recap --hook"))  # a person took it out
     memory.curate("capture", "--sweep")
