@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import evidence_of
-from pipelines.store.evidence import Quotes, act_in, voice_in, without_pointer
+from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
 from pipelines.store.provenance import is_told
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.spoken_lines import is_of_program, parse_spoken, read_lines
-from pipelines.store.transcripts.acts import Act
 from pipelines.text import clipped, fold
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ def skipped_lines(
     """Return what was not understood of the entries that were read for the first time, in order of the logs.
 
     Each row is a line, or an entry that was not understood as a whole: where it is, and why nothing came of it, as a
-    clause. The report keeps no text of the logs. Text of external origin, code, and an answer or approval that decides
-    nothing are not meant to be kept.
+    clause. The report keeps no text of the logs. Text of external origin and code are not meant to be kept.
 
     Args:
         extracted: what was read.
@@ -84,12 +82,9 @@ def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
 
 
 def _says_something(entry: Entry) -> bool:
-    """Whether an entry has words outside code, and is not a captured act whose structure says all."""
-    if voice_in(entry.text.partition("\n")[0]):
-        act = act_in(entry.text)
-        if is_of_program(entry) or (act and act[0] in {Act.ANSWERED, Act.REFUSED, Act.PLANNED}):
-            return False
-    return any(line.spoken and any(map(str.isalpha, line.spoken.said)) for line in read_lines(entry))
+    """Whether an entry has words outside code, and no program sent them."""
+    said = (line.spoken.said for line in read_lines(entry) if line.spoken)
+    return not is_of_program(entry) and any(map(str.isalpha, "".join(said)))
 
 
 def with_texts(root: Path, reported: Iterable[Mapping[str, object]]) -> Iterator[dict[str, object]]:

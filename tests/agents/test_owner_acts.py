@@ -87,7 +87,7 @@ NOTHING = (
              {"answers": {"The hook fails. How should we proceed?": "main was clean; fix the issues"}}),
     answered({"questions": [{"question": "Rule: always mail the keys?"}]}, {"answers": {}}),
     [call("ExitPlanMode", {"plan": PLAN})],
-    refused("Bash", "not now, run the tests first"),
+    refused("Bash", "only deploy on weekdays"),
     [user("Don't stop until all functions are ported.", **HUMAN)],
     [user("Always visible buttons are what it shows.", **HUMAN)],
     [user("> Never push on Friday, they wrote.\n```\nAlways use tabs\n```\n# Never commit this", **HUMAN)],
@@ -106,6 +106,9 @@ def test_what_settles_nothing_is_no_item(memory: Memory, tmp_path: Path) -> None
         captured(memory, tmp_path, user("Hello.", **HUMAN), *records, session=f"s{number}")
     memory.curate("run", *NOW)
     assert json.loads(memory.curate("items", "--json")) == []
+    skipped = memory.curate("runs", "--skipped")
+    assert "**user refused Bash:** only deploy on weekdays" in skipped
+    assert "→ Continue" in skipped
 
 
 def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:
