@@ -425,8 +425,8 @@ def is_pending(item: Item) -> bool:
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
-    """Return text on one line, without secrets and invisible characters, and not too long."""
-    plain = fold(HIDDEN.sub("", without_secrets(text)))
+    """Return text on one line, without secrets, invisible characters and the names of transcripts, and not too long."""
+    plain = fold(HIDDEN.sub("", without_secrets(without_pointer(text))))
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
 
 

@@ -111,6 +111,22 @@ def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
     assert "The host of the billing jobs changed." in memory.read("Episodes/2026-03.md")
 
 
+def test_no_request_names_a_transcript(memory: Memory) -> None:
+    """A close that nobody is sure of keeps its line, which the next day's requests show."""
+    at = " <!-- Sessions/2026-03-12/claude-code-s.jsonl#L3~0a1b2c3d -->"
+    hold(memory, CALL)
+    log(memory, f"Fine.{at}", f"Perhaps that is done.{at}", f"Anders has the invoices.{at}")
+    closes = operation({"line": 6, "end_line": 6}, "close", "k2222222222", how="done")
+    model = Reader(lambda _: reply(operations=[closes]), lambda _: "unsure")
+    curate(memory, model)
+    log(memory, f"Perhaps.{at}", f"Done, I think.{at}", day="2026-03-19")
+    curate(memory, model, NEXT)
+    told = json.dumps([model.shown, model.claims])
+    assert "line 7: - Anders has" in told
+    assert "said earlier: perhaps done 2026-03-12: - Perhaps that is done." in told
+    assert "Sessions/" not in told
+
+
 # ---------------------------------------------------------------- what is unsupported
 
 

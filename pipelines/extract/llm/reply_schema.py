@@ -40,7 +40,7 @@ from pipelines.extract.llm.reply_json import (
     schema_of,
     single_line,
 )
-from pipelines.store.evidence import fold_markdown
+from pipelines.store.evidence import fold_markdown, without_pointer
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.provenance import Provenance
 from pipelines.text import content_words, fold
@@ -205,7 +205,7 @@ class Asked:
         logs = {path: [one for one in entries if one.path == path] for path in {one.path for one in entries}}
         told = Provenance(logs, self.request.seals)
         return tuple(
-            (one.start_line + at, line)
+            (one.start_line + at, without_pointer(line))
             for one in entries
             for at, line in enumerate(one.text.split("\n"))
             if line.strip() and (word := told.word(one, at, line))[0].reaches(Trust.SELF) and not word[1]
