@@ -1,8 +1,9 @@
 """Where agents keep their sessions, and the sweep, which captures what is new there, whatever hooks did.
 
 Every run, every sync and every session start sweeps. A file whose size and time are those of the last look is not
-opened. What a sweep knows is in `.curate/sweep.json`. The first look, at the installation, leaves what is older than
-two days alone, so that it does not bring in years of old sessions. What appears later is new, whatever its time says.
+opened. What a sweep knows is in `.curate/sweep.json`. The first look, at the installation, leaves alone what is older
+than two days, so that it does not bring in years of old sessions. What appears later is new, whatever its time says.
+
 Another program's sessions are captured through an entry point of the group `memcurate.sessions`: a module with
 `paths(memory)`, which yields the files whose sessions belong in a memory, and `turns(path)`, which yields the records
 of a session (`role`, `content`, `timestamp`).

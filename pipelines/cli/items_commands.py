@@ -19,7 +19,7 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
-from pipelines.night.forget import forget
+from pipelines.night.forget import bereft, forget
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.item_lines import listed_json
@@ -169,11 +169,13 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     path, placed = placed_item(documents, name)
     if not yes:
         say(f"{name} in {path}: {placed.item.type}: {placed.item.text}")
+    for one in bereft(root, placed.item):
+        say(f"Note: {one.id} rests on a line that goes, too: {one.type}: {one.text}")
     confirm("Forget it? `curate undo` cannot bring it back.", yes=yes)
     done = forget(*opened, name)
     parts = [f"blanked {count(done.lines, 'log line')}"] if done.lines else []
     parts += [f"removed links from {', '.join(done.unlinked)}"] if done.unlinked else []
-    say(f"Forgot {name} of {done.path}{': ' + ', '.join(parts) if parts else ''}.")
+    say(f"Forgot {name} of {path}{': ' + ', '.join(parts) if parts else ''}.")
     say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left))
     say("Note: git's history still has it; `git filter-repo --replace-text` rewrites that.")
 

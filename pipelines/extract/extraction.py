@@ -47,7 +47,7 @@ class DocumentChoice:
     id: str
     title: str
     kind: str
-    document: str = ""
+    document: str
     purpose: str = ""
 
 

@@ -21,7 +21,7 @@ from pipelines.review.outcomes import named_in_title
 from pipelines.search.indexed_files import description_of, scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks
-from pipelines.store.evidence import Quotes, starts_of
+from pipelines.store.evidence import Quotes, pointer_in, starts_of, without_pointer
 from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.git_history import FORGOTTEN
@@ -29,6 +29,7 @@ from pipelines.store.layout import PRIVATE, REVIEW, SESSIONS, is_note
 from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
+from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     Reason,
     tombstone,
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.item import Item
+    from pipelines.store.item import Evidence, Item
+    from pipelines.store.snapshot import Snapshot
 
     Words = tuple[str, ...]
     """The texts to forget, folded: the item's own, and the log lines of its evidence."""
@@ -66,15 +68,11 @@ class Forgotten:
     """What was forgotten, and what remains.
 
     Args:
-        id: the item's id.
-        path: the document that held it.
         lines: how many log lines were blotted out.
         unlinked: ids of items that linked to it.
         left: files and lines that still hold its words and that no run may change.
     """
 
-    id: str
-    path: str
     lines: int
     unlinked: tuple[str, ...]
     left: tuple[str, ...]
@@ -89,15 +87,27 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
     """
     with change_by_hand(root, settings, when, "curate forget") as held:
         ident = named_item(prefix, items_by_id(held.documents))
-        path, placed = placed_item(held.documents, ident)
-        item, words = placed.item, _words_of(placed.item, root)
+        item = placed_item(held.documents, ident)[1].item
+        words = _words_of(item, root)
         documents, unlinked, places = _cleared(held, ident, words)
-        logs, count = _log_changes(held, item, words)
+        logs = _blots(held.snapshot, item, words)
+        places += [f"{file}:{record}" for blot in logs for file, record in blot.records() if (root / file).exists()]
         places += _left(held, words)
         _drop_derived(root)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
-        held.write(ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
-        return Forgotten(ident, path, count, unlinked, tuple(dict.fromkeys(places)))
+        further = [blot.change for blot in logs]
+        held.write(
+            ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=further)
+        )
+        return Forgotten(sum(len(blot.out) for blot in logs), unlinked, tuple(dict.fromkeys(places)))
+
+
+def bereft(root: Path, forgotten: Item) -> list[Item]:
+    """Return the other items that rest on a log line which goes with an item."""
+    snapshot = read_snapshot(root)
+    logs = _blots(snapshot, forgotten, _words_of(forgotten, root))
+    others = (placed.item for _, placed in snapshot.items() if placed.item.id != forgotten.id)
+    return [one for one in others if any(blot.takes(place) for blot in logs for place in one.evidence)]
 
 
 def _words_of(item: Item, root: Path) -> Words:
@@ -106,8 +116,7 @@ def _words_of(item: Item, root: Path) -> Words:
     Texts too short to be distinctive are left out, and so is the pointer at the end of a captured line.
     """
     quotes = Quotes(root)
-    found = [quotes.text(one).split("\n") for one in item.evidence]
-    bare = ["\n".join(line.partition("<!-- Sessions/")[0] for line in lines) for lines in found]
+    bare = (without_pointer(quotes.text(one)) for one in item.evidence)
     texts = dict.fromkeys(map(folded, (item.text, *bare)))
     return tuple(text for text in texts if len(text.split()) >= LEAST_WORDS)
 
@@ -174,20 +183,33 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     return bare.with_text("".join(lines))
 
 
-def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Change], int]:
-    """Return the changes that blot the words out of the logs, and the number of lines."""
-    snapshot, changes, count = held.snapshot, list[Change](), 0
-    own = {path: data for path, data in snapshot.logs.items() if not is_note(path)}
-    for path, data in {**own, **snapshot.partials}.items():
-        after, lines = _blotted(path, data, item, words)
-        if after != data:
-            changes.append(Change(path, data, after))
-            count += len(lines)
-    return changes, count
+@dataclass(frozen=True, slots=True)
+class _Blot:
+    """A log with the words blotted out: the change, its rows before, and the numbers of those blotted, from 0."""
+
+    change: Change
+    rows: Sequence[str]
+    out: frozenset[int]
+
+    def takes(self, place: Evidence) -> bool:
+        """Whether a quote loses a line."""
+        spans = (range(at, at + place.height) for at in starts_of(place, self.rows))
+        return place.path == self.change.path and not all(map(self.out.isdisjoint, spans))
+
+    def records(self) -> Iterator[tuple[str, int]]:
+        """Return the transcripts and records of the lines; the pointer ends the first line of a turn."""
+        above = (reversed(self.rows[: number + 1]) for number in sorted(self.out))
+        return filter(None, (pointer_in(next((row for row in rows if row[:1].strip()), "")) for rows in above))
 
 
-def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, list[int]]:
-    """Return a log with an item's evidence and every line that says its words blotted out, and their numbers from 0.
+def _blots(snapshot: Snapshot, item: Item, words: Words) -> list[_Blot]:
+    """Return the logs that hold the words, and what is blotted out of them."""
+    logs = {**snapshot.logs, **snapshot.partials}.items()
+    return [blot for log in logs if not is_note(log[0]) and (blot := _blotted(*log, item, words)).out]
+
+
+def _blotted(path: str, data: bytes, item: Item, words: Words) -> _Blot:
+    """Return a log with an item's evidence and every line that says its words blotted out.
 
     A quote is found by its hash, everywhere: the same words elsewhere are the same words.
     """
@@ -204,7 +226,8 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
         before, pointer = _BEFORE.match(plain[number]), _POINTER.search(plain[number])
         end = rows[number][len(plain[number]) :]
         rows[number] = f"{before[0] if before else ''}{FORGOTTEN}{pointer[0].rstrip() if pointer else ''}{end}"
-    return "\n".join(rows).encode(errors="surrogateescape") if out else data, sorted(out)
+    after = "\n".join(rows).encode(errors="surrogateescape")
+    return _Blot(Change(path, data, after), plain, frozenset(out))
 
 
 def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tests.agents.test_owner_acts import NOW, captured
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
+from tests.store.test_acts import HUMAN, user
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory
 
 FACT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
@@ -60,6 +64,19 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     assert "Anna" not in memory.git("log", "-1", "--format=%B")
     assert memory.git("status", "--porcelain") == ""
     assert "nothing is broken" in memory.curate("check")
+
+
+def test_the_items_that_lose_a_line_and_the_records_behind_it_are_named(memory: Memory, tmp_path: Path) -> None:
+    captured(memory, tmp_path, user("Never push to main. Always sign every commit.", **HUMAN))
+    memory.curate("run", *NOW)
+    page = memory.read("MEMORY.md").replace("Always sign every commit", "Each commit is signed")
+    memory.write("MEMORY.md", page)  # reworded, so that the transcript has other words
+    other = items(memory)["Never push to main."]["id"]
+    note = f"Note: {other} rests on a line that goes, too: Rule: Never push to main."
+    assert note in memory.curate("forget", "commit is signed", exits=2)
+    said = memory.curate("forget", "commit is signed", "--yes", *NOW)
+    assert note in said
+    assert "Note: Sessions/2026-03-18/claude-code-s1.jsonl:1 still has its words" in said
 
 
 def test_an_open_day_stays_read_too(memory: Memory) -> None:

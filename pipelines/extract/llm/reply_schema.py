@@ -408,7 +408,7 @@ def _beside(text: str, places: Sequence[Place], asked: Asked, document: str = ""
             found["before it: " + fold_markdown(one.text.split("\n"))[-_BEFORE_LENGTH:]] = None
     shown = [*found, *(part for place in places for part in (*place.lines, *place.entry.headings, place.entry.project))]
     missing = content_words(text) - content_words("\n".join(shown))
-    titles = [one.title for one in asked.request.documents if document and document == one.document]
+    titles = [one.title for one in asked.request.documents if document == one.document]
     found |= {f"page: {title}": None for title in titles if missing & content_words(title)}
     lines = [(at, line, words) for at, line in asked.lines if (words := missing & content_words(line))]
     having, first = Counter(word for *_, words in lines for word in words), places[0].start_line
