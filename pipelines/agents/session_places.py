@@ -189,7 +189,7 @@ class _Source:
 
 
 def note_installed(root: Path, agent: str) -> None:
-    """Record which sessions are old."""
+    """Record which of an agent's sessions are old, unless a sweep knows it already."""
     if agent in AGENTS_SESSIONS:
         record = read_record(root, _RECORD)
         known = SweptAgent.read(record.get(agent), _kept_by(agent, os.environ))
