@@ -116,9 +116,7 @@ Case = tuple[str, list[str]]
 def lived_month(root: Path) -> None:
     """Let a memory live through the month, read by whoever knows its outcomes."""
     user = load_user_settings(os.environ, f"exec:{sys.executable} {MONTH / 'answer.py'}")
-    live(
-        read_month(MONTH), "5", root, lambda home, how, when: night_of(home, how, when, "", user)[0], lambda _, __: None
-    )
+    live(read_month(MONTH), "5", root, lambda home, how, when: night_of(home, how, when, "", user), lambda _, __: None)
 
 
 def conversation_cases(conversations: Sequence[Conversation]) -> Iterator[tuple[Conversation, list[Case]]]:

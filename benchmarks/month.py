@@ -323,7 +323,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         user, month = load_user_settings(os.environ, asked.provider), read_month(asked.folder)
 
         def make_night(root: Path, settings: Settings, when: datetime) -> Night:
-            return night_of(root, settings, when, "", user)[0]
+            return night_of(root, settings, when, "", user)
 
         with tempfile.TemporaryDirectory(prefix="curate-month-") as home, watch_for_people() as watch:
             for way in [asked.nights] if asked.nights else WAYS:

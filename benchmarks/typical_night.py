@@ -13,21 +13,42 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.extract.choose_models import choose_extractor
-from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
-from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.call import Call, ModelAnswer, load_prompt
+from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
-from pipelines.provider_settings import ProviderSettings
+from pipelines.provider_settings import added_tokens, price_of
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
-from pipelines.user_settings import UserSettings
+from pipelines.usage import Usage
 
 WEEK = Path(__file__).resolve().parent.parent / "examples" / "sample_week" / "Logs"
 MODELS = ("anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash", "anthropic:claude-sonnet-5-5")
+READ = 900
+"""The tokens of a usual reply about a day: four items, three operations and the episode, without thinking."""
+CLAIMS, VERDICT, CLAIM_BYTES = 27, 40, 550
+"""The claims of a night: twelve of the day (items, operations, episode, near pairs), the rest of the brief."""
+BRIEF, BRIEF_BYTES = 900, 10_000
+"""What a claim and a brief show, measured over months of public journals."""
+
+
+class Noting:
+    """A model that notes what it is asked, and finds nothing."""
+
+    input_tokens, output_tokens, retries = 24_000, 8192, 0
+
+    def __init__(self, name: str) -> None:
+        self.name = self.source = name
+        self.calls: list[Call] = []
+
+    def ask(self, call: Call) -> ModelAnswer:
+        """Note a call."""
+        self.calls.append(call)
+        return ModelAnswer('{"items": []}', self.name)
 
 
 def main() -> None:
@@ -40,24 +61,22 @@ def main() -> None:
         Git(root).init()
         (root / "Logs" / log.name).write_bytes(log.read_bytes())
         for model in sys.argv[1:] or MODELS:
-            print(row(root, *model.split(":", 1)))
+            print(row(root, model))
 
 
-def row(root: Path, provider: str, model: str) -> str:
+def row(root: Path, name: str) -> str:
     """Return what one model would cost."""
-    user = UserSettings((provider,), **{provider: ProviderSettings(model, "")})  # type: ignore[arg-type]  # by its name
-    reader = choose_extractor(user)
-    if not isinstance(reader, ModelExtractor):
-        raise SystemExit(f"{provider} is no provider of a model.")
+    model = Noting(name)
     now = datetime(2027, 1, 1, tzinfo=UTC)
-    counting = Counting(reader)
-    plan_night(Night(root, load_settings(root), counting, now), Git(root), Watch())
-    calls = unanswered(counting.calls, reader.chain.models, Replies(root / "none"))
-    found = estimate(calls, reader.chain.models[0], ())
-    tokens = f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} |"
-    if found.usd is None:
-        return f"{tokens} not known | |"
-    return f"{tokens} ${found.usd:.4f} | ${found.usd * 365:.2f} |"
+    plan_night(Night(root, load_settings(root), ModelExtractor(Chain([model])), now), Git(root), Watch())
+    verify, brief = (len(load_prompt(task).body.encode()) for task in ("verify", "brief"))
+    sent = [*(call.bytes for call in model.calls), verify, CLAIM_BYTES * CLAIMS, brief, BRIEF_BYTES]
+    added = added_tokens(name) * (len(model.calls) + 2)
+    usage = Usage(sum(-(-size // BYTES_A_TOKEN) for size in sent) + added, READ + VERDICT * CLAIMS + BRIEF)
+    price = price_of(name)
+    tokens = f"| `{name.partition(':')[2]}` | {usage.input_tokens:,} | {usage.output_tokens:,} |"
+    usd = price.cost(usage) if price else None
+    return f"{tokens} not known | |" if usd is None else f"{tokens} ${usd:.4f} | ${usd * 365:.2f} |"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.guard import Guard
-    from pipelines.extract.llm.replies import Replies
     from pipelines.night.report import RunReport
     from pipelines.settings import Settings
     from pipelines.user_settings import UserSettings
@@ -32,8 +31,8 @@ def at_most(user: UserSettings, max_usd: float | None) -> UserSettings:
 
 def night_of(
     root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
-) -> tuple[Night, Replies]:
-    """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
+) -> Night:
+    """Return the night at a moment, with the models that the user's settings name."""
     from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  help needs no models
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
@@ -66,7 +65,7 @@ def night_of(
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
         night = replace(night, sharing=Sharing(settings, user.push, remote, when))
-    return night, replies
+    return night
 
 
 def print_report(report: RunReport, user: UserSettings) -> None:

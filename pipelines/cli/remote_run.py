@@ -101,7 +101,7 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
         settings = load_settings(clone.root)
         when = moment(now, settings)
         publishing = Publishing(settings, user.push, clone.address, when, clone=clone)
-        night, _ = night_of(clone.root, settings, when, "", user, guard)
+        night = night_of(clone.root, settings, when, "", user, guard)
         with watch_for_people() as watch:
             report = curate_unattended(replace(night, sharing=publishing), watch, user.ping)
         code = report.exit_code

@@ -27,7 +27,6 @@ from pipelines.store.layout import LOGS, day_of_log
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
-    from pipelines.extract.llm.replies import Replies
     from pipelines.night.run import Night
     from pipelines.user_settings import UserSettings
 
@@ -95,21 +94,21 @@ def curate_run(  # noqa: PLR0913  one option each
 
         return run_elsewhere(remote, workdir, max_usd, now, due=due, as_json=as_json)
     opened = open_memory(memory, now)
-    user, night, replies = _night_here(opened, again, provider, max_usd, keeps=not (estimate or dry_run))
+    user, night = _night_here(opened, again, provider, max_usd, keeps=not (estimate or dry_run))
     if estimate:
         from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  few runs are estimated
 
-        tell_estimate(night, replies, as_json=as_json)
+        tell_estimate(night, as_json=as_json)
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
-    return _run_here(opened, user, night, replies, days, as_json=as_json)
+    return _run_here(opened, user, night, days, as_json=as_json)
 
 
 def _night_here(
     opened: OpenMemory, again: str | None, provider: str, max_usd: float | None, *, keeps: bool
-) -> tuple[UserSettings, Night, Replies]:
-    """Return the user's settings, and what `night_of` returns; faults of the settings are kept as a failed run's."""
+) -> tuple[UserSettings, Night]:
+    """Return the user's settings, and the night; faults of the settings are kept as a failed run's."""
     root, settings, when = opened
     if again and again not in map(day_of_log, (*list_files(root, LOGS, ".md"), *log_notes(root))):
         raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
@@ -117,16 +116,14 @@ def _night_here(
 
     try:
         user = at_most(load_user_settings(os.environ, provider), max_usd)
-        return user, *night_of(root, settings, when, again or "", user)
+        return user, night_of(root, settings, when, again or "", user)
     except BadSettings as fault:
         if keeps:
             save_failure(root, run_id(when, None), when, fault)
         raise
 
 
-def _run_here(
-    opened: OpenMemory, user: UserSettings, night: Night, replies: Replies, days: int | None, *, as_json: bool
-) -> int:
+def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | None, *, as_json: bool) -> int:
     root, settings, when = opened
     if may_have_sessions(os.environ):
         from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
@@ -135,7 +132,7 @@ def _run_here(
     if night.writer:
         from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
 
-        night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
+        night = with_backlog(night, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     keep_clock(root, settings, when)

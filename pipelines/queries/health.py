@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -152,9 +153,17 @@ def minutes(when: datetime) -> str:
 
 def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
     """Return the days with entries that no run has read."""
+    return [*unread_bytes(snapshot, today)]
+
+
+def unread_bytes(snapshot: Snapshot, today: str) -> Counter[str]:
+    """Return day → bytes of its entries that no run has read, oldest first; days without any are left out."""
     logs, *_ = with_partial_logs(snapshot.logs, snapshot.partials, today)
-    days = days_to_read(logs, snapshot.progress, today, lambda *_: None)
-    return list(dict.fromkeys(day.day for day in days if day.fresh))
+    sizes = Counter[str]()
+    for log in days_to_read(logs, snapshot.progress, today, lambda *_: None):
+        for entry in log.fresh:
+            sizes[log.day] += len(entry.text.encode())
+    return sizes
 
 
 def installed_nights(root: Path) -> list[InstalledNight]:

@@ -7,16 +7,19 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
 
-from pipelines.provider_settings import LOGINS, price_of
+from pipelines.provider_settings import LOGINS, added_tokens, price_of
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from pipelines.provider_settings import Prices
     from pipelines.user_settings import UserSettings
 
-_NIGHT, _MONTH = Usage(input_tokens=11_100, output_tokens=2_900), 30
-"""A typical night (`python -m benchmarks.typical_night`), and how many a month has."""
+_DAY, _BRIEF, _MONTH = Usage(5_700, 1_400), Usage(5_400, 1_500), 30
+"""A typical day, two calls, and the brief, which each night has once (`python -m benchmarks.typical_night`)."""
+_BYTES_A_TOKEN = 4
 _VENDORS = {"anthropic": "Anthropic", "gemini": "Google"}
 _PORTS = (11434, 8080, 1234)
 """Where Ollama, llama.cpp's server and LM Studio listen unless told otherwise."""
@@ -31,7 +34,7 @@ def readers(user: UserSettings) -> list[tuple[str, str]]:
         settings = getattr(user, name)
         model, where = settings.model, settings.address or _VENDORS[name]
         price = price_of(f"{name}:{model}", user.prices)
-        costs = f"about ${_MONTH * price.cost(_NIGHT):.2f} a month" if price else "at an unknown price"
+        costs = f"about ${_MONTH * price.cost(_DAY + _BRIEF):.2f} a month" if price else "at an unknown price"
         rows.append((name, f"with your key: log text goes to {where}, {costs} ({model})"))
     if local := local_server():
         rows.append(("openai", f"{local[1]} at {local[0]}: nothing leaves this machine"))
@@ -48,6 +51,20 @@ def days_read_by_rules(root: Path) -> list[str]:
         by_rules = str(run.reported("model", "extractor")).startswith("rules")
         (rules if by_rules else models).update(map(str, days if isinstance(days, list) else ()))
     return sorted(rules - models)
+
+
+def cost_of(model: str, own: Prices, days: Iterable[int]) -> tuple[int, int, float | None]:
+    """Return about how many tokens a model is sent and answers in a night, and the cost; None at an unknown price.
+
+    Args:
+        model: provider and model.
+        own: the user's own prices.
+        days: how many bytes each of its days has beyond those of a typical one.
+    """
+    price, added = price_of(model, own), added_tokens(model)
+    parts = [_BRIEF + Usage(added), *(_DAY + Usage(2 * added + size // _BYTES_A_TOKEN) for size in days)]
+    whole = sum(parts, Usage())
+    return whole.input_tokens, whole.output_tokens, sum(map(price.cost, parts)) if price else None
 
 
 def local_server() -> tuple[str, str] | None:

@@ -20,22 +20,18 @@ from pipelines.extract.extraction import (
     shown_with_doubt,
     weekday,
 )
-from pipelines.extract.llm.call import Call, Model, Prompt, load_prompt
-from pipelines.provider_settings import added_tokens, price_of
+from pipelines.extract.llm.call import Call, Prompt, load_prompt
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
-from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.reply_json import Faulty
-    from pipelines.provider_settings import Prices
     from pipelines.store.log import Entry
     from pipelines.usage import Tally
 
@@ -50,8 +46,6 @@ NEAR_TOKENS: Final = 500
 """The most tokens of a request that tell of pages, of what is open, and of what is near, which gets as many again
 where little is open: on two journals four of eight stale items had not been shown on the day that overruled them."""
 HEADING_LENGTH: Final = 200
-USUAL_OUTPUT: Final = 900
-"""The tokens of a usual reply: four items, three operations and the episode, without thinking."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -87,11 +81,6 @@ class ModelExtractor:
             fault.tally = tally
             raise
         return replace(_joined_outcomes(request, pieces, outcomes), tally=tally)
-
-    def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
-        """Return a day's calls, one per piece."""
-        pieces = cut(request.entries, self.chain.input_tokens)
-        return tuple(self._call(request, piece, _Shown.beside(request, piece)) for piece in pieces)
 
     def _read(self, request: ExtractionRequest, number: int, piece: LogPiece, tally: Tally) -> Outcome:
         """Return a piece's extraction, and what of the reply is faulty."""
@@ -340,95 +329,3 @@ def _joined(shown: Sequence[tuple[Entry, str, str, bool]]) -> LogPiece:
 
 def _bytes(text: str) -> int:
     return len(text.encode())
-
-
-# ---------------------------------------- what a night would cost: its calls are counted, not made
-
-
-ITEMS_A_DAY: Final = 4
-"""The items of an ordinary day: the prompt speaks of two to six."""
-_CLAIMS_A_DAY = 12
-"""The claims of such a day: its items, what it does to others, its episode, and near pairs."""
-_SENTENCES = 15
-"""The claims of a night's brief: its new sentences."""
-_CLAIM_BYTES = 550
-_BRIEF_BYTES = 10_000
-"""What a claim and a brief show, measured over months of public journals."""
-_VERDICT_TOKENS = 40
-_BRIEF_OUTPUT = 900
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """The cost of a night with one model, if it answers all calls.
-
-    Args:
-        model: the model.
-        calls: how many calls must be paid, by task; calls with a kept reply are free.
-        input_tokens: the tokens sent, at four bytes a token.
-        output_tokens: the tokens of usual replies.
-        usd: the cost, or None if the price is unknown.
-        most_usd: the cost if every call were made twice, with the longest reply.
-    """
-
-    model: str
-    calls: dict[str, int]
-    input_tokens: int
-    output_tokens: int
-    usd: float | None
-    most_usd: float | None
-
-
-class Counting:
-    """An extractor that prepares the calls of each day but makes none."""
-
-    def __init__(self, reader: ModelExtractor) -> None:
-        self.name, self._reader = reader.name, reader
-        self.calls: list[Call] = []
-        self.days = 0
-
-    def extract(self, request: ExtractionRequest) -> Extraction:
-        """Record the calls of a day, and return nothing."""
-        self.days += 1
-        self.calls += self._reader.calls(request)
-        return Extraction(())
-
-
-def unanswered(calls: Sequence[Call], models: Sequence[Model], replies: Replies) -> list[Call]:
-    """Return the calls without a kept reply of any model."""
-    return [call for call in calls if not any(replies.find(model, call) for model in models)]
-
-
-def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
-    """Return the cost of a night with one model: reading, the second reader, and the brief.
-
-    The reading is known; the rest depends on what is found, and assumes ordinary days.
-
-    Args:
-        calls: the reading's calls that must be paid.
-        model: the model that would answer them.
-        own: the user's own prices.
-    """
-    price, days = price_of(model.name, own), len({call.input["day"] for call in calls})
-    usual = min(USUAL_OUTPUT, model.output_tokens) if model.output_tokens else USUAL_OUTPUT
-    verify, brief = (_tokens(len(load_prompt(task).body.encode())) for task in ("verify", "brief"))
-    claims = [_CLAIMS_A_DAY + (_SENTENCES if day == days else 0) for day in range(1, days + 1)]
-    sent = {
-        "extract": [_tokens(call.bytes) for call in calls],
-        "verify": [verify + _tokens(_CLAIM_BYTES * number) for number in claims],
-        "brief": [brief + _tokens(_BRIEF_BYTES)] * min(1, days),
-    }
-    received = usual * len(calls) + _VERDICT_TOKENS * sum(claims) + _BRIEF_OUTPUT * min(1, days)
-    tokens_sent = [tokens + added_tokens(model.name) for some in sent.values() for tokens in some]
-    return Estimate(
-        model.name,
-        {task: len(some) for task, some in sent.items() if some},
-        sum(tokens_sent),
-        received,
-        price.cost(Usage(sum(tokens_sent), received)) if price else None,
-        2 * sum(price.worst(tokens, model.output_tokens) for tokens in tokens_sent) if price else None,
-    )
-
-
-def _tokens(size: int) -> int:
-    return -(-size // BYTES_A_TOKEN)
