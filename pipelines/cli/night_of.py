@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.cli.output import count, dollars, on_terminal, say, warn
 from pipelines.clock import day_of
 from pipelines.night.run import Night
+from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import was_asked
 from pipelines.store.layout import BRIEFING
 from pipelines.store.session_state import CAPTURED
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.guard import Guard
     from pipelines.night.report import RunReport
+    from pipelines.night.run_history import PastRun
     from pipelines.settings import Settings
     from pipelines.user_settings import UserSettings
 
@@ -40,9 +42,11 @@ def night_of(
 
     replies, budget = Replies(root), None
     if guard or user.caps != CostCaps():
-        from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
+        from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  as above
 
-        budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings)), guard=guard)
+        day = day_of(when, settings)
+        spent = (_cost_of(one) for one in reported_nights(root) if one.reported("day") == day)
+        budget = Budget(user.caps, sum((Cost(*one) for one in spent), Cost()), guard=guard)
     chain = chain_of(user, user.providers, replies, budget=budget)
     night = Night(
         root,
@@ -66,6 +70,13 @@ def night_of(
 
         night = replace(night, sharing=Sharing(settings, user.push, remote, when))
     return night
+
+
+def _cost_of(run: PastRun) -> tuple[int, float]:
+    """Return the tokens and dollars that a run spent, as its report here says."""
+    usd = run.reported("model", "usd")
+    tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
+    return tokens, usd if isinstance(usd, float) else 0.0
 
 
 def print_report(report: RunReport, user: UserSettings) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm import guard as guard_module
-from pipelines.extract.llm.budget import Budget, Cost, Ledger
+from pipelines.extract.llm.budget import Budget, Cost
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
 from pipelines.user_settings import CostCaps, UserSettings
 
@@ -20,7 +20,7 @@ from pipelines.user_settings import CostCaps, UserSettings
 def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
     (worker, child), alone = socket.socketpair(), threading.Event()
     lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
+    budget = Budget(CostCaps(), Cost(), guard=Guard(child, {"openai": "the key"}, alone.set))
     asked: list[dict[str, Any]] = []
 
     def answer() -> None:
@@ -44,7 +44,7 @@ def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
 def test_what_the_guard_refuses_is_over_budget() -> None:
     worker, child = socket.socketpair()
     lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
+    budget = Budget(CostCaps(), Cost(), guard=Guard(child, {}, threading.Event().set))
 
     def answer() -> None:
         told = json.loads(lines.readline())

@@ -70,6 +70,15 @@ def test_a_cap_holds_with_several_calls_at_once_and_nothing_is_paid_twice(claude
     assert len(claude.wire.requests) == 3
 
 
+def test_runs_of_one_day_share_the_caps(claude: Claude) -> None:
+    claude.settings("[limits]\nmax_usd = 0.5\n")
+    model = claude.run()["model"]
+    claude.memory.write("Logs/2026-03-19.md", "- 09:14 We go with plan 4.\n")
+    claude.settings(f"[limits]\nmax_tokens = {model['input_tokens'] + model['output_tokens'] + 5000}\n")
+    assert "is spent, and one call may cost" in claude.run()["model"]["over_budget"]
+    assert claude.run(day=21)["entries"]["pending"] == 0
+
+
 def test_a_price_must_be_known_where_money_is_capped(claude: Claude) -> None:
     claude.settings('model = "claude-of-tomorrow"\n[limits]\nmax_usd = 1.0\n')
     said = claude.memory.curate("run", exits=1)

@@ -1,34 +1,28 @@
-"""The caps of a night: each call reserves its worst case before it is made, and settles its real cost after.
+"""The caps of a night: each call must fit with its worst case before it is made, and counts with its real cost after.
 
-A ledger remembers the calls of earlier runs of the same day, so that a run that died, or a second run, does not start
-at zero. A call that was never settled counts as its worst case. Whoever started the night may want to be asked, too.
+What earlier runs of the same day spent, their reports say. Of a run that died, what was answered is kept and not paid
+again. Whoever started the night may want to be asked, too.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, ModelFailed
+from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, Model, ModelAnswer, can_see, provider_of
 from pipelines.extract.llm.provider import with_deadline
 from pipelines.provider_settings import Price, added_tokens
-from pipelines.store.files import make_folder, open_own, read_bytes
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pipelines.extract.llm.guard import Guard
     from pipelines.user_settings import CostCaps
 
-LEDGER: Final = ".curate/ledger.jsonl"
 # A safe bound for ordinary text in any script: a reservation must not be too small.
 WORST_BYTES_A_TOKEN: Final = 2
 _MAY_BE_PAID = frozenset({FailureKind.TIMED_OUT, FailureKind.UNUSABLE, FailureKind.OVER_BUDGET})
@@ -108,17 +102,17 @@ class Budget:
 
     Args:
         caps: the caps.
-        ledger: the spending of the day, earlier runs included.
+        spent: what earlier runs of the day cost.
         clock: a monotonic clock, in seconds.
         guard: whoever started this night and wants to be asked, or None.
     """
 
     def __init__(
-        self, caps: CostCaps, ledger: Ledger, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
+        self, caps: CostCaps, spent: Cost, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
     ) -> None:
-        self._caps, self._ledger, self._clock, self._guard = caps, ledger, clock, guard
+        self.spent = spent
+        self._caps, self._clock, self._guard = caps, clock, guard
         self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None
-        self._spent = ledger.total()
 
     def seconds_left(self) -> float | None:
         """Return the seconds left of the night, or None if its time is not limited."""
@@ -130,7 +124,7 @@ class Budget:
         time.sleep(seconds if left is None else min(seconds, left))
 
     def hold(self, who: str, worst: Cost, *, is_priced: bool = True) -> str:
-        """Reserve the most that a call may cost, and return a name to settle it by.
+        """Check that the most that a call may cost fits, and return a name to settle it by.
 
         Args:
             who: the model.
@@ -143,75 +137,30 @@ class Budget:
         if why := self._why_not(worst):
             raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
         name, usd = uuid.uuid4().hex, worst.usd if is_priced else None
-        self._ledger.note(name, worst)
         if self._guard and (why := self._guard.reserve(name, who, worst.tokens, usd, self.seconds_left())):
             self.settle(name, Cost())
             raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
         return name
 
     def settle(self, name: str, cost: Cost, limit: ModelFailed | None = None) -> None:
-        """Replace a call's reservation by its real cost; `limit` is the failure of one that came too fast."""
+        """Count a call's real cost; `limit` is the failure of one that came too fast."""
         if self._guard:
             after = limit.retry_after if limit else None
             self._guard.settle(name, cost.tokens, cost.usd, limited=limit is not None, retry_after=after)
-        self._spent += cost
-        self._ledger.note(name, cost)
+        self.spent += cost
 
     def _why_not(self, worst: Cost) -> str:
         if self.seconds_left() == 0:
             return f"was skipped: the night's max_minutes = {self._caps.max_minutes:g} are over"
         usd, tokens = self._caps.max_usd, self._caps.max_tokens
-        if usd is not None and self._spent.usd + worst.usd > usd:
-            cap, spent, most = f"max_usd = {usd:g}", f"${self._spent.usd:.4f}", f"${worst.usd:.4f}"
+        if usd is not None and self.spent.usd + worst.usd > usd:
+            cap, spent, most = f"max_usd = {usd:g}", f"${self.spent.usd:.4f}", f"${worst.usd:.4f}"
             fits = worst.usd <= usd
-        elif tokens is not None and self._spent.tokens + worst.tokens > tokens:
-            cap, spent, most = f"max_tokens = {tokens}", f"{self._spent.tokens:,}", f"{worst.tokens:,} tokens"
+        elif tokens is not None and self.spent.tokens + worst.tokens > tokens:
+            cap, spent, most = f"max_tokens = {tokens}", f"{self.spent.tokens:,}", f"{worst.tokens:,} tokens"
             fits = worst.tokens <= tokens
         else:
             return ""
         if not fits:
             return f"was skipped: one call may cost {most}, more than {cap} allows for a night; raise the cap"
         return f"was skipped: {spent} of {cap} is spent, and one call may cost {most}"
-
-
-class Ledger:
-    """The spending of one day of a memory, one or two lines per call; the last line of a call counts.
-
-    Args:
-        file: its path, or None to remember nothing.
-        day: the memory's day; lines of other days are dropped at the next write.
-    """
-
-    def __init__(self, file: Path | None, day: str) -> None:
-        self._file, self._day = file, day
-        self._below = f"{file.parent.name}/{file.name}" if file else ""
-        self._is_stale = False
-
-    def total(self) -> Cost:
-        """Return what the day has cost so far. An unreadable ledger counts as empty."""
-        try:
-            data = read_bytes(self._file.parents[1], self._below) if self._file else None
-        except Exception:  # noqa: BLE001  derived: whatever is wrong with it, the night goes on
-            data = None
-        calls: dict[str, Cost] = {}
-        for row in (data or b"").decode(errors="replace").splitlines():
-            with contextlib.suppress(ValueError, TypeError, KeyError):
-                noted = json.loads(row)
-                if noted["day"] == self._day:
-                    calls[str(noted["call"])] = Cost(int(noted["tokens"]), float(noted["usd"]))
-        self._is_stale = not calls
-        return sum(calls.values(), Cost())
-
-    def note(self, call: str, cost: Cost) -> None:
-        """Record a call's reserved or real cost. If the disk refuses, the run goes on without."""
-        if self._file is None:
-            return
-        row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
-        root = self._file.parents[1]
-        with contextlib.suppress(CurateError, OSError):
-            make_folder(root, self._below.rpartition("/")[0])
-            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if self._is_stale else 0)
-            descriptor = open_own(root, self._below, how)
-            self._is_stale = False
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(row.encode())
