@@ -87,19 +87,6 @@ class Extracted:
     notes: tuple[tuple[str, str], ...] = ()
     is_stopped: bool = False
 
-    def until(self, day: str) -> Extracted:
-        """Return what was extracted from the days before one; it, and those after it, stay pending."""
-        return replace(
-            self,
-            candidates=tuple(one for one in self.candidates if one.entry.day < day),
-            operations=tuple(one for one in self.operations if one.day < day),
-            seen={ident: seen for ident, seen in self.seen.items() if seen < day},
-            open_lists=tuple(one for one in self.open_lists if one[0] < day),
-            episodes={told: some for told, some in self.episodes.items() if told < day},
-            read=tuple(one for one in self.read if one.day < day),
-            pending=(*self.pending, *(one for one in self.read if one.day >= day)),
-        )
-
     @property
     def used(self) -> frozenset[Entry]:
         """The entries of which something was proposed."""

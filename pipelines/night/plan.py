@@ -33,7 +33,7 @@ from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
 from pipelines.review.outcomes import claimed, without_moot, without_questions
 from pipelines.review.questions import asked
-from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
+from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
@@ -72,13 +72,11 @@ from pipelines.store.trees import read_documents_in
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Told
     from pipelines.night.file_items import Promoted
     from pipelines.night.report import Watch
     from pipelines.night.run import Night
-    from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
@@ -173,6 +171,9 @@ def _read(run: Run) -> None:
     run.days = [one for one in days if one.day not in run.failed or not one.fresh]
     if night.verifier:
         run.days, run.later = first_days(run.days, night.rules_before)
+    waiting: list[DayToRead] = []
+    if any(one.is_still for one in run.documents.values()):  # with marks of a conflict: a log may speak of that page
+        run.days, waiting = waiting, run.days
     is_old = any(one.fresh and one.day < night.rules_before for one in run.days)
     shown = [(document_id(path), item) for path, item in linkable(catalog.items)]
     nearby, seals = Nearby(shown, newest_day(run.documents.values())), load_seals()
@@ -180,8 +181,8 @@ def _read(run: Run) -> None:
         run.days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
         lambda done: run.watch.advance(done, len(run.days)), nearby, seals,
     )  # fmt: skip
-    if extracted.is_stopped:
-        run.leave(())
+    if extracted.is_stopped or waiting:
+        run.leave(waiting)
     report = run.report
     report.tally.add(extracted.tally)
     report.ungrounded, report.failure = extracted.ungrounded, without_secrets(extracted.failure)
@@ -208,7 +209,7 @@ def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
 
 
 def _rule(run: Run) -> None:
-    """Rule on the candidates, and on what the log says of existing items. A day that has to wait stays pending."""
+    """Rule on the candidates, and on what the log says of existing items."""
     night, items, extracted = run.night, run.catalog.items, run.extracted
     ids, seals = frozenset(item.id for _, item in items), load_seals()
     gate = TrustGate(run.days, seals, night.rules_from, ids, run.catalog.person)
@@ -229,22 +230,9 @@ def _rule(run: Run) -> None:
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     forms = as_said(forms, lambda one: one.place.entry)
     rulings = review(filed, extracted.operations, forms, context)
-    if first := min((one.told for one in rulings if _waits(one, run.documents)), default=""):
-        run.extracted = extracted = extracted.until(first)
-        run.leave(())
-        rulings = [one for one in rulings if one.told < first]
-        forms = [form for form in forms if form.place.entry.day < first]
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
     run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=bool(night.verifier))
     run.rulings = rulings
-
-
-def _waits(ruling: Ruling, documents: Mapping[str, Document]) -> bool:
-    """Whether a ruling would change a document with marks of a conflict: its day, and those after it, wait for it."""
-    still = [one for one in documents.values() if one.is_still]
-    named = {path for path in (REVIEW if ruling.asks else "", ruling.document if ruling.makes_item else "") if path}
-    ends = ruling.operation.ids if ruling.kind in REMOVING else ()
-    return any(one.path in named or any(ident in one.held for ident in ends) for one in still)
 
 
 def _is_ours(told: Told, context: ReviewContext) -> bool:

@@ -197,7 +197,7 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
             faults = document.front.faults
             warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
             if at := conflict_in(document.text):
-                why = f"{_MARKED} at line {at}; the version of the last commit counts until you resolve it by hand"
+                why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = committed_without_conflict(root, path)
     documents, copies = without_copies(root, _with_lost_rows(root, documents))
