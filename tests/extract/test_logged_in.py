@@ -19,7 +19,7 @@ from pipelines.usage import Usage
 from pipelines.user_settings import load_user_settings
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, codex_says, lay
 
-SCHEMA = {"type": "object", "properties": {"items": {"type": "array", "maxItems": 3}}, "required": ["items"]}
+SCHEMA = {"type": "object", "properties": {"items": {"type": "array"}}, "required": ["items"]}
 GARBLE = "x8Kq2vR9mW4tZ7pL3nB6yH1cJ5dF0gSaQeTu"
 CALL = Call("extract", "extract", 4, "the system part\n", "the day “ü”\n" * 9000, SCHEMA)
 
@@ -76,8 +76,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
     (told,) = codex.calls
     assert told["input"] == CALL.user
     assert told["files"]["instructions.md"] == CALL.system
-    schema = json.loads(told["files"]["schema.json"])
-    assert schema["properties"]["items"] == {"type": "array"}, "without the bounds that strict servers refuse"
+    assert json.loads(told["files"]["schema.json"]) == SCHEMA
     assert {"--ephemeral", "--ignore-user-config", "--ignore-rules", "features.hooks=false"} <= set(told["words"])
     assert after(told["words"], "--sandbox") == "read-only"
     assert "--model" not in told["words"]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.openai import ErrorStatus, bare
+from pipelines.extract.llm.openai import ErrorStatus
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
@@ -172,7 +172,7 @@ class CodexModel(LoggedInModel):
 
     def _words(self, call: Call, folder: Path) -> Sequence[str]:
         schema, system = folder / "schema.json", folder / "instructions.md"
-        schema.write_text(json.dumps(bare(call.schema)), encoding="utf-8")
+        schema.write_text(json.dumps(call.schema), encoding="utf-8")
         system.write_text(call.system, encoding="utf-8")
         options = (
             f"model_instructions_file={json.dumps(str(system))}",

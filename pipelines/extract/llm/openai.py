@@ -37,8 +37,6 @@ _ERROR_BYTES = 20_000
 # How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
 _FORMATS = ("json_schema", "json_object", "")
 _REFUSALS = frozenset({400, 422})
-# Keywords that strict servers refuse in a schema; our own check of the reply applies them anyway.
-_BOUNDS = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
 class ErrorStatus(Exception):
@@ -98,7 +96,7 @@ class OpenAIModel(ProviderModel):
                 raise ErrorStatus(refusal.code, headers, words) from None
 
     def _body(self, call: Call, form: str) -> dict[str, Any]:
-        schema, system = bare(call.schema), call.system
+        schema, system = call.schema, call.system
         if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
         user: Any = call.user
@@ -132,19 +130,6 @@ class OpenAIModel(ProviderModel):
         if finish == "content_filter":
             raise ModelFailed(self.provider, "does not let the text be read", usage=usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
-
-
-def bare(schema: Any) -> Any:  # noqa: ANN401  JSON
-    """Return a schema without the keywords that strict servers refuse; properties with such names stay."""
-    if isinstance(schema, list):
-        return [bare(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: {name: bare(one) for name, one in value.items()} if key in {"properties", "$defs"} else bare(value)
-        for key, value in schema.items()
-        if key not in _BOUNDS
-    }
 
 
 def _usage(reply: Any) -> Usage:  # noqa: ANN401  as above
