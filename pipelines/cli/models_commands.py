@@ -111,7 +111,7 @@ def choose(names: Sequence[str]) -> None:
     from pipelines.agents.edit_files import carry_out  # noqa: PLC0415  few commands write settings
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
-    from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import model_of  # noqa: PLC0415  as above
 
     file = user_file(os.environ)
     if file is None:
@@ -128,7 +128,7 @@ def choose(names: Sequence[str]) -> None:
     say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
     for name in filter(LOGINS.__contains__, names):
         say(f"Note: {login_means(name)}.")
-        if why := logged_in(name, user.logins[name]).trouble():
+        if why := model_of(name, user.logins[name]).trouble():
             say(f"Note: {name} {why}.")
 
 

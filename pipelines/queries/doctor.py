@@ -247,7 +247,7 @@ def push(root: Path) -> Answer:
 def models() -> Answer:
     """Ask the user's providers whether they answer."""
     probes = probe(load_user_settings(os.environ))
-    if bad := next((one for one in probes if not one.reached), None):
-        return _wrong(f"{bad.provider} {bad.why}.", "docs/models.md shows how to set it up.")
-    named = ", ".join(one.provider for one in probes)
+    if bad := next((f"{name} {why}." for name, why in probes if why), ""):
+        return _wrong(bad, "docs/models.md shows how to set it up.")
+    named = ", ".join(name for name, _ in probes)
     return _ok(f"{named} answers." if probes else "None is needed: rules read the logs.")

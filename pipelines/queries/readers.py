@@ -80,9 +80,9 @@ def local_server() -> tuple[str, str] | None:
 
 def logged_in_here(user: UserSettings) -> list[str]:
     """Return the installed programs with a login."""
-    from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.extract.choose_models import model_of  # noqa: PLC0415  the verb's work, not its help
 
-    return [name for name, settings in user.logins.items() if not logged_in(name, settings).trouble()]
+    return [name for name, settings in user.logins.items() if not model_of(name, settings).trouble()]
 
 
 def login_means(name: str) -> str:

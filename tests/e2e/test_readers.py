@@ -14,7 +14,7 @@ import pytest
 
 from pipelines.cli import run_cli
 from pipelines.errors import ModelFailed
-from pipelines.extract.choose_models import logged_in, probe
+from pipelines.extract.choose_models import model_of, probe
 from pipelines.extract.llm.call import Call
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
@@ -22,7 +22,7 @@ from pipelines.user_settings import load_user_settings
 from tests.e2e.agent_wire import Said
 
 if TYPE_CHECKING:
-    from pipelines.extract.llm.logged_in import LoggedInModel
+    from pipelines.extract.llm.provider import ProviderModel
     from tests.conftest import Memory
     from tests.e2e.agent_wire import AgentWire, Request
 
@@ -34,8 +34,8 @@ CALL = Call("extract", "extract", 4, "THE SYSTEM PART\n", "THE DAY “ü”\n" *
 REPLY = {"items": ["ü"]}
 
 
-def model(name: str) -> LoggedInModel:
-    return logged_in(name, load_user_settings(os.environ).logins[name])
+def model(name: str) -> ProviderModel:
+    return model_of(name, load_user_settings(os.environ).logins[name])
 
 
 def not_told(request: Request) -> bool:
@@ -107,11 +107,11 @@ def test_who_is_not_logged_in_is_told_so(
     settings = Path.home() / "settings.toml"
     settings.write_text('providers = ["claude-code", "codex"]')
     user = load_user_settings({"CURATE_CONFIG": str(settings)})
-    assert [one.reached for one in probe(user)] == [True, True]
+    assert [why for _, why in probe(user)] == ["", ""]
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key is no login")
     (Path.home() / ".codex/auth.json").unlink()
-    assert [one.why.partition(",")[0] for one in probe(user)] == ["is not logged in here", "is not logged in here"]
+    assert [why.partition(",")[0] for _, why in probe(user)] == ["is not logged in here", "is not logged in here"]
     with pytest.raises(ModelFailed) as caught:
         model("claude-code").ask(CALL)
     assert caught.value.kind is Kind.UNAUTHORISED

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.choose_models import logged_in, probe
+from pipelines.extract.choose_models import model_of, probe
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.provider_settings import ProviderSettings, price_of
 from pipelines.usage import FailureKind as Kind
@@ -32,7 +32,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(provider: str, seconds: float = 20, **changes: Any) -> ModelAnswer:
-    return logged_in(provider, ProviderSettings(changes.pop("model", "haiku"), timeout_seconds=seconds, **changes)).ask(
+    return model_of(provider, ProviderSettings(changes.pop("model", "haiku"), timeout_seconds=seconds, **changes)).ask(
         CALL
     )
 
@@ -176,9 +176,8 @@ def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: 
     lay(programs, "codex", codex_says())
     Path(os.environ["HOME"], "c.toml").write_text('providers = ["claude-code", "codex"]')
     user = load_user_settings({"CURATE_CONFIG": str(Path(os.environ["HOME"], "c.toml"))})
-    first, second = probe(user)
-    assert (first.provider, first.reached, "is not logged in here" in first.why) == ("claude-code", False, True)
-    assert (second.provider, second.reached, second.why) == ("codex", True, "")
+    (first, why), second = probe(user)
+    assert (first, "is not logged in here" in why, second) == ("claude-code", True, ("codex", ""))
     assert not claude.calls
 
 

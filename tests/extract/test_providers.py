@@ -268,12 +268,12 @@ def test_how_long_to_wait_is_told(provider: str, answer: Prepared, seconds: floa
 def test_no_sdk_is_imported_before_a_call() -> None:
     program = """
 import sys
-from pipelines.extract.choose_models import choose_extractor
+from pipelines.extract.choose_models import chain_of
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 settings = ProviderSettings("m", "k")
 named = UserSettings(("anthropic", "gemini", "openai", "exec:true"), settings, settings, settings)
-names = [model.name for model in choose_extractor(named).chain.models]
+names = [model.name for model in chain_of(named, named.providers).models]
 heavy = {"anthropic", "google.genai", "jinja2"} & set(sys.modules)
 import json; print(json.dumps([names, sorted(heavy)]))
 """

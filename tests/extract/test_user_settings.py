@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadSettings
-from pipelines.extract.choose_models import choose_extractor
-from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.choose_models import chain_of
 from pipelines.user_settings import UserSettings, load_user_settings
 
 if TYPE_CHECKING:
@@ -113,8 +111,8 @@ def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def chain(user: UserSettings) -> list[str]:
-    chosen = choose_extractor(user)
-    return [model.name for model in chosen.chain.models] if isinstance(chosen, ModelExtractor) else []
+    chosen = chain_of(user, user.providers)
+    return [model.name for model in chosen.models] if chosen else []
 
 
 def test_the_providers_are_a_chain_and_the_rules_stand_alone(config: Path) -> None:
@@ -125,7 +123,7 @@ def test_the_providers_are_a_chain_and_the_rules_stand_alone(config: Path) -> No
     assert chain(named) == ["gemini:gemini-3.8-flash", "exec:me.sh", "anthropic:claude-haiku-5-5"]
     assert len(faults(config, 'providers = ["rules", "anthropic"]')) == 1
     for rules in (UserSettings(("anthropic", "gemini")), load_user_settings({}), load(config, 'providers = ["rules"]')):
-        assert isinstance(choose_extractor(rules), RulesExtractor)
+        assert not chain(rules)
     assert KEY not in repr(both)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.extract.choose_models import choose_extractor
+from pipelines.extract.choose_models import chain_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -113,10 +113,11 @@ class Nights:
         when = datetime.fromisoformat(moment)
         table: Any = {self.provider: ProviderSettings(self._model, KEY, self.wire.url)}
         user = UserSettings((self.provider,), **table)
-        reader = choose_extractor(user, Replies(self.memory.root), Still().retry)
-        assert isinstance(reader, ModelExtractor)
+        chain = chain_of(user, user.providers, Replies(self.memory.root), Still().retry)
+        assert chain
+        reader = ModelExtractor(chain)
         settings = load_settings(self.memory.root)
-        verifier = ModelVerifier(reader.chain)
+        verifier = ModelVerifier(chain)
         return curate_night(Night(self.memory.root, settings, reader, when, verifier=verifier), Watch())
 
     def texts(self) -> list[str]:

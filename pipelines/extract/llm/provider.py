@@ -26,6 +26,7 @@ GARBLED: Final = "answered with something that is not its wire format"
 TRUNCATED: Final = "was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
 _SLACK = 1.1  # the library's own timeout, with a better message, should come first
 _GRACE = 0.2
+_IMPORT_SECONDS = 15.0
 
 
 class ProviderModel:
@@ -62,8 +63,16 @@ class ProviderModel:
         raise NotImplementedError
 
     def model_list(self) -> object:
-        """List the models, at no cost; `as_failure` explains its errors."""
+        """List the models, at no cost."""
         raise NotImplementedError
+
+    def trouble(self) -> str:
+        """Return why the provider cannot be used, as the end of a sentence that begins with it; empty if it can."""
+        try:
+            with_deadline(self.settings.timeout_seconds + _IMPORT_SECONDS, self.model_list)
+        except Exception as fault:  # noqa: BLE001  any error of an SDK is an answer
+            return as_failure(self.provider, fault).why
+        return ""
 
 
 def with_deadline(seconds: float, work: Callable[[], Result]) -> Result:
