@@ -41,7 +41,7 @@ from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.trees import bare_words, words_on_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     from pipelines.store.document import Placed
@@ -306,24 +306,13 @@ def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
 
 
 def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
-    """Return the documents with reopened items back in their sections, and superseded by nothing."""
-    after, again = dict(documents), set[str]()
+    """Return the documents with reopened items back in their sections."""
+    after = dict(documents)
     for path, document in documents.items():
-        mine = [placed for placed in document.items if _holds_again(placed.item, before)]
-        again |= {placed.item.id for placed in mine}
-        if blocks := [block_of(document, placed) for placed in mine if placed.section == HISTORY]:
+        again = (one for one in document.items if one.section == HISTORY and _holds_again(one.item, before))
+        if blocks := [block_of(document, placed) for placed in again]:
             after[path] = edited(document, add=blocks, remove=[block.item.id for block in blocks])
-    for path, document in after.items() if again else ():
-        freed = ((placed, _without_successions(placed.item, again)) for placed in document.items)
-        new = {placed.line: item for placed, item in freed if item != placed.item}
-        after[path] = with_marks(document, new) if new else document
     return after
-
-
-def _without_successions(item: Item, again: Container[str]) -> Item:
-    """Return an item without links to items that it no longer supersedes."""
-    links = [(kind, tuple(i for i in ids if kind != "supersedes" or i not in again)) for kind, ids in item.links]
-    return replace(item, links=tuple((kind, ids) for kind, ids in links if ids))
 
 
 def _unsettled(
