@@ -92,7 +92,7 @@ items that are trusted no more than an agent's word; for what the owner said, a 
 
 _REOPEN = """\
 Reopen an item: a todo that was not done after all, a decision that holds again. Use it when an item was closed or
-replaced by mistake. What a person closed stays closed until a person decides."""
+replaced by mistake. What a person closed, only a person reopens."""
 
 
 class Tools:

@@ -6,7 +6,6 @@
     quarantine  keep · drop                            instructions from text that is not trusted
     an outcome  close · keep                           a log line claims that an item is over: done, ended and so on
     doubt       keep · end · retract                   an item that was called into question
-    reopen      reopen · keep                          a closed item that a log line claims to hold again
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
     pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
@@ -28,9 +27,7 @@ from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (
     ENDINGS,
-    REOPEN,
     named_in_title,
-    with_reopened,
 )
 from pipelines.store.change_set import Change, items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
@@ -232,10 +229,6 @@ def _close(work: Answered, entry: QueueEntry, how: Status | None = None) -> None
     work.close([named_in_title(entry.title)], lambda kind: how or OUTCOMES[kind][0])
 
 
-def _reopen(work: Answered, entry: QueueEntry) -> None:
-    work.documents = with_reopened(work.documents, named_in_title(entry.title))
-
-
 def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
     there = items_by_id(work.documents)
     found = [there[ident][1] for ident in ids_asked(entry.why) if ident in there]  # meanwhile some may have ended
@@ -268,7 +261,6 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "merge": {"done": lambda *_: None},
     QUIET: {"keep": lambda *_: None, "drop": _drop_quiet},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},
-    REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {
         "end": _close,
         "retract": partial(_close, how=Status.NEVER_HELD),

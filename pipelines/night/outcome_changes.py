@@ -20,7 +20,6 @@ from pipelines.review.item_links import with_link, without_link
 from pipelines.review.match_forms import replaced_in
 from pipelines.review.outcomes import (
     DOUBT,
-    REOPEN,
     REOPENABLE,
     DoubtfulClaim,
     claimed,
@@ -249,8 +248,7 @@ def _successor(
 def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Authority) -> Changed:
     """Return the documents with closed items as they were before; an active item is unchanged.
 
-    A successor stays, and the outcome names it. An agent may not reopen an item that a person closed, or whose
-    successor is trusted more: Review.md asks.
+    A successor stays, and the outcome names it.
 
     Args:
         documents: every document by path.
@@ -258,9 +256,10 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         voice: whose word it is.
 
     Raises:
-        UsageFault: an item waits for review, is archived, or cannot be reopened.
+        UsageFault: an item waits for review, is archived, or cannot be reopened; or it is an agent's word, and a person
+            closed the item, or its successor is trusted more.
     """
-    after, outcomes, claims = dict(documents), list[Outcome](), list[DoubtfulClaim]()
+    after, outcomes = dict(documents), list[Outcome]()
     known = items_by_id(documents)
     for ident in idents:
         path, placed = placed_item(after, ident)
@@ -272,16 +271,11 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
             _must_hold(item, path)
         successor = known.get(item.superseded_by or item.merged_into)
         changed = [item, successor[1]] if successor else [item]
-        why = next(filter(None, map(voice.why_not, changed)), "")
-        if voice.trust is not Trust.OWNER and item.closed_by_person:
-            why = "a person ended it"
-        if why:
-            said = replace(item, evidence=(*item.evidence, voice.place) if voice.place else item.evidence)
-            claims.append(DoubtfulClaim(said, REOPEN, why, "An agent says that it is true again"))
-        else:
-            after = with_reopened(after, ident)
-        outcomes.append(Outcome(ident, item, asked=bool(why), new=successor[1].id if successor else ""))
-    return _with_claims(after, outcomes, claims, voice)
+        if any(map(voice.why_not, changed)) or (voice.trust is not Trust.OWNER and item.closed_by_person):
+            raise UsageFault(f"Only a person can reopen {ident}.", f"Ask them to run `curate reopen {ident}`.")
+        after = with_reopened(after, ident)
+        outcomes.append(Outcome(ident, item, new=successor[1].id if successor else ""))
+    return without_questions(after, [one.id for one in outcomes]), outcomes
 
 
 def _must_hold(item: Item, path: str) -> None:

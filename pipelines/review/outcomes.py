@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 DOUBT: Final = "doubt"
-REOPEN: Final = "reopen"
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
 ENDINGS: Final = {
@@ -51,10 +50,6 @@ _DOUBTS = (
     "end: it was true, and no longer is",
     "retract: it was a mistake and was never true",
 )
-_CHOICES = {
-    DOUBT: _DOUBTS,
-    REOPEN: ("reopen: it is true again, or must be done again", "keep: it stays as it is"),
-}
 _NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
 _TITLE = 60
 
@@ -65,20 +60,19 @@ class DoubtfulClaim:
 
     Args:
         item: as it would be, with the line as its last evidence.
-        kind: how it would end, `doubt` or `reopen`.
+        kind: how it would end, or `doubt`.
         why: why a person decides, as a clause.
-        said: what is claimed, as a clause that a place may follow.
     """
 
     item: Item
     kind: str
     why: str
-    said: str = "A log line says so"
 
     @property
     def choices(self) -> tuple[str, ...]:
         """The answers."""
-        return _CHOICES.get(self.kind) or (f"close: {ENDINGS[Status(self.kind)]}", "keep: it stays as it is")
+        keep = "keep: it stays as it is"
+        return _DOUBTS if self.kind == DOUBT else (f"close: {ENDINGS[Status(self.kind)]}", keep)
 
 
 def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
@@ -116,12 +110,11 @@ def claimed(
     asked: dict[str, None] = {}
     for claim in claims:
         item, key = claim.item, (claim.kind, claim.item.id)
-        is_open = claim.kind == REOPEN or item.id in active
-        if is_open and key not in waiting:
+        if item.id in active and key not in waiting:
             waiting.add(key)
             asked[item.id] = None
             title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
-            why = f"{claim.said}{grounds(item, quote)}, and {claim.why}."
+            why = f"A log line says so{grounds(item, quote)}, and {claim.why}."
             documents = with_entry(documents, claim.kind, today, title, why, claim.choices)
     return documents, tuple(asked)
 
@@ -175,19 +168,16 @@ _OVER = frozenset({*map(str, ENDINGS), DOUBT})
 """The kinds of questions whether an item is over."""
 
 
-def without_questions(
-    documents: Mapping[str, Document], idents: Iterable[str], kinds: frozenset[str] = _OVER | {REOPEN}
-) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md about closing or reopening these items."""
-    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
+def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+    """Return the documents without the questions of Review.md whether these items are over."""
+    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items]
     moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 
 def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether an item is over that is over already."""
-    over = [ident for ident, (_, item) in items_by_id(documents).items() if not item.active]
-    return without_questions(documents, over, _OVER)
+    return without_questions(documents, [i for i, (_, item) in items_by_id(documents).items() if not item.active])
 
 
 def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:

@@ -124,7 +124,7 @@ _ID = re.compile(r"\bk[0-9a-f]{8,64}\b")
 _ANSWERS: Final = {
     "keep new": "New is right", "keep old": "Old is right", "keep both": "Both, of different things",
     "neither": "Neither", "keep": "Keep it", "drop": "Drop it", "close": "It is over", "end": "It holds no more",
-    "retract": "It was never true", "restore": "Put it back", "reopen": "Open it again",
+    "retract": "It was never true", "restore": "Put it back",
 }  # fmt: skip
 
 

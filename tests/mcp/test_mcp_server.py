@@ -118,9 +118,10 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
         asked = [
             await said(client, "memory_close", item=ids["Pay the rent"], how="dropped"),
             await said(client, "memory_correct", item="office", sentence="The office is in Basel"),
-            await said(client, "memory_reopen", item=ids["Tell Mara about the gateway"]),
         ]
         assert all("A person is asked" in told for told in asked)
+        told = await said(client, "memory_reopen", item=ids["Tell Mara about the gateway"], fails=True)
+        assert "Only a person can reopen" in told
 
     talk(memory.root, story)
     found = {held.item.text: held.item for held in Memory(memory.root).items()}
@@ -129,7 +130,7 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
     assert (found["The office is in Bern"].status, found["The office is in Basel"].status) == ("live", "waiting")
     assert (found["The port is 9090"].trust, found["The port is 9090"].by) == ("self", "session@1")
     assert f"- {ids['Pay the rent']}" not in memory.read("Review.md")
-    for kind in ("dropped", "contradict", "reopen"):
+    for kind in ("dropped", "contradict"):
         assert f"<!-- review {kind} " in memory.read("Review.md")
     assert f"Done: {ids['Call Anders']} (Call Anders), because he called back" in memory.read(log)
     why = memory.curate("why", found["The port is 9090"].id)
@@ -139,9 +140,6 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
     before = memory.read("Projects/alpha.md"), memory.read("Review.md")
     memory.curate("run")
     assert (memory.read("Projects/alpha.md"), memory.read("Review.md")) == before
-    question = next(one for one in json.loads(memory.curate("review", "--json")) if one["kind"] == "reopen")
-    memory.curate("review", question["id"], "--accept")
-    assert "- [ ] Todo: Tell Mara about the gateway" in memory.read("Projects/alpha.md")
     assert "nothing is broken" in memory.curate("check")
 
 
