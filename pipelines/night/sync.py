@@ -143,13 +143,9 @@ class Sharing:
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
         before = read_record(git.root, STATE)
-        if before.get("remote") != self.remote:
-            before = {}
-        found = before.get("nights")
-        nights = found if isinstance(found, int) else 0  # consecutive nights that did not reach the remote
-        is_same = before.get("at") == at and before.get("state") != "pushed"  # one night: first the pull, now the push
-        row |= {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
-        write_record(git.root, STATE, row | ({"nights": 0, "pushed": at} if state == "pushed" else {}))
+        known = before.get("pushed") if before.get("remote") == self.remote else None
+        row["pushed"] = at if state == "pushed" else known
+        write_record(git.root, STATE, row)
 
 
 def remote_named(git: Git, name: str, push_settings: PushTable) -> Remote:

@@ -189,18 +189,14 @@ def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
 def push_state(root: Path) -> dict[str, object] | None:
     """Return the result of the last push, or None if there is none.
 
-    `remote`, `state`, `at` and `reason` describe that push; `nights` is the number of consecutive failures, and
-    `pushed` the time of the last success.
+    `remote`, `state`, `at` and `reason` describe that push; `pushed` is the time of the last success.
     """
     found = read_record(root, "push.json")
-    keys = ("remote", "state", "at", "reason", "nights", "pushed")
+    keys = ("remote", "state", "at", "reason", "pushed")
     return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
 
 
 def not_reached(push: Mapping[str, object]) -> str:
-    """Return a sentence with the number of nights on which the remote was unreachable; empty for fewer than two."""
-    nights = push.get("nights")
-    if not isinstance(nights, int) or nights <= 1:
-        return ""
-    last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing has been pushed yet"
-    return f" This has happened for {nights} nights in a row; {last}."
+    """Return a sentence with the time of the last success; empty if that was the last push."""
+    last = f"The last push was {push['pushed']}." if push.get("pushed") else "Nothing has been pushed yet."
+    return "" if push["state"] == "pushed" else f" {last}"

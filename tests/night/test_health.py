@@ -166,7 +166,7 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
         "at": "2026-03-20T02:00:10+00:00",
         "reason": "Theirs changed.",
     }
-    state |= {"nights": 3, "pushed": "2026-03-17T02:00:09+00:00"}
+    state |= {"pushed": "2026-03-17T02:00:09+00:00"}
     memory.write(".curate/push.json", json.dumps(state))
     memory.write(
         "Review.md", "# Review\n\n## A <!-- review gone 2026-03-19 -->\n\n## B <!-- review gone 2026-03-19 -->\n"
@@ -175,7 +175,7 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
     assert (told["push"], told["review"]) == (state, 2)
     said = memory.curate("status", "--now", "2026-03-20T12:00")
     assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): Theirs changed." in said
-    assert "This has happened for 3 nights in a row; the last push was 2026-03-17T02:00:09+00:00.\n" in said
+    assert "Theirs changed. The last push was 2026-03-17T02:00:09+00:00.\n" in said
     assert "Review    2 entries wait in Review.md; `curate review`\n" in said
     for broken in ("{", "[]", '{"state": 5}', "\0"):
         memory.write(".curate/push.json", broken)
