@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
-from pipelines.review.review import Filed
+from pipelines.review.rulings import Filed
 from pipelines.store.aliases import aliases_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust

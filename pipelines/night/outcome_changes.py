@@ -48,7 +48,7 @@ from pipelines.store.item import (
     with_metadata,
 )
 from pipelines.store.layout import REVIEW, document_id
-from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.review_queue import read_queue, waiting, with_entry, without_answered
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def correct_item(
     since = old.since if never_held else voice.today
     new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due)
     if why := voice.why_not(old):
-        question = Question(new, path, why, old)
+        question = Question(waiting(new, path), why, old)
         return dict(asked(documents, [question], voice.quoted, voice.today)), [Outcome(ident, old, asked=True)]
     after = dict(documents)
     if not same:

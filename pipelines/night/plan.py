@@ -293,8 +293,8 @@ def _promoted(run: Run) -> Promoted:
     unread = {day.day for day in extracted.pending}  # what no run has read yet is no silence
     last = max((day.day for day in extracted.read), default=run.today)
     days = [day for day in run.log_days if day not in unread and day <= last]
-    promoted.documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.today)
-    return promoted
+    documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.today)
+    return replace(promoted, documents=documents)
 
 
 def _file(run: Run) -> Promoted:

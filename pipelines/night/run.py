@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from pipelines.night.brief import Proposal
     from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
-    from pipelines.review.review import ReviewContext, Ruling
+    from pipelines.review.review import ReviewContext
+    from pipelines.review.rulings import Ruling
     from pipelines.settings import Settings
     from pipelines.store.change_set import Change
     from pipelines.store.document import Document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.file_items import evidence_of
+from pipelines.review.carry_out import evidence_of
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
 from pipelines.store.provenance import is_told
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pipelines.extract.extract_days import Extracted
     from pipelines.extract.extraction import Candidate
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.review.review import ReviewContext, Ruling
+    from pipelines.review.review import ReviewContext
+    from pipelines.review.rulings import Ruling
     from pipelines.store.log import Entry
 
 

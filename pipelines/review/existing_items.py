@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,8 @@ from pipelines.store.wording import veto_key, without_tags, words_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.extraction import Candidate, Links
+    from pipelines.review.outcomes import DoubtfulClaim
 
 
 MOST_NEAR: Final = 40
@@ -36,28 +37,30 @@ _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 
 @dataclass(slots=True, eq=False)
 class Belief:
-    """An item, existing or added by this run, as the review so far leaves it.
+    """An item, existing or added by this run, as the rulings so far leave it.
 
     Args:
         item: the item.
         document: its document; empty if none was named.
-        learnt: the day of the log that it was learnt from.
-        is_new: whether this run adds it.
-        stands_in: the item in its place; a candidate that repeats an item is that item.
+        name: the id by which rulings name it: its own, or the temporary one of a candidate.
+        was: the item as the run found it; None if the run adds it.
+        links: kind and id of what a new one is to be linked to.
+        successor: the item in its place.
         at: its position in the order in which items were added.
     """
 
     item: Item
     document: str
-    learnt: str
-    is_new: bool = False
-    stands_in: Belief | None = None
+    name: str
+    was: Item | None = None
+    links: Links = ()
+    successor: Belief | None = None
     at: int = 0
 
     @property
-    def stands(self) -> bool:
-        """Whether it is an item of its own, and not a repeat of another; it may have been superseded."""
-        return self.stands_in is None or self.item.status is Status.SUPERSEDED
+    def learnt(self) -> str:
+        """The day of the log that it was learnt from."""
+        return self.item.learnt
 
     @property
     def current(self) -> bool:
@@ -71,19 +74,31 @@ class Belief:
 
 
 class KnownItems:
-    """All items with indexes for look-ups, and the changes of a night.
+    """All items with indexes for look-ups, and what became of them in a night.
+
+    `confirmed` are the ids of existing items that gained evidence, `closed` of those that ended without a successor.
+    `questions` are new items that wait for a person, each with the reason and the item that it contradicts, and
+    `claims` log lines about items on which a person decides. `titles` are those of pages that a run begins.
 
     Args:
         items: document path and item.
     """
 
     def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
-        self._all: list[Belief] = []
+        self.all: list[Belief] = []
+        self.confirmed, self.closed = dict[str, None](), dict[str, None]()
+        self.questions: list[tuple[Belief, str, Belief | None]] = []
+        self.claims: list[DoubtfulClaim] = []
+        self.titles: dict[str, str] = {}
         self._ids: dict[str, Belief] = {}
         self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
         self._removed: Counter[tuple[str, str]] = Counter()
         for path, item in items:
-            self._enter(Belief(item, path, item.learnt))
+            self._enter(Belief(item, path, item.id, item))
+
+    def __contains__(self, ident: object) -> bool:
+        """Whether an item has this id."""
+        return ident in self._ids
 
     def add(self, one: Belief) -> None:
         """Add a new item."""
@@ -92,11 +107,15 @@ class KnownItems:
         self._enter(one)
 
     def _enter(self, one: Belief) -> None:
-        one.at = len(self._all)
-        self._all.append(one)
-        if one.item.id and (one.is_new or one.item.id not in self._ids):
-            self._ids[one.item.id] = one
+        one.at = len(self.all)
+        self.all.append(one)
+        for ident in filter(None, (one.name, one.item.id)):
+            self._ids.setdefault(ident, one)
         self._place(one)
+
+    def name(self, ident: str, one: Belief) -> None:
+        """Let a candidate's temporary id mean the item that it repeats."""
+        self._ids[ident] = one
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
@@ -108,13 +127,13 @@ class KnownItems:
 
     def _by(self, key: Callable[[str], str], fits: Callable[[Item], bool]) -> defaultdict[str, list[Belief]]:
         found = defaultdict[str, list[Belief]](list)
-        for one in self._all:
+        for one in self.all:
             if fits(one.item):
                 found[key(one.item.text)].append(one)
         return found
 
     def get(self, ident: str) -> Belief | None:
-        """Return the belief that first had an id, or None."""
+        """Return the belief with an id, its own or a temporary one, or None."""
         return self._ids.get(ident)
 
     def find(self, ident: str, day: str = "") -> Belief | None:
@@ -126,21 +145,20 @@ class KnownItems:
                 one belief may be replaced by two.
         """
         own = found = self.get(ident)
-        while found and found.stands_in:
-            found = found.stands_in
-        is_of_log = own and own.item.status is Status.SUPERSEDED and found and found.is_new and found.learnt == day
+        while found and found.successor:
+            found = found.successor
+        is_of_log = own is not found and found and found.was is None and found.learnt == day
         return own if is_of_log else found
 
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all active items."""
-        return [(one.document, one.item) for one in self._all if one.stands and one.item.active]
+        return [(one.document, one.item) for one in self.all if one.item.active]
 
-    def take_out(self, one: Belief, status: Status, until: str, day: str, successor: Belief | None = None) -> None:
-        """End an item on `until`. `day`, the day of the log that says so, counts for the bound."""
+    def take_out(self, one: Belief, ended: Item, day: str, successor: Belief | None = None) -> None:
+        """End an item. `day`, the day of the log that says so, counts for the bound."""
         self._removed[one.document, day] += one.item.active and self._is_bound(one, day)
         self._there[one.document].pop(one, None)
-        one.item = replace(one.item, status=status, until=max(until, one.item.since))
-        one.stands_in = successor
+        one.item, one.successor = ended, successor
 
     def bring_back(self, one: Belief, document: str) -> None:
         """Make an archived item active again, in a document."""
@@ -148,7 +166,7 @@ class KnownItems:
         self._place(one)
 
     def _place(self, one: Belief) -> None:
-        if one.item.active and one.stands:
+        if one.item.active:
             self._there[one.document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
@@ -161,7 +179,7 @@ class KnownItems:
         return not self._is_bound(one, day) or ended < max(3, held // 4)
 
     def _is_bound(self, one: Belief, day: str) -> bool:
-        return one.item.type is not ItemType.TODO and not (one.is_new and one.learnt == day)
+        return one.item.type is not ItemType.TODO and not (one.was is None and one.learnt == day)
 
     def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
         """Return the item with the same words in a place that counts, the most current one; or None.
@@ -174,8 +192,7 @@ class KnownItems:
         found = [
             one
             for one in matching
-            if (one.stands or one.item.status is Status.SUPERSEDED)
-            and repeats_there(one.document, document)
+            if repeats_there(one.document, document)
             and speaks_as(one.item, trust)
             and not (tags and (others := without_tags(one.item.text)[1]) and tags != others)
         ]
@@ -193,7 +210,7 @@ class KnownItems:
     def near(self, one: Candidate, document: str) -> list[Belief]:
         """Return a document's active items that a candidate may change: the most alike first, then the newest."""
         there = islice(reversed(self._there[document]), _MOST_COMPARED)
-        others = [belief for belief in there if belief.item.id != one.id and speaks_as(belief.item, one.trust)]
+        others = [belief for belief in there if belief.name != one.id and speaks_as(belief.item, one.trust)]
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]
 
     def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:

@@ -79,19 +79,6 @@ def without_link(item: Item, kind: str) -> Item:
     return replace(item, links=tuple(pair for pair in item.links if pair[0] != kind))
 
 
-def last_successor(ident: str, followed: Mapping[str, str]) -> str:
-    """Return the last successor of an item, however often it was replaced tonight.
-
-    A cycle ends where it began.
-    """
-    seen = {ident}
-    at = ident
-    while (after := followed.get(at)) and after not in seen:
-        seen.add(after)
-        at = after
-    return ident if followed.get(at) else at
-
-
 def history_of(path: str) -> str:
     """Return the document that keeps closed items: their own, unless every session loads it."""
     return GENERAL if path in _LOADED else path

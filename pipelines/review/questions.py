@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import without_pointer
-from pipelines.store.review_queue import waiting, with_entry
+from pipelines.store.item import with_extra
+from pipelines.store.review_queue import with_entry
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold, without_unseen
 
@@ -41,22 +42,14 @@ class Question:
     It contradicts an existing item, may correct one, or its source is not trusted.
 
     Args:
-        item: the new item.
-        home: the document it would be filed in.
+        item: the new item, as it waits.
         why: why both cannot be true, as a clause; or why the item waits.
         rival: the existing item that it contradicts, or None.
     """
 
     item: Item
-    home: str
     why: str
     rival: Item | None = None
-
-    @property
-    def waiting(self) -> Item:
-        """The new item, marked as waiting."""
-        item = waiting(self.item, self.home)
-        return replace(item, extra=(*item.extra, (AGAINST, self.rival.id))) if self.rival else item
 
 
 def asked(
@@ -84,7 +77,8 @@ def asked(
             new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
             why += f"\n\n{old} {new} Until you tick a box, the existing item stays."
         title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
-        documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
+        against = with_extra(one.item, AGAINST, rival.id if rival else "")
+        documents = with_entry(documents, kind, today, title, why, choices, [against])
     return documents
 
 

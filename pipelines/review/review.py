@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.existing_items import Belief, KnownItems, alike, home_of_successor
+from pipelines.review.carry_out import carry_out
+from pipelines.review.existing_items import Belief, KnownItems, alike
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
+from pipelines.review.rulings import ASKED, REMOVING, Filed, Ruling
 from pipelines.store.evidence import act_in
-from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, stated_due
@@ -28,79 +30,6 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Filed:
-    """A candidate on its way into a document.
-
-    Args:
-        candidate: the proposed item.
-        document: the document that it names, or empty.
-        home: the document that it would be filed in.
-        doubt: why a person must approve it, as a clause; or empty.
-        echo: whether it repeats the memory's own words.
-        recited: whether an agent said it with the memory in its context, so that a repeat proves nothing.
-    """
-
-    candidate: Candidate
-    document: str = ""
-    home: str = ""
-    doubt: str = ""
-    echo: bool = False
-    recited: bool = False
-
-    @property
-    def place(self) -> str:
-        """The document it would be in."""
-        return self.document or self.home
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """One operation of a night, ready to apply.
-
-    Args:
-        operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
-        candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
-            line only speaks of existing items.
-        document: the candidate's document, or empty.
-        trust: whose word it is.
-        asks: why a person decides instead of the run, or empty. If set, the run only asks.
-    """
-
-    operation: Operation
-    candidate: Candidate | None = None
-    document: str = ""
-    trust: Trust = Trust.SELF
-    asks: str = ""
-
-    @property
-    def kind(self) -> OperationKind:
-        """The kind of operation."""
-        return self.operation.kind
-
-    @property
-    def day(self) -> str:
-        """The day it takes effect."""
-        return self.candidate.day if self.candidate else self.operation.day
-
-    @property
-    def told(self) -> str:
-        """The day of the log it is from."""
-        return self.candidate.entry.day if self.candidate else self.operation.day
-
-    @property
-    def makes_item(self) -> bool:
-        """Whether its candidate becomes an item."""
-        return self.candidate is not None and self.kind in MAKING
-
-
-MAKING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE})
-REMOVING: Final = frozenset({
-    OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
-})  # fmt: skip
-"""Operations that end an active item."""
-ASKED: Final = "questions"
-"""The section of open questions. A question contradicts and repeats nothing but another question."""
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
@@ -306,8 +235,8 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
     """
     kind, day = operation.kind, one.candidate.entry.day if one else operation.day
     named = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
-    found = [belief for belief in named if one is None or belief.item.id != one.candidate.id]
-    held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.stands_in)]
+    found = [belief for belief in named if one is None or belief.name != one.candidate.id]
+    held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.successor)]
     held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]
     trust = _word(operation, one, context)
@@ -330,45 +259,6 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
     return [replace(_on(operation, targets, one), trust=trust, asks=asks)]
 
 
-def carry_out(ruling: Ruling, known: KnownItems) -> None:
-    """Apply a ruling to `known`, so that later rulings see its effect."""
-    candidate, kind = ruling.candidate, ruling.kind
-    targets = [belief for ident in ruling.operation.ids if (belief := known.find(ident))]
-    mine: Belief | None = None
-    if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and targets)):
-        mine = _believed(ruling, candidate, targets)
-        known.add(mine)
-    if ruling.asks:
-        return
-    for belief in targets:
-        if kind is OperationKind.CONFIRM and candidate and belief.is_archived:
-            known.bring_back(belief, ruling.document)
-        if kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE}:
-            known.take_out(belief, Status.SUPERSEDED, ruling.day, ruling.told, mine)
-        elif kind is OperationKind.CLOSE:
-            known.take_out(belief, ruling.operation.how or OUTCOMES[belief.item.type][0], ruling.day, ruling.told)
-        elif kind is OperationKind.RETRACT:
-            known.take_out(belief, Status.NEVER_HELD, ruling.day, ruling.told)
-        elif kind is OperationKind.QUESTION:
-            belief.item = replace(belief.item, doubted=ruling.day)
-
-
-def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -> Belief:
-    """Return what a candidate becomes by a ruling that makes an item of it or confirms one."""
-    status = Status.WAITING if ruling.asks else candidate.status
-    item = Item(
-        candidate.type, candidate.text, candidate.id, status, candidate.day, trust=candidate.trust,
-        page_section=candidate.page_section, due=candidate.due,
-        extra=((PERSON, candidate.name), (SOURCE, candidate.source)),
-    )  # fmt: skip
-    mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
-    if ruling.kind is OperationKind.CONFIRM:
-        mine.stands_in = targets[0]
-    elif targets and not ruling.asks:
-        mine.document = home_of_successor(targets[0].document, mine.document)
-    return mine
-
-
 _ADD = OperationKind.ADD
 
 
@@ -377,7 +267,7 @@ def _ruling(
 ) -> Ruling:
     """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
     operation = given or Operation(kind, places=one.candidate.places)
-    operation = replace(operation, ids=tuple(belief.item.id for belief in targets))
+    operation = replace(operation, ids=tuple(belief.name for belief in targets))
     return Ruling(operation, one.candidate, one.document or one.home, one.candidate.trust, asks)
 
 
@@ -388,7 +278,7 @@ def _left(one: Filed | None) -> list[Ruling]:
 
 def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> Ruling:
     """Return a ruling on existing items that adds nothing."""
-    on = replace(operation, ids=tuple(belief.item.id for belief in targets))
+    on = replace(operation, ids=tuple(belief.name for belief in targets))
     return Ruling(on, None, one.place if one else "")
 
 
@@ -422,14 +312,14 @@ def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Tru
 
 def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fresh: str) -> Ruling:
     """Return the ruling that replaces an item by a partly changed one, or adds that beside what the log put there."""
-    old, has_other = belief.item, belief.stands_in is not None
+    old, has_other = belief.item, belief.successor is not None
     text, day = stated_due(operation.text) if old.type is ItemType.TODO else (operation.text, "")
     successor = Candidate(
         old.type, text.rstrip(), operation.places, Confidence.HIGH, operation.reason, operation.by,
         page_section=old.page_section, name=old.person, due=day or due_after(old, operation.text, operation.day),
         trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
-    operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(old.id,))
+    operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(belief.name,))
     return Ruling(operation, successor, belief.document, trust, asks)
 
 

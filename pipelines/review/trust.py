@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import matter_words
-from pipelines.review.review import Filed
+from pipelines.review.rulings import Filed
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
 from pipelines.store.provenance import Provenance, gives_orders, without_quoted, without_teller

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import alike, shared
+from pipelines.review.item_links import with_successor
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
-from pipelines.review.review import ASKED, REMOVING, guarded, said_otherwise
-from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
+from pipelines.review.review import guarded, said_otherwise
+from pipelines.review.rulings import ASKED, REMOVING
+from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Trust
 from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.review.existing_items import Belief, KnownItems
-    from pipelines.review.review import Ruling
+    from pipelines.review.rulings import Ruling
 
 
 RULES: Final = "rules@"
@@ -109,7 +111,7 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     for ident in operation.ids:
         if belief := known.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
-            kind, before = _KINDS.get(ruling.kind, str(ruling.kind)), belief.item.perhaps
+            kind, before = _KINDS.get(ruling.kind, str(ruling.kind)), (belief.was or belief.item).perhaps
             context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
             yield Claim(kind, text, quotes_of(operation.places), context)
 
@@ -124,12 +126,12 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
     if one is None or one.by.startswith(RULES):
         return
     ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
-    near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.item.id not in named]
+    near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.name not in named]
     near += [(share - (belief.learnt == one.entry.day), belief) for share, belief in _near_ones(ruling, named, known)]
     for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
-        yield share, other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+        yield share, belief.name, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
 
 
 def _named_in(rulings: Sequence[Ruling]) -> frozenset[str]:
@@ -146,7 +148,7 @@ def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iter
     for belief in known.near(one, ruling.document):
         least = _ALIKE_OPEN if is_pending(mine.item) and is_pending(belief.item) else _ALIKE
         share = alike(one.text, belief.item.text)
-        if belief.at < mine.at and belief.item.id not in linked and share >= least:
+        if belief.at < mine.at and belief.name not in linked and share >= least:
             yield share, belief
 
 
@@ -171,7 +173,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         rows[None] = 0  # no list
         alone = [old for old in there if _may_conflict(one, old) and rows[_row(one, old)] < _A_LIST]
         near = [
-            (shared(one.text, belief.item.text), belief.item.id)
+            (shared(one.text, belief.item.text), belief.name)
             for _, belief in _near_ones(ruling, named, known)
             if belief in alone and belief.learnt < one.entry.day
         ]
@@ -179,9 +181,10 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         is_own = mine and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
         alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
         held = [old for old in alike_ones if mine and old.at < mine.at]
-        other = replaced_in(one.text, [old.item for old in held])
+        ids = {old.item.id: old.name for old in held}
+        other = ids.get(replaced_in(one.text, [old.item for old in held]), "")
         if len(rivals := [old for old in alike_ones if are_rivals(one.text, old.item.text)]) == 1:
-            near += [(1, old.item.id) for old in rivals if old in alone and old in held]
+            near += [(1, old.name) for old in rivals if old in alone and old in held]
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
         if other and other not in named:
@@ -191,7 +194,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
 
 def _row(one: Candidate, old: Belief) -> int | None:
     """Return where an item parts from another one of its type that has another value there, or None."""
-    return parts_at(one.text, old.item.text) if old.item.type is one.type and old.item.id != one.id else None
+    return parts_at(one.text, old.item.text) if old.item.type is one.type and old.name != one.id else None
 
 
 def _may_conflict(one: Candidate, old: Belief) -> bool:
@@ -319,8 +322,8 @@ def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
         return None
     asks = said_otherwise(one.source, [belief])
     asks = asks or guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, known)
-    if not asks:  # it counts for the bound on how much a day may end
-        known.take_out(belief, Status.SUPERSEDED, one.day, one.entry.day, known.get(one.id))
+    if not asks and (mine := known.get(one.id)):  # it counts for the bound on how much a day may end
+        known.take_out(belief, with_successor(belief.item, mine.item, one.day), one.entry.day, mine)
     return asks
 
 
@@ -336,6 +339,6 @@ def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItem
 
 
 def _on(ruling: Ruling, kind: OperationKind, beliefs: Sequence[Belief], candidate: Candidate) -> Ruling:
-    ids = tuple(one.item.id for one in beliefs)
+    ids = tuple(one.name for one in beliefs)
     operation = replace(ruling.operation, kind=kind, ids=ids, places=candidate.places, by=candidate.by)
     return replace(ruling, operation=operation)

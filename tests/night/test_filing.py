@@ -14,7 +14,7 @@ from pipelines.night.choose_document import (
     named_document,
 )
 from pipelines.night.file_items import document_title, new_document
-from pipelines.review.review import Filed
+from pipelines.review.rulings import Filed
 from pipelines.review.trust import TrustGate
 from pipelines.store.document import Document
 from pipelines.store.evidence import render_pointer

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.review import Filed, ReviewContext, review
+from pipelines.review.review import ReviewContext, review
+from pipelines.review.rulings import Filed
 from pipelines.store.item import Item, Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import Candidate, Operation
-    from pipelines.review.review import Ruling
+    from pipelines.review.rulings import Ruling
     from pipelines.store.log import Entry
 
 GENERAL = "Areas/general.md"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import Candidate
-    from pipelines.review.review import Ruling
+    from pipelines.review.rulings import Ruling
 
 ALPHA = "Projects/alpha.md"
 FACT = ItemType.FACT

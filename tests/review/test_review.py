@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.review.review import Filed
+from pipelines.review.rulings import Filed
 from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust
 from pipelines.store.wording import folded
 from tests.making import candidate

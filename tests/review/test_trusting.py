@@ -20,7 +20,7 @@ from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from pipelines.review.review import Filed
+    from pipelines.review.rulings import Filed
     from pipelines.store.log import Entry
 
 LOG = "Logs/2026-03-10.md"
