@@ -14,7 +14,6 @@ from pipelines.night.brief import with_true_now
 from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.episodes import with_episodes
 from pipelines.night.file_items import new_document
-from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.states import with_history, with_states
 from pipelines.store.document import (
     Block,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
     from pipelines.night.briefing import Section
     from pipelines.settings import Settings
-    from pipelines.store.snapshot import Snapshot
 
     Rank = Callable[[Item], float]
 
@@ -62,31 +60,10 @@ class Pruned:
     Args:
         documents: every document by path.
         moved: the items that moved.
-        left_out: the documents from which a generated sentence was left out, because it would hold a secret.
     """
 
     documents: Mapping[str, Document]
     moved: tuple[Moved, ...]
-    left_out: tuple[str, ...] = ()
-
-
-def with_caps_applied(
-    documents: Mapping[str, Document],
-    snapshot: Snapshot,
-    settings: Settings,
-    vetoed: frozenset[str] = frozenset(),
-) -> Pruned:
-    """Return the documents under their caps as they will be written, and the items that moved.
-
-    Args:
-        documents: all documents by path.
-        snapshot: the memory as it was read.
-        settings: the caps in bytes.
-        vetoed: what people deleted from the generated sentences.
-    """
-    pruned = prune(documents, settings, snapshot.unreadable(), vetoed)
-    kept, left_out = without_secret_lines(pruned.documents, snapshot.documents, snapshot.root)
-    return Pruned(kept, pruned.moved, left_out)
 
 
 def prune(

@@ -10,7 +10,6 @@ from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import marked_again, reconcile
-from pipelines.night.secret_lines import without_secret_lines
 from pipelines.store.atomic_replace import merge_changes
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
@@ -70,8 +69,6 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     ours = with_edits_recorded(git, base, head, here, other, today)  # no run has read them if `sync` committed them
     merged = merge_trees(was, ours, incoming)
     documents = prune(merged.pages, settings, frozenset(), vetoed=_vetoes(was, ours, incoming)).documents
-    same = {path: one for path, one in documents.items() if ours.get(path) == one.text.encode()}
-    documents, _ = without_secret_lines(documents, same, git.root)
     commits = sorted(commit[:10] for commit in (head, theirs))
     why = f"was changed on two machines ({' and '.join(commits)})"
     documents = with_questions(documents, merged.disputed, why, commits, today)

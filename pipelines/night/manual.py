@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import LockHeld, UsageFault
-from pipelines.night.caps import Pruned, with_caps_applied
+from pipelines.night.caps import Pruned, prune
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
@@ -84,7 +84,7 @@ class HeldMemory:
         still = {path: one for path, one in snapshot.documents.items() if one.is_still}
         if still.keys() - deed.documents.keys():
             raise snapshot.refusal(())
-        pruned = with_caps_applied({**deed.documents, **still}, snapshot, settings, vetoed)
+        pruned = prune({**deed.documents, **still}, settings, snapshot.unreadable(), vetoed)
         after = pruned.documents
         gone = frozenset(stone.id for stone in deed.stones)
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):

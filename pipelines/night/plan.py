@@ -18,7 +18,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers, put_back
 from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
-from pipelines.night.caps import with_caps_applied
+from pipelines.night.caps import prune
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.episodes import told_sentences, with_episodes
 from pipelines.night.file_items import promote
@@ -344,14 +344,12 @@ def _tell(run: Run) -> None:
 
 def _fit(run: Run) -> None:
     """Bring every document under its cap, and write the generated text anew."""
-    snapshot, report, settings = run.snapshot, run.report, run.night.settings
-    pruned = with_caps_applied(run.documents, snapshot, settings, run.vetoed)
+    report, settings = run.report, run.night.settings
+    pruned = prune(run.documents, settings, run.snapshot.unreadable(), run.vetoed)
     run.documents = pruned.documents
     briefing = run.documents.get(BRIEFING)
     report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}
     report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
-    why = "a generated sentence was left out, because it would hold a secret"
-    report.warnings += [f"{path}: {why}." for path in pruned.left_out]
 
 
 def _finish(run: Run) -> None:

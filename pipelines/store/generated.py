@@ -5,7 +5,8 @@
 
 They stand only under headings that runs own. What each rests on is in its row of the ledger, whose key is the heading
 and the words: a line that a person wrote or changed has no row, and is kept. What a person deleted is vetoed: its
-words, and the items that only it cited, are not told under that heading again.
+words, and the items that only it cited, are not told under that heading again. Two harmless items may read as a secret
+in one line: it is left out.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pipelines.store.document import (
 from pipelines.store.item import Item, Status
 from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, is_generated_under, line_key, values_in
 from pipelines.store.markdown import line_end
+from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
 from pipelines.text import fold
@@ -168,8 +170,10 @@ def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], ord
         wanted: heading → its sentences; missing headings are added, and headings left empty removed.
         order: the document's headings, in order.
     """
-    for title, sentences in wanted.items():
+    for title, told in wanted.items():
         found, lines = dict(sentences_under(document, title)), document.lines
+        there = {one.text for one in found.values()}
+        sentences = [one for one in told if one.text in there or not holds_secret(one.text)]
         if not sentences or [one.text for one in found.values()] != [one.text for one in sentences]:
             lines = [line for number, line in enumerate(lines) if number not in found]
             new = [one.text + line_end(document.lines) for one in sentences]

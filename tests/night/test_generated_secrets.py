@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 NAMED, RANDOM = "The staging token belongs to the gate", "qwErTyUi7OpAsDf9GhJkLz is how the deploy is named"
 DAY = f"project: Kestrel\n\n- Fact: {NAMED}.\n- Fact: {RANDOM}.\n- Decision: The fence is green.\n"
 LEAK = "password: Kes7rel!9x"
-GENERATED = "a generated sentence was left out, because it would hold a secret."
 
 
 def written(memory: Memory) -> str:
@@ -29,13 +28,12 @@ def written(memory: Memory) -> str:
 
 def test_two_harmless_lines_that_read_as_a_secret_in_one_sentence_do_not_stop_the_night(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", DAY)
-    said = memory.curate("run", "--now", "2026-03-18T02:00")
-    assert f"Episodes/2026-03.md: {GENERATED}" in said
+    memory.curate("run", "--now", "2026-03-18T02:00")
     text = written(memory)
     assert all(f"Fact: {words}." in text for words in (NAMED, RANDOM))
     assert "Decided: The fence is green." in text
     files = memory.files()
-    assert GENERATED not in memory.curate("run", "--now", "2026-03-18T03:00")
+    memory.curate("run", "--now", "2026-03-18T03:00")
     assert memory.files() == files, "nothing new changes no byte"
 
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.night.briefing import briefing_sections, with_briefing
-from pipelines.night.caps import prune, with_caps_applied
+from pipelines.night.caps import prune
 from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.generated import sentences_in, without_rows
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import Kind
-from pipelines.store.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CAPS = SizeCaps(briefing=1024, user=1024, document=4096)
 SETTINGS = Settings(caps=CAPS)
@@ -64,14 +57,10 @@ def test_a_second_night_finds_nothing_to_move(
     for n, (kind, words, on_top) in enumerate(rows):
         path = paths[not on_top]
         pages[path] = edited(pages[path], add=[Block(item(n, kind, words))])
-    once = with_caps_applied(pages, snapshot_of(pages), caps).documents
-    twice = with_caps_applied(once, snapshot_of(once), caps)
+    once = prune(pages, caps, frozenset()).documents
+    twice = prune(once, caps, frozenset())
     assert twice.moved == ()
     assert {p: d.text for p, d in twice.documents.items()} == {p: d.text for p, d in once.items()}
-
-
-def snapshot_of(pages: Mapping[str, Document]) -> Snapshot:
-    return Snapshot(Path("memory"), pages, {}, {}, {}, {})
 
 
 def test_what_people_wrote_stays_even_over_the_cap() -> None:
