@@ -67,8 +67,8 @@ class Extracted:
         pending: the days without a usable answer.
         tally: the cost of the calls, those of failed days included.
         ungrounded: items dropped because the log does not support them.
-        failure: the models' failures, a sentence each, or empty.
-        over_budget: the user's caps that left days pending, a sentence each, or empty.
+        failure: how the models failed, or empty.
+        over_budget: the user's cap that left days pending, or empty.
         notes: path of the log, and a note of the extractor on it.
         is_stopped: whether the failure was not the day's own, so that later days were not tried.
     """
@@ -155,47 +155,33 @@ def extract(
     nearby: Nearby | None = None,
     seals: Seals = NO_SEALS,
 ) -> Extracted:
-    """Extract the days, in their order.
-
-    If a failure may be the day's own, that day stays pending and later ones are still read. If it is the provider's,
-    later days stay pending, too.
+    """Extract the logs of a run, in their order. If a model fails at one, all stay pending: they are of one day.
 
     Args:
-        days: the days to read.
+        days: what to read.
         extractor: the extractor.
         documents: the closed list that a candidate may name.
-        done: receives the number of days read so far.
+        done: receives the number of logs read so far.
         nearby: the existing items that the extractor may name, or None to show none.
         seals: prove which entries are the owner's acts.
     """
-    answers, read, pending = list[tuple[DayToRead, Extraction]](), list[DayToRead](), list[DayToRead]()
-    faults, tally = list[ModelFailed](), Tally()
-    for number, day in enumerate(days, 1):
-        try:
+    answers, tally = list[tuple[DayToRead, Extraction]](), Tally()
+    try:
+        for number, day in enumerate(days, 1):
             if day.fresh:
                 request = ExtractionRequest(day.day, day.fresh, documents, nearby, seals)
                 answers.append((day, extractor.extract(request)))
                 tally.add(answers[-1][1].tally)
-            read.append(day)
-        except ModelFailed as fault:
-            tally.add(fault.tally or Tally())
-            faults.append(fault)
-            pending.append(day)
-            if fault.kind.concerns_provider:
-                pending += days[number:]
-                break
-        done(number)
-    over = [one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET]
-    failed = [one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET]
-    return replace(
-        _joined(answers),
-        read=tuple(read),
-        pending=tuple(pending),
-        tally=tally,
-        failure=" ".join(dict.fromkeys(failed)),
-        over_budget=" ".join(dict.fromkeys(over)),
-        is_stopped=any(one.kind.concerns_provider for one in faults),
-    )
+            done(number)
+    except ModelFailed as fault:
+        tally.add(fault.tally or Tally())
+        said, is_over = fault.sentence, fault.kind is FailureKind.OVER_BUDGET
+        failure, over_budget = ("", said) if is_over else (said, "")
+        return Extracted(
+            pending=tuple(days), tally=tally, failure=failure, over_budget=over_budget,
+            is_stopped=fault.kind.concerns_provider,
+        )  # fmt: skip
+    return replace(_joined(answers), read=tuple(days), tally=tally)
 
 
 _REDACTED = re.compile(
