@@ -284,7 +284,7 @@ def _judged(
 def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
     """Return the ruling that adds an item beside what it may replace, linked to the first that it may conflict with."""
     one, old = ruling.candidate, [belief for ident in others if (belief := known.get(ident))]
-    linked = [(MAY_CONFLICT, belief.item.id) for belief in old if one and _may_conflict(one, belief)][:1]
+    linked = [(MAY_CONFLICT, belief.name) for belief in old if one and _may_conflict(one, belief)][:1]
     candidate = replace(one, links=(*one.links, *linked)) if one else None
     operation = replace(ruling.operation, kind=OperationKind.ADD, ids=())
     return replace(ruling, operation=operation, candidate=candidate, asks="")
