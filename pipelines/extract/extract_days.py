@@ -58,7 +58,7 @@ class Extracted:
     """The result of the extraction.
 
     Args:
-        candidates: in order of days and lines; every quote is in its lines.
+        candidates: in order of days and lines.
         operations: what the days say about items that the extractor was shown.
         seen: id → the last day that says again what a shown item says.
         open_lists: day and list, of the lists that say what is open as a whole.
@@ -196,21 +196,16 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
     for day, answer in answers:  # a day may have several logs
         episodes[day.day] = episodes.get(day.day, ()) + answer.episode
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
-    grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
+    kept = [candidate for candidate in proposed if not _REDACTED.search(candidate.text)]
     return Extracted(
-        candidates=tuple(grounded),
+        candidates=tuple(kept),
         operations=tuple(one for _, answer in answers for one in answer.operations),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day: told for day, told in episodes.items() if told},
-        ungrounded=len(proposed) - len(grounded) + sum(answer.dropped for _, answer in answers),
+        ungrounded=len(proposed) - len(kept) + sum(answer.dropped for _, answer in answers),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
-
-
-def is_grounded(candidate: Candidate) -> bool:
-    """Whether a candidate's quotes are in the lines it names, and the lines in its entry. No quote, no item."""
-    return bool(candidate.text) and all(place.stands for place in candidate.places)
 
 
 def advanced_progress(

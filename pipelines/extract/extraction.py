@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
-from pipelines.store.evidence import has_quote, voice_in, without_pointer
+from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
 from pipelines.store.secrets.redact import without_secrets
@@ -113,13 +113,6 @@ class Place:
         first = self.entry.start_line
         return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
 
-    @property
-    def stands(self) -> bool:
-        """Whether the quote is in its lines, and the lines are in the entry."""
-        entry = self.entry
-        is_within = entry.start_line <= self.start_line <= self.end_line <= entry.end_line
-        return is_within and has_quote(self.quote, self.lines)
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -196,11 +189,6 @@ class Candidate:
     def lines(self) -> list[str]:
         """The log lines of its evidence."""
         return [line for place in self.places for line in place.lines]
-
-    @property
-    def quotes(self) -> list[str]:
-        """The quotes of its evidence."""
-        return [place.quote for place in self.places]
 
 
 class OperationKind(StrEnum):

@@ -113,35 +113,11 @@ _CLOSING = re.compile(r"(?<=[^\s*_])(?:\*{1,3}|_{1,3})(?![\w*_])")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def has_quote(quote: str, lines: Sequence[str]) -> bool:
-    """Return whether `lines` contain `quote` as whole words.
-
-    Args:
-        quote: the alleged quote; it may span several lines.
-        lines: the cited lines, in order, verbatim.
-
-    Returns:
-        True if the folded lines contain the folded quote without splitting a word or number. A quote without a letter
-        or digit proves nothing, so it is never found.
-    """
-    needle, text = fold_markdown([quote]), fold_markdown(lines)
-    at = text.find(needle) if any(char.isalnum() for char in needle) else -1
-    while at >= 0 and (_cuts_a_word(text, at) or _cuts_a_word(text, at + len(needle))):
-        at = text.find(needle, at + 1)
-    return at >= 0
-
-
 def fold_markdown(lines: Sequence[str]) -> str:
     """Return `lines` folded to one line, without list, quote, heading and emphasis marks, and without pointers."""
     bare = (_LINE_MARKS.sub("", without_pointer(line)) for text in lines for line in _LINE_END.split(text))
     text = fold(" ".join(bare).replace("`", ""))
     return fold(_CLOSING.sub("", _OPENING.sub("", text)))
-
-
-def _cuts_a_word(text: str, at: int) -> bool:
-    """Whether both sides of a position are letters of a script that separates words by spaces (not Chinese or Thai)."""
-    around = text[at - 1 : at + 1] if 0 < at < len(text) else " "
-    return all(char.isdecimal() or char.lower() != char.upper() for char in around)
 
 
 _POINTER = re.compile(

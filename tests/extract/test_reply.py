@@ -115,7 +115,7 @@ WHOLE = [
 def test_whole_lines_are_the_evidence_and_a_heading_stands_for_the_entry_below(lines: Any, cited: Any) -> None:
     found = one(entries=TALK, lines=lines, text="Ines pays.")
     assert [(place.start_line, place.end_line, place.quote) for place in found.places] == cited
-    assert all(place.stands for place in found.places)
+    assert all(place.lines for place in found.places)
     assert found.day == "2026-03-12"
 
 
@@ -238,6 +238,6 @@ def test_no_reply_leaves_its_bounds(items: list[Any], operations: list[Any], tol
     parts: list[Any] = [*found.candidates, *found.operations, *found.episode]
     for part in (*parts, *found.open_lists):
         assert part.places
-        assert all(place.stands and place.entry in ENTRIES for place in part.places)
+        assert all(place.lines and place.entry in ENTRIES for place in part.places)
     texts = [part.text for part in parts]
     assert all(len(text) <= 500 and len(text.splitlines()) <= 1 and "77" not in text for text in texts)

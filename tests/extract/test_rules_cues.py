@@ -46,7 +46,7 @@ def test_a_journal_gives_its_items(line: str, kind: str, text: str) -> None:
     (one,) = extract(line + "\n")
     assert (one.type.value, one.text, one.start_line) == (kind, text, 1)
     assert one.confidence == "medium"
-    assert one.quotes[0] in line
+    assert one.places[0].quote in line
 
 
 @pytest.mark.parametrize(

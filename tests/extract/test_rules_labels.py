@@ -165,7 +165,7 @@ def test_a_label_counts_at_the_start_of_any_sentence(before: str, label: str) ->
     line = f"{before} {label}: paint it blue. Risk: the paint may peel."
     assert said(line + "\n")[-2:] == [("Decision", "paint it blue."), ("Risk", "the paint may peel.")]
     places = [place for one in extract(line + "\n") for place in one.places]
-    assert all(place.stands and place.end_line == 1 for place in places)
+    assert all(place.lines and place.end_line == 1 for place in places)
     assert [place.quote for place in places[-2:]] == [f"{label}: paint it blue.", "Risk: the paint may peel."]
 
 

@@ -172,7 +172,7 @@ def test_a_pointer_to_a_record_is_shown_to_nobody_and_is_no_evidence() -> None:
     pointer = "<!-- Sessions/2026/03/a.jsonl#L7~0123abcd owner~0123456789abcdef -->"
     spoken = line_of(20, f"- 11:00 **user:** We rent {pointer}\n  the quay.", "Rent")
     found, call = asked(NEARBY, [spoken], reply_text(reply_item([20, 21], text="We rent the quay.")))
-    assert found.candidates[0].quotes == ["- 11:00 **user:** We rent\n  the quay."]
+    assert [one.quote for one in found.candidates[0].places] == ["- 11:00 **user:** We rent\n  the quay."]
     assert "Sessions/" not in call.user + json.dumps(call.input)
 
 

@@ -164,7 +164,7 @@ def _reply(data: bytes, _folder: Path) -> None:
         ids = {_SHOWN.id, *own.values()}
         parts = (found.candidates, found.operations, found.open_lists, found.episode)
         places = [one.places for some in parts for one in some]
-        assert all(some and all(place.stands for place in some) for some in places)
+        assert all(some and all(place.lines for place in some) for some in places)
         assert all(one.document in {"", "Projects/harbour"} for one in found.candidates)
         assert all({*one.replaces, *(ident for _, ident in one.links)} <= ids for one in found.candidates)
         assert all(one.ids and {*one.ids} <= ids for one in found.operations)
