@@ -8,12 +8,13 @@ number. A second reader decides whether they say it. What fails is left out; eac
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, quotes_of, said_under
+from pipelines.errors import ModelFailed
+from pipelines.extract.claims import Claim, quotes_of, said_under
 from pipelines.extract.extraction import calendar, is_pending, shown_text, shown_with_doubt, weekday
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.night.choose_document import Catalog, document_choices
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pipelines.extract.extraction import Told
-    from pipelines.extract.llm.model_briefer import BriefSentence, ModelBriefer, Row
+    from pipelines.extract.llm.model_briefer import ModelBriefer, ReplyNow, Row
 
 
 _LONGEST = 400
@@ -180,7 +181,11 @@ def write_brief(
     data: Row = {
         "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
     }  # fmt: skip
-    reply = writer.write(data)
+    tally = writer.chain.new_tally()
+    try:
+        reply = writer.write(data, tally)
+    except ModelFailed as fault:
+        return Brief(tally=tally, failure=fault.sentence)
     small = {str(row["id"]) for path, row in pages.items() if not has_state(documents[path])}
     states = {ident: sentences for ident, sentences in reply.states.items() if ident not in small}
     shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
@@ -201,14 +206,10 @@ def write_brief(
         if ident in known.pages and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]
     }
     counts = Counter(sentences=len(reply.now) + sum(map(len, states.values())))
-    if reply.failure:
-        return Brief(tally=reply.tally, failure=reply.failure)
-    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), counts, reply.tally)
+    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), counts, tally)
 
 
-def with_brief(
-    documents: Mapping[str, Document], written: Brief, verdicts: Mapping[Proposal, Verdict]
-) -> tuple[dict[str, Document], int]:
+def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[str, Document], int]:
     """Return the documents with the sentences that a second reader supports, and how many were dropped.
 
     A sentence that cites an item which is not in the documents, or not as it was cited, is dropped, too. One of
@@ -220,7 +221,7 @@ def with_brief(
     kept: dict[tuple[str, str], list[Sentence]] = {one: [] for one in written.asked}
     for one in written.proposals:
         stands = digest([held[i.id] for i in one.items if i.id in held], with_status=True) == one.sentence.of
-        if stands and verdicts.get(one, Verdict.SUPPORTED) is Verdict.SUPPORTED:
+        if stands:
             kept[one.path, one.title].append(one.sentence)
     for (path, title), sentences in sorted(kept.items()):
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
@@ -395,8 +396,8 @@ def _quoted(episode: _Episode, text: str) -> tuple[list[str], list[str]]:
 
 
 def _proposals(
-    now: Sequence[BriefSentence],
-    states: Mapping[str, Sequence[BriefSentence]],
+    now: Sequence[ReplyNow],
+    states: Mapping[str, Sequence[ReplyNow]],
     known: _Shown,
     documents: Mapping[str, Document],
     vetoed: frozenset[str],
@@ -411,7 +412,7 @@ def _proposals(
 
 
 def _sound(
-    one: BriefSentence,
+    one: ReplyNow,
     path: str,
     title: str,
     known: _Shown,
@@ -420,27 +421,24 @@ def _sound(
 ) -> Proposal | None:
     """Return a sentence with what it rests on, or None if code finds something wrong with it."""
     # What was not shown supports nothing; whether the rest supports the sentence, the second reader says.
-    days = tuple(day for day in one.days if day in known.episodes)
-    one = replace(one, text=made_inert(one.text), ids=tuple(ident for ident in one.ids if ident in known.items))
-    if not (one.ids or days):
+    days = tuple(dict.fromkeys(day for day in one.days if day in known.episodes and title == NOW_TITLE))
+    items, text = tuple(known.items[i] for i in dict.fromkeys(one.ids) if i in known.items), made_inert(one.text)
+    if not (items or days) or len(text) > _LONGEST or not can_stand(text) or holds_secret(text):
         return None
-    items = tuple(known.items[ident] for ident in one.ids)
-    if len(one.text) > _LONGEST or not can_stand(one.text) or holds_secret(one.text):
+    if is_vetoed(title, text, items, vetoed) or known.numbers.numbers_missing(text)[0]:
         return None
-    if is_vetoed(title, one.text, items, vetoed) or known.numbers.numbers_missing(one.text)[0]:
-        return None
-    names = known.numbers.names_missing(one.text)
+    names = known.numbers.names_missing(text)
     more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(documents[path], title) if path in documents else []
-    mine = (folded(one.text), digest(items, with_status=True))
+    mine = (folded(text), digest(items, with_status=True))
     # What a sentence rested on when it was supported need not be shown again: episodes are, for some days alone.
     before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)
     days = days if before is None else before
-    told = [(day, *_quoted(known.episodes[day], one.text)) for day in days if day in known.episodes]
+    told = [(day, *_quoted(known.episodes[day], text)) for day in days if day in known.episodes]
     return Proposal(
         path,
         title,
-        one.text,
+        text,
         items,
         days,
         (*(_with_days(item) for item in items), *(quote for _, quotes, _ in told for quote in quotes)),

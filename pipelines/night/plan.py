@@ -279,7 +279,8 @@ def _verify(run: Run) -> None:
     verdicts = iter(found.verdicts)
     run.rulings, counts = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
     report.review = {**counts, "claims": len(claims)}
-    run.verdicts = {one: next(verdicts) for one, _ in sentences}
+    lost = {one for one, _ in sentences if next(verdicts) is not Verdict.SUPPORTED}
+    run.briefed = replace(run.briefed, proposals=tuple(one for one in run.briefed.proposals if one not in lost))
     for day, one in told:
         if next(verdicts) is Verdict.SUPPORTED:
             run.told.setdefault(day, []).append(one)
@@ -337,7 +338,7 @@ def _tell(run: Run) -> None:
         for day, some in run.told.items()
     }
     documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
-    documents, dropped = with_brief(documents, run.briefed, run.verdicts)
+    documents, dropped = with_brief(documents, run.briefed)
     run.report.brief = {**run.briefed.counts, **({"dropped": dropped} if run.briefed.asked else {})}
     run.documents = with_true_now(documents, run.today, run.vetoed)
 

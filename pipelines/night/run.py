@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.claims import Verdict, Verifier
+    from pipelines.extract.claims import Verifier
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Extractor, Told
     from pipelines.extract.llm.model_briefer import ModelBriefer
-    from pipelines.night.brief import Proposal
     from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
     from pipelines.review.review import ReviewContext
@@ -99,8 +98,7 @@ class Run:
         context: what the review knows of the memory's items.
         rulings: what is to be done, in order.
         told: day → what happened on it, in the words of the owner and the agent.
-        briefed: what a model wrote of the memory.
-        verdicts: the second reader's on that.
+        briefed: what a model wrote of the memory; after `verify`, what the second reader supports.
         added: ids of new items.
         changes: the change set.
     """
@@ -129,7 +127,6 @@ class Run:
     rulings: list[Ruling] = field(default_factory=list)
     told: dict[str, list[Told]] = field(default_factory=dict)
     briefed: Brief = field(default_factory=Brief)
-    verdicts: dict[Proposal, Verdict] = field(default_factory=dict)
     added: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadSettings, CurateError
+from pipelines.errors import BadSettings, CurateError, ModelFailed
 from pipelines.extract.claims import Claim, Verdict
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.grounding import Shown
@@ -174,9 +174,11 @@ def _reply(data: bytes, _folder: Path) -> None:
     assert len(verified.verdicts) == (0 if verified.failure else len(_CLAIMS))
     assert Verdict.SUPPORTED not in verified.verdicts[1:]
     now: dict[str, object] = {"before": [], "episodes": [], "items": [], "waits": []}
-    briefed = ModelBriefer(chain).write({"day": _DAY, "weekday": "Wed", "calendar": [], "now": now, "pages": []})
-    for one in (*briefed.now, *(sentence for some in briefed.states.values() for sentence in some)):
-        assert one.text == " ".join(one.text.split())
+    asked: dict[str, object] = {"day": _DAY, "weekday": "Wed", "calendar": [], "now": now, "pages": []}
+    with suppress(ModelFailed):
+        briefed = ModelBriefer(chain).write(asked, chain.new_tally())
+        for one in (*briefed.now, *(sentence for some in briefed.states.values() for sentence in some)):
+            assert one.text == " ".join(one.text.split())
 
 
 def _state(data: bytes, _folder: Path) -> None:

@@ -5,12 +5,12 @@ A reply is checked only for its form; the caller compares each sentence with wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Prompt, load_prompt
 from pipelines.extract.llm.reply_json import (
     TEXT_LENGTH,
@@ -22,45 +22,17 @@ from pipelines.extract.llm.reply_json import (
     schema_of,
     single_line,
 )
-from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.extract.llm.fallback import Chain
+    from pipelines.usage import Tally
 
 
 Row = dict[str, Any]
 _MOST_SENTENCES = 30
 _MOST_CITED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class BriefSentence:
-    """A sentence, and the items and days that it cites."""
-
-    text: str
-    ids: tuple[str, ...]
-    days: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Briefed:
-    """The model's proposals.
-
-    Args:
-        now: the sentences proposed for the first part of MEMORY.md, in order.
-        states: id of a page → the sentences proposed for it, in order.
-        purposes: id of a page → what it is for.
-        tally: the cost of the call, and the kept replies used.
-        failure: why nothing was written, or empty.
-    """
-
-    now: Sequence[BriefSentence] = ()
-    states: Mapping[str, Sequence[BriefSentence]] = field(default_factory=dict)
-    purposes: Mapping[str, str] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
-    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +47,13 @@ class ModelBriefer:
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("brief"))
 
-    def write(self, data: Row) -> Briefed:
-        """Return the model's proposals; it never raises."""
-        tally = self.chain.new_tally()
-        call = self.prompt.call(data, schema_of(BriefReply), data=data)
-        try:
-            reply, _ = self.chain.ask(call, _read, tally)
-        except ModelFailed as fault:
-            return Briefed(tally=tally, failure=fault.sentence)
-        return replace(reply, tally=tally)
+    def write(self, data: Row, tally: Tally) -> Briefed:
+        """Return the model's proposals; the tally counts what they cost.
+
+        Raises:
+            ModelFailed: no model gave any.
+        """
+        return self.chain.ask(self.prompt.call(data, schema_of(BriefReply), data=data), _read, tally)[0]
 
 
 # ---------------------------------------- what a model may answer
@@ -117,6 +87,21 @@ class BriefReply(Reply):
     states: list[ReplyState]
 
 
+@dataclass(frozen=True, slots=True)
+class Briefed:
+    """The model's proposals.
+
+    Args:
+        now: the sentences proposed for the first part of MEMORY.md, in order.
+        states: id of a page → the sentences proposed for it, in order.
+        purposes: id of a page → what it is for.
+    """
+
+    now: Sequence[ReplyNow]
+    states: Mapping[str, Sequence[ReplyNow]]
+    purposes: Mapping[str, str]
+
+
 def _read(text: str) -> Briefed:
     """Return the proposals in a reply. Sentences that break the schema are skipped.
 
@@ -124,22 +109,19 @@ def _read(text: str) -> Briefed:
         BadReply: the reply has no such object.
     """
     reply = last_object(text, "now", "states")
-    states, purposes = dict[str, "Sequence[BriefSentence]"](), dict[str, str]()
+    states, purposes = dict[str, "Sequence[ReplyNow]"](), dict[str, str]()
     rows = reply.get("states")
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict) and isinstance(ident := row.get("id"), str):
-            states[ident] = list(_sentences(row.get("sentences"), ReplySentence))
+            states[ident] = list(_sentences(row.get("sentences")))
             if isinstance(purpose := row.get("purpose"), str) and (line := single_line(purpose)):
                 purposes[ident] = line
-    return Briefed(list(_sentences(reply.get("now"), ReplyNow)), states, purposes)
+    return Briefed(list(_sentences(reply.get("now"))), states, purposes)
 
 
-def _sentences(raw: object, kind: type[ReplySentence]) -> Iterator[BriefSentence]:
+def _sentences(raw: object) -> Iterator[ReplyNow]:
     for row in raw[:_MOST_SENTENCES] if isinstance(raw, list) else ():
-        try:
-            one = checked(kind, row)
-        except Faulty:
-            continue
-        if text := single_line(one.text):
-            days = one.days if isinstance(one, ReplyNow) else ()
-            yield BriefSentence(text, tuple(dict.fromkeys(one.ids)), tuple(dict.fromkeys(days)))
+        with suppress(Faulty):
+            one = checked(ReplyNow, row)
+            if text := single_line(one.text):
+                yield one.model_copy(update={"text": text})
