@@ -162,7 +162,7 @@ def _run(run: PastRun | None, whose: str = "") -> str:
     """Return when a run was, whose it was, and how it ended."""
     if run is None or run.moment is None:
         return ""
-    return f"{_time(run.moment)}{whose}{f', {run.outcome}' if run.outcome else ''}"
+    return f"{_time(run.moment)}{whose}, {run.outcome}"
 
 
 def _time(when: datetime) -> str:
@@ -191,7 +191,7 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         "unread": state.unread or None,
         "last_well": state.last_well.isoformat() if state.last_well else None,
         "elsewhere": there.moment.isoformat() if there and there.moment else None,
-        "elsewhere_ended": (there.outcome or None) if there else None,
+        "elsewhere_ended": there.outcome if there else None,
         "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
         "schedule": [asdict(one) for one in installed],
         "review": entries,

@@ -152,17 +152,9 @@ def _cost(run: PastRun, *, short: bool = False) -> str:
 def _ending(run: PastRun) -> str:
     """Return how a run ended, in a few words."""
     failing = run.reported("model", "failing")
-    failed = ", ".join(failing) if isinstance(failing, dict) else ""
-    parts = {
-        RunEnd.WELL: f"well, without {failed}, which failed" if failed else "well",
-        RunEnd.PENDING: f"left something pending: {run.why}",
-        RunEnd.FAILED: f"failed: {run.why}",
-        RunEnd.UNDONE: f"undone by {run.why}",
-        RunEnd.COMMITTED: f"committed; {run.why}",
-        RunEnd.ASTRAY: run.why,
-        RunEnd.BY_HAND: f"by hand: {run.why}",
-    }
-    return parts[run.ended].rstrip(".")
+    without = f", without {', '.join(failing)}, which failed" if isinstance(failing, dict) and failing else ""
+    told = run.outcome.removeprefix("ended ").removeprefix("was ").rstrip(".")
+    return f"{told}{without if run.ended is RunEnd.WELL else ''}"
 
 
 def _detail_json(run: PastRun, changes: Sequence[ItemChange]) -> dict[str, object]:

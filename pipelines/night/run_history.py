@@ -80,14 +80,16 @@ class PastRun:
 
     @property
     def outcome(self) -> str:
-        """How it ended, as the end of a sentence; empty if that is unknown."""
+        """How it ended, as the end of a sentence."""
         return {
             RunEnd.WELL: "ended well",
             RunEnd.PENDING: f"left something pending: {self.why}",
             RunEnd.FAILED: f"failed: {self.why}",
             RunEnd.UNDONE: f"was undone by {self.why}",
             RunEnd.ASTRAY: f"is gone: {self.why}",
-        }.get(self.ended, "")
+            RunEnd.COMMITTED: f"was committed; {self.why}",
+            RunEnd.BY_HAND: f"was by hand: {self.why}",
+        }[self.ended]
 
     def reported(self, *keys: str) -> object:
         """Return the report's value under nested keys, or None."""
