@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
@@ -22,7 +21,6 @@ from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
-from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,9 +47,6 @@ CHOICES: Final = (
 )
 _HOMES = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
 _MOST_ASKED = 30
-_SHARED = 3
-_ALIKE = 0.4
-"""The least words, and share of the shorter one's words, that two open items of one matter have in common."""
 _NUMBERS = re.compile(r"\d+")
 _NAMED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 
@@ -91,10 +86,7 @@ def with_quiet(
 
 
 def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed.
-
-    A Todo and a question of one page that share most of their words speak of one matter, linked or not.
-    """
+    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
     held = {p.item.id: p.item for one in documents.values() for p in one.items}
     told: dict[str, str] = {}
     for item in held.values():
@@ -103,12 +95,6 @@ def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
             for one, at in ((item, other), (other, item)):
                 if is_pending(at) or at.type is ItemType.TODO:
                     told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
-    for document in documents.values():
-        pending = [(p.item, content_words(p.item.text)) for p in document.items if p.item.id and is_pending(p.item)]
-        for (one, mine), (other, theirs) in combinations(pending, 2):
-            if len(mine & theirs) >= max(_SHARED, _ALIKE * min(len(mine), len(theirs))):
-                told[one.id] = max(told.get(one.id, ""), _mentioned(other))
-                told[other.id] = max(told.get(other.id, ""), _mentioned(one))
     return told
 
 
