@@ -24,6 +24,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from pipelines.store.item import Evidence
     from pipelines.store.log import Entry
 
     _Places = Mapping[str, Sequence[int]]
@@ -106,6 +107,16 @@ class Place:
     def apart(self) -> list[Place]:
         """Each of its lines as a place."""
         return [Place.whole(self.entry, at, at) for at in range(self.start_line, self.end_line + 1)]
+
+    @property
+    def path(self) -> str:
+        """The log."""
+        return self.entry.path
+
+    def meets(self, other: Place | Evidence) -> bool:
+        """Whether they have a line in common."""
+        is_apart = self.end_line < other.start_line or other.end_line < self.start_line
+        return self.path == other.path and not is_apart
 
     @property
     def lines(self) -> list[str]:

@@ -87,17 +87,10 @@ def told_sentences(
     for said, places in told:
         if not can_stand(text := made_inert(said)):
             continue
-        cited = [one for one in items if any(_overlap(one, place) for place in places)]
+        cited = [one for one in items if any(place.meets(found) for found in one.evidence for place in places)]
         lines = ",".join(f"{place.start_line}-{place.end_line}" for place in places)
         found.append(Sentence(text, tuple(one.id for one in cited), digest(cited, with_status=False), lines=lines))
     return found
-
-
-def _overlap(item: Item, place: Place) -> bool:
-    return any(
-        one.path == place.entry.path and one.start_line <= place.end_line and place.start_line <= one.end_line
-        for one in item.evidence
-    )
 
 
 def with_episodes(

@@ -103,11 +103,7 @@ def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str])
     if not is_pending(item) or item.type is ItemType.RISK:
         return item
     heading = _heading_of(listed)
-    if any(
-        found.path == place.entry.path and found.start_line <= place.end_line and place.start_line <= found.end_line
-        for found in item.evidence
-        for place in listed.places
-    ):
+    if any(place.meets(found) for found in item.evidence for place in listed.places):
         return with_extra(item, LISTED, heading)
     if dict(item.extra).get(LISTED) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
         return item

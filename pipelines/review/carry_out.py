@@ -133,14 +133,14 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
 
 def evidence_of(place: Place) -> Evidence:
     """Return a place in a log as an item's evidence."""
-    return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
+    return Evidence(place.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
 
 
 def joined_evidence(places: Sequence[Place]) -> tuple[Evidence, ...]:
     """Return places as evidence; places of a log that follow each other line by line are one."""
     found: list[tuple[str, int, int, list[str]]] = []
     for place in places:
-        path, first, last, lines = place.entry.path, place.start_line, place.end_line, place.lines
+        path, first, last, lines = place.path, place.start_line, place.end_line, place.lines
         if found and (found[-1][0], found[-1][2] + 1) == (path, first):
             _, first, _, before = found.pop()
             lines = [*before, *lines]

@@ -94,7 +94,7 @@ def _heads(words: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _was_heeded(form: ClosingForm, item: Item) -> bool:
-    said = form.place.entry.path, quote_digest("\n".join(form.place.lines))
+    said = form.place.path, quote_digest("\n".join(form.place.lines))
     return any((one.path, one.digest) == said for one in item.evidence)  # a box may be ticked where the todo stood
 
 

@@ -77,7 +77,7 @@ def review(
         for form in (one for one in forms if one.place.entry.day == day):
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question, and an answer no fact.
-            is_read = (form.place.entry.path, form.place.start_line) in by_model
+            is_read = (form.place.path, form.place.start_line) in by_model
             rulings += _carried_out([one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))], context)
         for operation in (one for one in said if one.day == day):
             rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)

@@ -240,7 +240,7 @@ def _entry_row(entry: Entry) -> dict[str, object]:
 
 def _position(one: Candidate) -> tuple[str, int, int]:
     place = one.places[0]
-    return place.entry.path, place.start_line, place.end_line
+    return place.path, place.start_line, place.end_line
 
 
 def shown_documents(documents: Iterable[DocumentChoice]) -> list[Row]:

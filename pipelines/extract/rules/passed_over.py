@@ -69,20 +69,15 @@ def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Plac
 
 
 def _is_on(one: Candidate, listed: Sequence[Place]) -> bool:
-    return any(_overlap(one.places[0], place) for place in listed)
+    return any(place.meets(one.places[0]) for place in listed)
 
 
 def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[int]) -> set[int]:
     """Return which of the labels at a reply's evidence its quote and text mean: at least one, if there is any."""
-    near = [at for at, spot in enumerate(spots) if _overlap(place, spot)]
+    near = [at for at, spot in enumerate(spots) if place.meets(spot)]
     if len(near) <= 1:
         return set(near)
     said = Counter(words(text))
     bags = {at: Counter(words(spots[at].quote)) for at in near}
     best = max(near, key=lambda at: (overlap(bags[at], said), at not in covered, -at))
     return {best} | {at for at in near if (bags[at] & said).total() > bags[at].total() * _HALF}
-
-
-def _overlap(one: Place, other: Place) -> bool:
-    is_apart = one.end_line < other.start_line or other.end_line < one.start_line
-    return one.entry.path == other.entry.path and not is_apart
