@@ -27,7 +27,7 @@ from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.log import Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
 from pipelines.store.session_state import NO_SEALS, Seals
-from pipelines.store.state import LogProgress, entries_digest, file_hash
+from pipelines.store.state import LogProgress, file_hash
 from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def days_to_read(
     logs: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
     today: str,
-    read_before: Callable[[str, str], frozenset[str] | None],
+    read_before: Callable[[str, str], frozenset[str]],
     taken_back: Container[tuple[str, int]] = (),
 ) -> list[DayToRead]:
     """Return the logs with new entries, oldest first; days after `today` are not read.
@@ -111,7 +111,7 @@ def days_to_read(
         logs: path → bytes.
         progress: what earlier runs read.
         today: the memory's day, `YYYY-MM-DD`.
-        read_before: (path, digest) → the entry hashes behind a closed day's digest, or None if they are unknown; the
+        read_before: (path, file) → the entry hashes of a closed day's log as it was read; none if they are unknown: the
             day is then read again, and the review drops what is known.
         taken_back: records of transcripts, whose entries nobody says any more.
     """
@@ -120,27 +120,21 @@ def days_to_read(
         is_marked = b"<<<<<<<" in data and conflicts(lines_of(data.decode()))
         day, file = day_of_log(path), "" if is_marked else file_hash(data)
         records = progress.get(path, ())
-        # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
+        # When its day has ended, even an unchanged log is read once more, to drop its hashes.
         is_done = day >= today or is_note(path)  # git has no version of one to take hashes from
-        is_known = any(file and record.file == file and (record.digest or is_done) for record in records)
+        is_known = any(file and record.file == file and (is_done or not record.entries) for record in records)
         if day > today or is_known:
             continue
         entries = parse_entries(path, day, data.decode())
-        keys = {entry.key for entry in entries}
-        known: set[str] = set()
-        for record in records:
-            if record.digest and record.digest == entries_digest(keys):
-                known |= keys
-            elif record.digest:
-                known |= read_before(path, record.digest) or set()
-            known |= record.entries
-        was_closed = any(record.digest for record in records)
+        closed = [record.file for record in records if not record.entries]
+        known = {key for record in records for key in record.entries}
+        known = known.union(*(read_before(path, was) for was in closed))
         fresh: dict[str, Entry] = {}  # a repeated entry is read once
         for entry in entries:
             if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
                 continue
             # On a closed day, an entry was read when it had the words; elsewhere its other lines may be new.
-            is_blotted = _BLOTTED.search(entry.text) if was_closed else not _BLOTTED.sub("", entry.text).strip()
+            is_blotted = _BLOTTED.search(entry.text) if closed else not _BLOTTED.sub("", entry.text).strip()
             if entry.key not in known and not is_blotted:
                 fresh.setdefault(entry.key, entry)
         found.append(DayToRead(path, day, file, entries, tuple(fresh.values())))
@@ -211,7 +205,7 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
 def advanced_progress(
     progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str
 ) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress after these days were read; a day before `today` is closed: of a log, a digest stays.
+    """Return the progress after these days were read; a day before `today` is closed.
 
     Args:
         progress: what earlier runs read.
@@ -220,12 +214,11 @@ def advanced_progress(
     """
     after = dict(progress)
     for day in read:
-        keys = frozenset(entry.key for entry in day.entries)
-        records = progress.get(day.path, ())
         is_over = day.file and day.day < today and not is_note(day.path)
-        digest, open_keys = (entries_digest(keys), frozenset[str]()) if is_over else ("", keys)
-        kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
-        after[day.path] = (*kept, LogProgress(day.file, digest, open_keys))
+        keys = frozenset[str]() if is_over else frozenset(entry.key for entry in day.entries)
+        # While it has marks of a conflict, the records from before know what stands between them.
+        kept = () if day.file else tuple(record for record in progress.get(day.path, ()) if record.file)
+        after[day.path] = (*kept, LogProgress(day.file, keys))
     return after
 
 

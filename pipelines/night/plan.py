@@ -60,7 +60,7 @@ from pipelines.store.session_state import NAME, load_seals, taken_back_since
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     Reason,
-    entries_digest,
+    file_hash,
     read_progress,
     read_tombstones,
     render_progress,
@@ -198,14 +198,13 @@ def _read(run: Run) -> None:
         )
 
 
-def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
-    """Return the entries of the version of a log with this digest, or None if git has none."""
+def _read_before(git: Git, path: str, file: str) -> frozenset[str]:
+    """Return the entries of the version of a log with this hash; none if git has no such version."""
     for commit in git.versions(path):
         data = git.show(commit, path) or b""
-        keys = [entry.key for entry in parse_entries(path, "", data.decode(errors="replace"))]
-        if entries_digest(keys) == digest:
-            return frozenset(keys)
-    return None
+        if file_hash(data) == file:
+            return frozenset(entry.key for entry in parse_entries(path, "", data.decode(errors="replace")))
+    return frozenset()
 
 
 def _rule(run: Run) -> None:

@@ -160,7 +160,7 @@ def unread_bytes(snapshot: Snapshot, today: str) -> Counter[str]:
     """Return day → bytes of its entries that no run has read, oldest first; days without any are left out."""
     logs, *_ = with_partial_logs(snapshot.logs, snapshot.partials, today)
     sizes = Counter[str]()
-    for log in days_to_read(logs, snapshot.progress, today, lambda *_: None):
+    for log in days_to_read(logs, snapshot.progress, today, lambda *_: frozenset()):
         for entry in log.fresh:
             sizes[log.day] += len(entry.text.encode())
     return sizes

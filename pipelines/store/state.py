@@ -1,7 +1,7 @@
 """What has been curated: a set of entry hashes per log, so that no entry is read twice, however the log grows.
 
-`State/progress.jsonl` has one line per log, sorted: for an open day the hashes of its entries, for a closed day one
-digest of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
+`State/progress.jsonl` has one line per log, sorted. `file` is the hash of the log as it was read: while it matches, the
+log need not even be parsed. For an open day the line has the hashes of its entries; for a closed one, git has the file.
 
 `State/tombstones.jsonl` has one line for each item that must not come back: deleted by a person, undone or forgotten.
 Its lines are sorted, so that two machines' files merge line by line. It contains no text: what was deleted on purpose
@@ -36,12 +36,10 @@ class LogProgress(NamedTuple):
 
     Args:
         file: hash of the log's bytes when it was last read.
-        digest: digest of its entries' hashes once the day is closed; empty before.
-        entries: the hashes of its curated entries while the day is open.
+        entries: the hashes of its curated entries while the day is open; none once it is closed.
     """
 
     file: str
-    digest: str = ""
     entries: frozenset[str] = frozenset()
 
 
@@ -51,11 +49,6 @@ FILE_DIGITS: Final = 16
 def file_hash(data: bytes) -> str:
     """Return sixteen hex digits of SHA-256 over a file's bytes."""
     return hashlib.sha256(data).hexdigest()[:FILE_DIGITS]
-
-
-def entries_digest(keys: Iterable[str]) -> str:
-    """Return the digest of a set of entry hashes."""
-    return file_hash("\n".join(sorted(set(keys))).encode())
 
 
 def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
@@ -70,8 +63,7 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 
 
 def _progress_in(row: dict[str, Any]) -> tuple[str, LogProgress]:
-    entries = frozenset(map(str, row.get("entries", ())))
-    return str(row["log"]), LogProgress(str(row["file"]), str(row.get("digest", "")), entries)
+    return str(row["log"]), LogProgress(str(row["file"]), frozenset(map(str, row.get("entries", ()))))
 
 
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
@@ -100,7 +92,7 @@ def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
 
 def _row(path: str, record: LogProgress) -> str:
     row: dict[str, object] = {"log": path, "file": record.file}
-    row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
+    row |= {"entries": sorted(record.entries)} if record.entries else {}
     return f"{json.dumps(row, ensure_ascii=False)}\n"
 
 

@@ -127,7 +127,7 @@ REPLY: Final = (
 )
 STATE: Final = (
     b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"]}\n'
-    b'{"log": "Logs/2026-03-17.md", "file": "cd34", "digest": "ef56"}\n',
+    b'{"log": "Logs/2026-03-17.md", "file": "cd34"}\n',
     b'{"hash": "9f86d081", "id": "k7f3a9c2b10", "day": "2026-03-18", "reason": "retracted"}\n'
     b'{"hash": "9f86d082", "id": "", "day": "2026-03-18", "reason": "forgotten"}\n',
 )
