@@ -105,10 +105,11 @@ class Governed(NamedTuple):
 def apply_beliefs(
     connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, flat: bool, all_lines: bool
 ) -> Governed:
-    """Apply beliefs to what was found: a believed item that was found represents its lines, and gets their score.
+    """Apply beliefs to what was found: believed items that were found represent their lines, and get their scores.
 
-    The item that overruled a line gets its score. An item that no longer holds gives its own to what overruled it.
-    Rejected and held-back lines are no hits. An episode found through an overruled line comes after what overruled it.
+    The item that overruled a line gets its score, unless the line was found for what still holds. An item that no
+    longer holds gives its own to what overruled it. Rejected and held-back lines are no hits. An episode found through
+    an overruled line comes after what overruled it.
 
     Args:
         connection: the index.
@@ -134,7 +135,9 @@ def apply_beliefs(
     texts = {item: text for _, item, text in rows}
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
-    units = {item: unit for unit, item, _ in sorted(rows, key=lambda row: row[0] in scores) if unit in fitting}
+    rows.sort(key=lambda row: row[0] in scores)
+    units = {item: unit for unit, item, _ in rows if unit in fitting}
+    own = {item: scores.get(unit, 0.0) for unit, item, _ in rows}
     instead = dict[int, float]()
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
@@ -144,6 +147,10 @@ def apply_beliefs(
         last = ends.get(successor, "")
         if line not in past:
             governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
+        # A line may say two things: who finds it for what holds does not ask for what is over.
+        holding = max((own.get(one, 0.0) for one, reason, *_ in found if not reason), default=0.0)
+        if holding > max(own.get(item, 0.0), own.get(last, 0.0)):
+            continue
         for unit in [units[last]] if last in units else over.get(item, ()):
             if unit in fitting and unit != line:
                 governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
@@ -152,21 +159,21 @@ def apply_beliefs(
     governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in [line for line in claims if line in governed.scores]:
         there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
-        standing = [unit for unit in there if unit in scores or line in governed.overruled]
-        if best := max(standing, key=lambda one: (governed.scores.get(one, 0.0), fitting[one][:2]), default=None):
-            governed.places[best] = fitting[best]
-            _stand_for(line, best, governed, scores.get(best, 0.0), flat=flat)
+        standing = [unit for unit in there if unit in scores] or (there if line in governed.overruled else [])
+        _stand_for(line, {unit: scores.get(unit, 0.0) for unit in standing}, governed, flat=flat)
+        governed.places.update((unit, fitting[unit]) for unit in standing)
     return governed
 
 
-def _stand_for(line: int, item: int, governed: Governed, own: float, *, flat: bool) -> None:
-    """Let an item with a score of its own stand for a line.
+def _stand_for(line: int, items: Mapping[int, float], governed: Governed, *, flat: bool) -> None:
+    """Let items with scores of their own stand for a line.
 
-    A line may say two things: of which one is over, it hangs below what holds, else below an item that was found.
+    A line may say two things: of which one is over, it hangs below what holds, else below the items that were found.
     """
-    less, more = sorted((own, governed.scores[line]))
-    governed.scores[item] = max(more + _TWICE * less, governed.scores.get(item, 0.0))
-    if not flat:
+    for item, own in items.items():
+        less, more = sorted((own, governed.scores[line]))
+        governed.scores[item] = max(more + _TWICE * less, governed.scores.get(item, 0.0))
+    if items and not flat:
         del governed.scores[line]
         governed.overruled.pop(line, None)
 

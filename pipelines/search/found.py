@@ -7,11 +7,11 @@ Weak hits are marked, and none is withheld. What was found is remembered only if
 from __future__ import annotations
 
 import contextlib
-import heapq
 import json
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.errors import CurateError
@@ -42,7 +42,7 @@ _BEST = 10
 _NEAR_MINILM = 0.4
 _NEAR = 0.5
 """For other embedders, which put texts that have nothing in common at cosines from 0.1 to 0.5."""
-_HOLDING = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
+_HOLDING = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
 # This family's model cards say that its cosines lie between 0.7 and 1.
@@ -63,18 +63,19 @@ def reads(embedder: str, query: str) -> bool:
     return near_with(embedder) != _NEAR_MINILM or not unspaced_pairs(query)
 
 
-def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float]) -> Counter[int]:
-    """Return how many of the question's terms the best units by words have themselves.
+def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float]) -> dict[int, int]:
+    """Return how many of the question's terms the units found by words have themselves, best first.
 
     Args:
         connection: the index.
         terms: the FTS5 terms of the question.
         words: the scores of the units found by them.
     """
-    best = json.dumps(heapq.nlargest(_BEST, words, key=words.__getitem__))
-    held: Counter[int] = Counter()
-    for term in terms if words else ():
-        held.update(unit for (unit,) in connection.execute(_HOLDING, (f"{{text grams about}} : {term}", best)))
+    best = sorted(words if terms else (), key=words.__getitem__, reverse=True)
+    held, units = dict.fromkeys(best, 0), json.dumps(best)
+    for term in terms:
+        for (unit,) in connection.execute(_HOLDING, (f"{{text grams about}} : {term}", units)):
+            held[unit] += 1
     return held
 
 
@@ -83,13 +84,13 @@ def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int
 
     Args:
         terms: the FTS5 terms of the question.
-        held: how many of them the best units have.
+        held: how many of them each unit has, best first.
         meaning: the cosines of units.
         embedder: whose vectors these compare.
     """
     if meaning and max(meaning.values()) >= near_with(embedder):
         return True
-    return max(held.values(), default=0) > _HALF * len(terms)
+    return max(islice(held.values(), _BEST), default=0) > _HALF * len(terms)
 
 
 _FILE = "found"

@@ -150,8 +150,8 @@ def answer(
     places |= governed.places
     worths = _worths(root, connection, governed.scores, places, question)
     governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
-    governed.scores.update(newer_first(governed.scores, places))
     governed.scores.update(whole_first(governed.scores, held, len(terms), places))
+    governed.scores.update(newer_first(governed.scores, places))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, governed.scores)
     named = {unit: place for unit, place in named.items() if unit not in twice}

@@ -115,12 +115,17 @@ def worth(place: CandidatePlace, day: str) -> float:
     return _WORTH[place.kind] * state
 
 
+def _peers(place: CandidatePlace) -> tuple[str, ...]:
+    """Return what items of one page and type that hold alike have in common."""
+    return place.path, place.types, place.until and "over", place.status
+
+
 def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace]) -> dict[int, float]:
     """Return the scores so that of items of one page and type with nearly the same score, the newest is first."""
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for unit, place in places.items():
         if unit in scores and place.types and not place.kind:
-            groups[place.path, place.types, place.until and "over", place.status].append(unit)
+            groups[_peers(place)].append(unit)
     changed = dict(scores)
     for group in groups.values():
         group.sort(key=lambda unit: -scores[unit])
@@ -133,18 +138,29 @@ def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace
 
 
 def whole_first(
-    scores: Mapping[int, float], held: Mapping[int, int], count: int, places: Mapping[int, CandidatePlace]
+    scores: Mapping[int, float], held: dict[int, int], count: int, places: Mapping[int, CandidatePlace]
 ) -> dict[int, float]:
     """Return the scores of what has all `count` words of a question, none below a unit that has none of them.
 
-    Of several words, an item alone has them all on purpose; a single one is a name, and what has it is first. What is
-    over counts less, but who asks for it by its name asks for nothing beside it.
+    Of several words, an item alone has them all on purpose, and its line's score lifts none of a page and type above
+    one with more of them; a single one is a name, and what has it is first. What is over counts less, but who asks for
+    it by its name asks for nothing beside it.
+
+    Args:
+        scores: the scores of units.
+        held: how many of the words units have themselves; the best by words first.
+        count: the number of words.
+        places: what the units are.
     """
-    least = max((score for unit, score in scores.items() if not held.get(unit)), default=0.0)
-    whole = [unit for unit in scores if held.get(unit) == count]
-    if count == 1:
-        return {unit: max(scores[unit], _ABOVE * least) for unit in whole}
-    return {unit: max(scores[unit], least) for unit in whole if places[unit].types and not places[unit].kind}
+    floor = max((score for unit, score in scores.items() if not held.get(unit)), default=0.0)
+    changed, least = dict[int, float](), dict[tuple[str, ...], float]()
+    for unit in reversed([unit for unit in held if unit in scores and held[unit] == count]):
+        if count == 1:
+            changed[unit] = max(scores[unit], _ABOVE * floor)
+        elif places[unit].types and not places[unit].kind:
+            peers = _peers(places[unit])
+            changed[unit] = least[peers] = max(scores[unit], _ABOVE * least.get(peers, floor))
+    return changed
 
 
 def faded(day: str, today: str, half_life_days: int) -> float:

@@ -128,6 +128,27 @@ def test_what_overruled_a_line_comes_before_what_else_it_says_if_that_is_asked(r
         assert found[0].score == found[1].score
 
 
+def test_an_item_with_the_one_word_comes_before_ever_so_many_lines(root: Path) -> None:
+    line = "- no wait, the launch is on 18 January"
+    write(root, LOG, *(f"- launch {day}, and what else was said of it on that day" for day in range(12)))
+    write(root, LATER, "# 2026-03-05", "", line, "- launch it is")
+    shop = item("k00000000a1", "The launch of the shop is on 18 January, since marketing moved it.", said(LATER, line))
+    write(root, "Areas/shop.md", "# Shop", "", stated(shop))
+    assert hits(root, "when do we launch")[0].item == shop.id
+
+
+def test_a_line_of_two_things_lifts_what_is_asked_for(root: Path) -> None:
+    early, late = "- cached for 10 minutes; ask Petra for the VAT rates", "- Petra answered about VAT: it is 8.1%"
+    write(root, LOG, "# 2026-03-01", "", early)
+    write(root, LATER, "# 2026-03-05", "", late, "", "- now 3 minutes")
+    old = replace(OLD, text="Pages are cached for 10 minutes.", evidence=(said(LOG, early),))
+    ask = item("k00000000f6", "Ask Petra for the VAT rates.", said(LOG, early), said(LATER, late))
+    rate = item("k00000000f7", "VAT is 8.1%.", said(LATER, late))
+    write(root, "Areas/office.md", "# Office", "", *map(stated, (replace(NEW, text="Now 3."), old, ask, rate)))
+    assert [hit.item for hit in hits(root, "what about Petra and the VAT")[:2]] == [ask.id, rate.id]
+    assert NEW.id in [hit.item for hit in hits(root, "cached for how many minutes")]
+
+
 def test_a_chain_of_items_leads_to_the_last(office: Path) -> None:
     newest = item("k00000000c3", "The office opens at 10:00.", said(LATER, "- 11:00 ten it is", 4), since="2026-03-09")
     between = item(
