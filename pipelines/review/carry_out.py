@@ -61,9 +61,10 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
         known.questions.append((mine, ruling.asks, old[0] if old else None))
         return
     known.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
+    told = ruling.told if ruling.kind is OperationKind.SUPERSEDE else ""
     for one in old:
         mine.item = with_link(mine.item, "supersedes", one.item.id)
-        known.take_out(one, with_successor(one.item, mine.item, candidate.day), ruling.told, mine)
+        known.take_out(one, with_successor(one.item, mine.item, candidate.day), told, mine)
 
 
 def _item_of(candidate: Candidate) -> Item:

@@ -155,7 +155,7 @@ class KnownItems:
         return [(one.document, one.item) for one in self.all if one.item.active]
 
     def take_out(self, one: Belief, ended: Item, day: str, successor: Belief | None = None) -> None:
-        """End an item. `day`, the day of the log that says so, counts for the bound."""
+        """End an item. `day`, the day of the log that ends it, counts for the bound; it may be empty."""
         self._removed[one.document, day] += one.item.active and self._is_bound(one, day)
         self._there[one.document].pop(one, None)
         one.item, one.successor = ended, successor

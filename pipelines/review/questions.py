@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
+from pipelines.review.review import TOO_MANY
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import with_extra
 from pipelines.store.review_queue import with_entry
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.text import fold, without_unseen
+from pipelines.text import clipped, fold, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +28,7 @@ CHOICES: Final[tuple[str, ...]] = (
     "neither: both are false, and neither is proposed again",
     "keep old: it stays true, and the new one is never proposed again",
 )
+_REPLACING = tuple(choice for choice in CHOICES if not choice.startswith("neither"))
 QUARANTINE: Final = "quarantine"
 KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
@@ -71,12 +73,13 @@ def asked(
             kind, choices = QUARANTINE, KEEP_OR_DROP
             why += f" It was found in the log{ground}. It is not used until you tick a box."
         else:
-            kind, choices = CONTRADICT, CHOICES
+            kind, choices = CONTRADICT, _REPLACING if one.why == TOO_MANY else CHOICES
             held = f"“{as_queue_text(rival.text)}”{grounds(rival, quote)}"
             old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
             new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
             why += f"\n\n{old} {new} Until you tick a box, the existing item stays."
-        title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
+        asks = "replace" if choices == _REPLACING else kind
+        title = f"{asks}: {as_queue_text(one.item.text, _TITLE)}"
         against = with_extra(one.item, AGAINST, rival.id if rival else "")
         documents = with_entry(documents, kind, today, title, why, choices, [against])
     return documents
@@ -92,6 +95,6 @@ def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
 
 
 def as_queue_text(text: str, most: int = _QUOTE) -> str:
-    """Return log text made safe for a line of Review.md: one line, no comment, not too long."""
+    """Return log text made safe for a line of Review.md: one line, no comment, cut after a word if it is too long."""
     text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    return text if len(text) <= most + most // 10 else clipped(text, most)

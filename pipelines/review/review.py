@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
+TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
+"""Why a person decides that one more item ends. An update ends nothing."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
@@ -345,6 +347,5 @@ def guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: s
         return ""
     if not all(trust.reaches(belief.item.trust) for belief in targets):
         return "the item is trusted more than this line"
-    if not all(known.may_take_out(belief, day) for belief in targets):
-        return "too many items of the document would end in one night"
-    return ""
+    is_bound = kind is not OperationKind.UPDATE
+    return TOO_MANY if is_bound and not all(known.may_take_out(belief, day) for belief in targets) else ""

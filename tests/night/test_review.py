@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,9 @@ from tests.reviewing import (
     hold,
     item,
     items,
+    labelled,
     log,
+    operation,
     replaces,
     reply,
 )
@@ -134,6 +137,25 @@ def test_a_conflict_is_one_question_that_a_person_answers(memory: Memory) -> Non
     memory.curate("run", "--now", "2026-03-21T02:00")
     new = items(memory)["The gateway listens on port 9090."]
     assert (new.status, by_id(memory, "k2222222222").superseded_by) == (Status.LIVE, new.id)
+
+
+def test_a_day_may_end_three_items_of_a_page_and_change_as_many_as_it_likes(memory: Memory) -> None:
+    boats = ("Elsa", "Maja", "Nora", "Otto", "Rut")
+    hold(memory, *(f"Fact: The {one} is white. <!-- k000000000{at} {SELF}" for at, one in enumerate(boats)))
+    text = "The {} is red from the waterline down to the keel, and above"
+    log(memory, *(f"Fact: {text.format(one)}" for one in boats[:4]), "The Rut is white and blue.")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        found = [one | {"replaces": [f"k000000000{at}"]} for at, one in enumerate(labelled(day, confidence="high"))]
+        changed = operation(day["entries"][-1], "update", "k0000000004", text="The Rut is white and blue.")
+        return reply(*found, operations=[changed])
+
+    report = curate(memory, Reader(read))
+    assert report.verdicts == {"supersede": 3, "ask": 1, "update": 1}
+    asked = memory.read("Review.md")
+    assert f"## replace: {text.format('Otto')} <!-- review contradict" in asked
+    assert "One day's log may end" in asked
+    assert re.findall(r"- \[ \] (.*?):", asked) == ["keep new", "keep both", "keep old"]
 
 
 def test_a_new_fact_meets_an_open_todo(memory: Memory) -> None:
