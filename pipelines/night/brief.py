@@ -321,8 +321,8 @@ def _page_row(document: Document, before: Document | None, name: str, today: str
 def _item_row(item: Item, today: str) -> dict[str, str]:
     status = "quiet" if item.quiet else "passed" if has_passed(item, today) else item.status.value
     return {
-        "id": item.id, "type": item.type.value, "text": shown_with_doubt(item), "status": status, "since": item.since,
-        "due": item.due, "on": item.on,
+        "id": item.id, "type": item.type.value, "text": shown_with_doubt(item) + item.unsure, "status": status,
+        "since": item.since, "due": item.due, "on": item.on,
     }  # fmt: skip
 
 
@@ -459,5 +459,5 @@ def _with_days(item: Item) -> str:
 def _told_of(item: Item, home: Document, today: str) -> str:
     due = f", due {item.due}" if item.due else ""
     over = ", its day is over, outcome unknown" if item.active and "" < (item.on or item.due) < today else ""
-    over += f", perhaps {item.perhaps}" if item.perhaps else ""
+    over += (f", perhaps {item.perhaps}" if item.perhaps else "") + item.unsure
     return f"{item.status} {item.type} of {home.title} since {item.since}{due}{over}"

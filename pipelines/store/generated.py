@@ -96,8 +96,8 @@ def can_stand(text: str) -> bool:
 
 
 def digest(items: Iterable[Item], *, with_status: bool) -> str:
-    """Return a hash of the items' texts and, if asked, of their status."""
-    states = [f"{one.id}\x1f{one.text}\x1f{one.status if with_status else ''}" for one in items]
+    """Return a hash of the items' texts, whether each is sure and, if asked, of their status."""
+    states = [f"{one.id}\x1f{one.text}{one.unsure}\x1f{one.status if with_status else ''}" for one in items]
     return _sum("\x1e".join(sorted(states)), 6)
 
 

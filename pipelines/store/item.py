@@ -216,6 +216,11 @@ class Item:
         return self.trust.reaches(Trust.SELF)
 
     @property
+    def unsure(self) -> str:
+        """What stands behind its words if it is barely believed; else nothing."""
+        return UNSURE_SAID * (self.confidence in UNSURE)
+
+    @property
     def closed_by_person(self) -> bool:
         """Whether a person closed it: by a command, or by striking its line out."""
         return self.status is Status.RETRACTED or dict(self.extra).get(CLOSED_BY) == "owner"

@@ -207,6 +207,23 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) ->
     assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
 
 
+def test_what_is_unsure_is_told_as_that(memory: Memory) -> None:
+    log(memory, "Orders will then move over, to PostgreSQL 16.")
+    model = writes("", MOVE, now="The move to PostgreSQL 16 is decided.")
+    model.reads = lambda day: reply(item("Decision", MOVE, day["entries"][0]))
+    model.verifies = lambda one: "unsure" if one["kind"] == "item" else "supported"
+    curate(memory, model)
+    assert "The move" not in memory.read("MEMORY.md"), "the second reader doubts this night what the sentence rests on"
+    log(memory, "Decision: The shop is in Bern.", day="2026-03-20")
+    model = writes("", f"{MOVE} (unsure)", now="The move to PostgreSQL 16 may be decided.")
+    model.reads = lambda day: reply(*labelled(day, confidence="low"))
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert told(memory, "MEMORY.md", "Now") == ["The move to PostgreSQL 16 may be decided."]
+    assert "The shop is in Bern. (unsure)" in ids(model.pages[0]["pages"][0]["items"]), "the first reader doubts it"
+    [said] = [one for call in model.claims for one in call if one["kind"] == "sentence"]
+    assert said["context"] == [f"live Decision of Alpha since {DAY} (unsure)"]
+
+
 def test_a_sentence_that_stands_is_asked_about_again_only_when_what_it_rests_on_changed(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
     now = "The move to PostgreSQL 16 is decided."
