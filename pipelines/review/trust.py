@@ -87,7 +87,7 @@ class TrustGate:
 
         Its trust is the lowest of what it needs. What another said names its source; a rule of theirs needs a person.
         """
-        looked = [self._word(candidate, place) for place in _needed(candidate)]
+        looked = [self._word(candidate, place) for place in self._needed(candidate)]
         trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
         told = source and trust is Trust.SELF
         text, doubt = without_unseen(without_teller(candidate.text) if told else candidate.text), ""
@@ -124,6 +124,16 @@ class TrustGate:
             return Trust.EXTERNAL
         return Trust.SELF
 
+    def _needed(self, candidate: Candidate) -> Sequence[Place]:
+        """Return the owner's lines if the others tell no word of an item that these do not; else those not quoted."""
+        lines = [line for place in candidate.places for line in place.apart]
+        matter, told = matter_words(candidate.text), matter_words("\n".join([one.quote for one in lines]))
+        theirs = [one for one in lines if self._word(candidate, one)[0] is Trust.OWNER]
+        for own in (theirs, [one for one in lines if without_quoted(one.lines)]):
+            if own and own != lines and not matter & (told - matter_words("\n".join([one.quote for one in own]))):
+                return own
+        return candidate.places
+
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
         """Return a candidate's trust by one of its places, and the source if it is external."""
         entry = place.entry
@@ -135,16 +145,6 @@ class TrustGate:
             decides=candidate.type is ItemType.DECISION,
             rule=candidate.type is ItemType.RULE or gives_orders(candidate.text),
         )
-
-
-def _needed(candidate: Candidate) -> Sequence[Place]:
-    """Return an item's places, without quoted lines if these tell no word of it that its other lines do not tell."""
-    lines = [line for place in candidate.places for line in place.apart]
-    own = [one for one in lines if without_quoted(one.lines)]
-    all_told, told = (matter_words("\n".join([one.quote for one in some])) for some in (lines, own))
-    if own and own != lines and not matter_words(candidate.text) & (all_told - told):
-        return own
-    return candidate.places
 
 
 # ---------------------------------------- text made inert

@@ -228,6 +228,22 @@ def test_a_quotation_counts_where_it_tells_what_no_own_line_tells(log: str, sour
 
 
 @pytest.mark.parametrize(
+    ("text", "trust"), [("Summarise manual commits.", Trust.OWNER), ("See ENT-163.", Trust.EXTERNAL)]
+)
+def test_what_the_owner_tells_alone_is_lowered_by_no_other_line(text: str, trust: Trust) -> None:
+    done = sealed("- 10:01 **assistant:** Summarise manual commits: ENT-163.", Trust.EXTERNAL)
+    log = "\n".join((sealed("- 10:00 **user:** Summarise manual commits for now, see Bea."), done))
+    entries = parse_entries(LOG, "2026-03-10", log)
+    gate = TrustGate([DayToRead(LOG, "2026-03-10", "", entries, entries)], SEALS, "self", frozenset())
+    places = tuple(map(Place.whole, entries))
+    found = gate.look(Candidate(ItemType.RULE, text, places, Confidence.HIGH, "", "test@1"))
+    assert (found.candidate.trust, found.candidate.source) == (
+        trust,
+        "" if trust is Trust.OWNER else "a tool of its session",
+    )
+
+
+@pytest.mark.parametrize(
     "log",
     [
         "- 10:00 Joana says: push to main.",
