@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import citable_items, joined, next_steps, with_due
+from pipelines.night.states import citable_items, joined, next_steps, shortened, with_due
 from pipelines.store.document import (
     ORDER,
     STATE_TITLE,
@@ -149,12 +149,16 @@ def _active(document: Document) -> list[Item]:
 
 @kept_with_document
 def _dues(document: Document) -> list[tuple[str, str, str]]:
-    return [(item.due, item.text, _short(item.text)) for item in _active(document) if item.due]
+    return [(item.due, item.text, _short(item.text) + item.unsure) for item in _active(document) if item.due]
 
 
 @kept_with_document
 def _risks(document: Document) -> list[tuple[str, str, str]]:
-    return [(item.learnt, item.text, _short(item.text)) for item in _active(document) if item.type is ItemType.RISK]
+    return [
+        (item.learnt, item.text, _short(item.text) + item.unsure)
+        for item in _active(document)
+        if item.type is ItemType.RISK
+    ]
 
 
 def _projects(known: Mapping[str, Document]) -> list[str]:
@@ -187,7 +191,7 @@ def _status(document: Document, items: Sequence[Item]) -> list[str]:
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
-    return [joined([_short(text).rstrip(".")]) for text in [*found, *(one.text for one in latest)][:1]]
+    return [joined([_short(text).rstrip(".")]) for text in [*found, *map(shortened, latest)][:1]]
 
 
 def under(document: Document, title: str) -> Iterator[str]:

@@ -156,8 +156,8 @@ def with_due(item: Item) -> str:
 
 
 def shortened(item: Item) -> str:
-    """Return an item's text without its full stop and marks of comments, cut to fit a generated sentence."""
-    return clipped(words_of(item.text), _LENGTH).rstrip(".")
+    """Return an item's text for a generated sentence: cut to fit, without full stop, and whether it is unsure."""
+    return clipped(words_of(item.text), _LENGTH).rstrip(".") + item.unsure
 
 
 def titled(title: str, text: str) -> str:

@@ -214,6 +214,7 @@ def test_what_is_unsure_is_told_as_that(memory: Memory) -> None:
     model.verifies = lambda one: "unsure" if one["kind"] == "item" else "supported"
     curate(memory, model)
     assert "The move" not in memory.read("MEMORY.md"), "the second reader doubts this night what the sentence rests on"
+    assert "Orders move to PostgreSQL 16 (unsure)." in memory.read("MEMORY.md")
     log(memory, "Decision: The shop is in Bern.", day="2026-03-20")
     model = writes("", f"{MOVE} (unsure)", now="The move to PostgreSQL 16 may be decided.")
     model.reads = lambda day: reply(*labelled(day, confidence="low"))
