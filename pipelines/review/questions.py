@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
-from pipelines.review.review import TOO_MANY
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import with_extra
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pipelines.store.item import Evidence, Item
 
 
+TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
+"""Why a person decides that one more item ends. An update ends nothing."""
 CONTRADICT: Final = "contradict"
 CHOICES: Final[tuple[str, ...]] = (
     "keep new: it is true from its day on, and the old one becomes history",

@@ -16,6 +16,7 @@ from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.carry_out import carry_out
 from pipelines.review.existing_items import Belief, KnownItems, alike
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
+from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Filed, Ruling
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
-TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
-"""Why a person decides that one more item ends. An update ends nothing."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
