@@ -166,8 +166,7 @@ def write_brief(
         vetoed: what people deleted from the generated sentences.
     """
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
-    pages = _changed_pages(documents, before, names, today)
-    if not pages:
+    if not (pages := _changed_pages(documents, before, names, today)):
         return Brief()
     on_pages = {ident for row in pages.values() for ident in _ids_of(row)}
     episodes = _episodes(documents, told)
