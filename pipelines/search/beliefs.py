@@ -131,11 +131,10 @@ def apply_beliefs(
     claims |= _claims_about(connection, saying - scores.keys(), question)
     ends = {one: _end_of_chain(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
-    rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
+    # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
+    rows = sorted(connection.execute(_ITEMS, (json.dumps(sorted(named)),)), key=lambda row: row[0] in scores)
     texts = {item: text for _, item, text in rows}
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
-    # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
-    rows.sort(key=lambda row: row[0] in scores)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
     own = {item: scores.get(unit, 0.0) for unit, item, _ in rows}
     instead = dict[int, float]()

@@ -170,8 +170,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         is_doubtful = bool(item.quiet) or (bool(item.perhaps) and max(due, on) < today)
         if is_doubtful is not is_quiet or not is_open(item) or item.id in above:
             continue
-        is_overdue, has_passed = "" < due < today, "" < on < today
-        ahead = _days(today, due or on)
+        is_overdue, has_passed, ahead = "" < due < today, "" < on < today, _days(today, due or on)
         is_over = has_passed and ahead < -_JUST_PASSED
         gap = abs(ahead) if ahead <= _SOON else _NEVER
         kind = kind_of_item(item)
