@@ -60,8 +60,8 @@ def check_documents(
 ) -> list[str]:
     """Return the promises that the new documents would break; an empty list means that they may be written.
 
-    Every existing and every new item must be somewhere, ids unique and links valid; every item line must parse to the
-    same item, and MEMORY.md be under its cap unless people's own text alone exceeds it.
+    Every existing and every new item must be somewhere, and ids unique; every item line must parse to the same item,
+    and MEMORY.md be under its cap unless people's own text alone exceeds it.
 
     Args:
         before: every document as the run found it.
@@ -94,20 +94,14 @@ def check_documents(
 def _not_conserved(
     before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
 ) -> list[str]:
-    """Return which items would vanish, be duplicated, or name a missing item."""
+    """Return which items would vanish or be duplicated."""
     was, now = _places(before.values()), _places(after.values())
     faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
     faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
-    faults += [
+    return faults + [
         f"{ident} would be in {' and '.join(paths)}"
         for ident, paths in now.items()
         if len(paths) > max(1, len(was.get(ident, ())))
-    ]
-    old, new = ({pair for one in side.values() for pair in one.links} for side in (before, after))
-    return faults + [
-        f"{ident} would name {named}, which does not exist"
-        for ident, named in sorted(new)
-        if named not in now and named not in gone and (named in was or (ident, named) not in old)
     ]
 
 

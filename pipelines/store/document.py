@@ -219,11 +219,6 @@ class Document:
         return {placed.item.id: (self.path, placed.item) for placed in self.items if placed.item.id}
 
     @cached_property
-    def links(self) -> frozenset[tuple[str, str]]:
-        """The ids of its items, each with an id that the item names."""
-        return frozenset((one.item.id, named) for one in self.items for named in one.item.linked)
-
-    @cached_property
     def newest(self) -> str:
         """The latest day that an item was learnt or confirmed, or an empty string."""
         return max((day for one in self.items for day in (one.item.learnt, one.item.confirmed)), default="")
