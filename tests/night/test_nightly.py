@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Extraction
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
@@ -15,7 +13,6 @@ from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
     from pipelines.night.report import RunReport
     from tests.conftest import Memory
 
@@ -29,22 +26,6 @@ def night(memory: Memory, now: str = "2026-03-20T02:00+00:00", extractor: object
 
 def texts(memory: Memory) -> set[str]:
     return {placed.item.text for document in read_documents(memory.root).values() for placed in document.items}
-
-
-def _invented(one: Candidate) -> Place:
-    return replace(one.places[0], quote="never said")
-
-
-def test_an_item_without_its_quote_is_dropped_and_counted(memory: Memory) -> None:
-    class Inventing(RulesExtractor):
-        def extract(self, request: ExtractionRequest) -> Extraction:
-            found = super().extract(request).candidates
-            return Extraction((*found, *(replace(one, text="Invented", places=(_invented(one),)) for one in found)))
-
-    memory.write("Logs/2026-03-18.md", "- Decision: real\n")
-    report = night(memory, extractor=Inventing())
-    assert (report.ungrounded, report.added) == (1, 1)
-    assert texts(memory) == {"real"}
 
 
 def test_what_the_template_has_and_the_memory_lacks_is_added(memory: Memory) -> None:
