@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-BUILDER = 2  # increment it when the graph changes, so that old graphs are not reused
+BUILDER = 3  # increment it when the graph changes, so that old graphs are not reused
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 PROVIDER = "the local model"
-_BATCH = 8  # more rows do not fit the processor's cache, and are slower
 _QUIET = 3  # log errors only: onnxruntime warns about the machine
 
 
@@ -30,7 +29,7 @@ class LocalEmbedder:
         self.name, self.dimension, self.model = model.name, model.shape.width, model
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents. Each depends on its text alone, not on the others in the batch.
+        """Return the vectors of documents. Each depends on its text alone.
 
         Raises:
             EmbeddingFailed: the model's files cannot be loaded, or the runtime failed.
@@ -49,19 +48,12 @@ class LocalEmbedder:
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415  takes 70 ms, which a search without vectors saves
 
-        ids, session = [self._ids(text) for text in texts], self._session
-        found = np.empty((len(texts), self.dimension), np.float32)
-        # Texts of similar length go together: padding costs time.
-        order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
-        for start in range(0, len(order), _BATCH):
-            part = order[start : start + _BATCH]
-            table = np.zeros((len(part), len(ids[part[-1]])), np.int64)
-            mask = np.zeros(table.shape, np.float32)
-            for row, at in enumerate(part):
-                table[row, : len(ids[at])], mask[row, : len(ids[at])] = ids[at], 1
+        session, found = self._session, np.empty((len(texts), self.dimension), np.float32)
+        # One by one: batches are no faster on a processor.
+        for at, text in enumerate(texts):
+            ids = np.array([self._ids(text)], np.int64)
             with _failing("failed in its runtime ({})"):
-                (answer,) = session.run(None, {"ids": table, "mask": mask})
-                found[part] = unit_rows(answer, len(part), self.dimension)
+                found[at] = unit_rows(session.run(None, {"ids": ids})[0], 1, self.dimension)
         return found
 
     def _ids(self, text: str) -> list[int]:

@@ -39,8 +39,8 @@ _SMALLEST = 1e-12  # keeps a row of zeros from dividing by zero
 def build_graph(shape: ModelFolder, tensors: Tensors) -> bytes:
     """Return the graph's bytes.
 
-    Its inputs are `ids`, the token ids, int64 (batch, tokens), and `mask`, float32 of the same shape: one for a token,
-    zero for padding. Its output `vector` is float32 (batch, width), with rows of length one.
+    Its input `ids` are the token ids of one text, int64 (1, tokens). Its output `vector` is float32 (1, width), of
+    length one.
 
     Args:
         shape: what the folder says about the model.
@@ -51,15 +51,13 @@ def build_graph(shape: ModelFolder, tensors: Tensors) -> bytes:
     """
     graph = _Graph(shape, tensors)
     graph.encoder()
-    both = ("batch", "tokens")
     whole = b"".join(
         (
             *(_field(1, node) for node in graph.nodes),
             _field(2, b"encoder"),
             *(_field(5, constant) for constant in graph.constants),
-            _field(11, _value("ids", "int64", *both)),
-            _field(11, _value("mask", "float32", *both)),
-            _field(12, _value("vector", "float32", "batch", shape.width)),
+            _field(11, _value("ids", "int64", 1, "tokens")),
+            _field(12, _value("vector", "float32", 1, shape.width)),
         )
     )
     return _field(1, _IR) + _field(7, whole) + _field(8, _field(1, b"") + _field(2, _OPSET))
@@ -146,17 +144,12 @@ class _Graph:
         return self.tensors[name]
 
     def encoder(self) -> None:
-        """Add the whole encoder, from `ids` and `mask` to `vector`."""
+        """Add the whole encoder, from `ids` to `vector`."""
         self.scale = np.float32(1 / np.sqrt(self.shape.width // self.shape.heads))
-        column = self.node("Unsqueeze", "mask", [2])
         hidden = self.embeddings()
-        away = self.node("Sub", "mask", np.float32(1))
-        bias = self.node("Mul", self.node("Unsqueeze", away, [1, 2]), np.float32(1e9))
         for layer in range(self.shape.layers):
-            hidden = self.layer(f"encoder.layer.{layer}.", hidden, bias)
-        axis = [1]
-        total = self.node("ReduceSum", self.node("Mul", hidden, column), axis, keepdims=0)
-        mean = self.node("Div", total, self.node("ReduceSum", column, axis, keepdims=0))
+            hidden = self.layer(f"encoder.layer.{layer}.", hidden)
+        mean = self.node("ReduceMean", hidden, [1], keepdims=0)
         self.nodes.append(_node("LpNormalization", [mean], ["vector"], axis=-1, p=2))
 
     def embeddings(self) -> str:
@@ -168,16 +161,14 @@ class _Graph:
         words = self.words(self.tensor("embeddings.word_embeddings.weight"))
         return self.norm(self.node("Add", words, there), "embeddings.LayerNorm")
 
-    def layer(self, prefix: str, hidden: str, bias: str) -> str:
-        attended = self.dense(
-            self.attention(prefix + "attention.self.", hidden, bias), prefix + "attention.output.dense"
-        )
+    def layer(self, prefix: str, hidden: str) -> str:
+        attended = self.dense(self.attention(prefix + "attention.self.", hidden), prefix + "attention.output.dense")
         hidden = self.norm(self.node("Add", attended, hidden), prefix + "attention.output.LayerNorm")
         inner = self.node("Gelu", self.dense(hidden, prefix + "intermediate.dense"))
         outer = self.dense(inner, prefix + "output.dense")
         return self.norm(self.node("Add", outer, hidden), prefix + "output.LayerNorm")
 
-    def attention(self, prefix: str, hidden: str, bias: str) -> str:
+    def attention(self, prefix: str, hidden: str) -> str:
         width, heads = self.shape.width, self.shape.heads
         joint = self.dense(hidden, *(prefix + part for part in ("query", "key", "value")))
         split = [0, 0, heads, width // heads]
@@ -186,7 +177,7 @@ class _Graph:
         query, key, value = (self.node("Reshape", part, split) for part in (query, key, value))
         query, value = (self.node("Transpose", part, perm=[0, 2, 1, 3]) for part in (query, value))
         scores = self.node("MatMul", query, self.node("Transpose", key, perm=[0, 2, 3, 1]))
-        shares = self.node("Softmax", self.node("Add", self.node("Mul", scores, self.scale), bias), axis=-1)
+        shares = self.node("Softmax", self.node("Mul", scores, self.scale), axis=-1)
         mixed = self.node("Transpose", self.node("MatMul", shares, value), perm=[0, 2, 1, 3])
         return self.node("Reshape", mixed, [0, 0, width])
 
