@@ -35,7 +35,7 @@ from pipelines.night.report import read_reports
 from pipelines.night.run_history import RunEnd
 from pipelines.queries.health import Health, health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.index_facts import VectorFacts, index_facts
-from pipelines.search.indexed_files import unread
+from pipelines.search.indexed_files import skipped
 from pipelines.settings import Settings, load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
@@ -130,7 +130,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     warnings += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
     if told := len(left) - len(gone):
         warnings.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
-    skipped, partial = ([one._asdict() for one in files] for files in unread(root))
+    passed = [one._asdict() for one in skipped(root)]
     facts = {
         "memory": str(root),
         "version": __version__,
@@ -142,8 +142,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "left_out": list(left),
         "repository": Git(root).is_repository(),
         "warnings": warnings,
-        "skipped": skipped,
-        "partial": partial,
+        "skipped": passed,
     }
     days = f"{count(len(waiting), 'day')}, from {day_shown(waiting[0])}" if waiting else "nothing"
     lines = [
@@ -153,8 +152,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     ]
     over = f"{path} is over its cap because of what was written in it by hand. Shorten it."
     notes = [("Note", note) for note in ([over] if size > cap else []) + warnings]
-    notes += [("Skipped", line) for line in skipped_lines(skipped)]
-    notes += [("Note", line) for line in skipped_lines(partial)]
+    notes += [("Note", line) for line in skipped_lines(passed)]
     return facts, lines, notes
 
 

@@ -57,8 +57,7 @@ def _tell_report(report: IndexReport) -> None:
         f"{report.changed:,} changed",
         f"{report.removed:,} removed" if report.removed else "",
         count(report.units, "unit"),
-        f"{len(report.skipped):,} skipped",
+        f"{len(report.skipped):,} not read in full" if report.skipped else "",
     )
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    files = report.to_json()
-    say(*(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key])))
+    say(*(f"  {line}" for line in skipped_lines(report.to_json()["skipped"])))

@@ -40,8 +40,7 @@ def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], 
     try:
         with watch.stage("reindex"):
             report = update_index(root)
-        row = report.to_json()
-        done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
+        done = report._replace(skipped=report.skipped[:NAMED]).to_json()
         if not (report.added or report.changed or report.removed) and _is_embedded(root):
             return done, ()
     except (CurateError, sqlite3.Error, OSError) as fault:

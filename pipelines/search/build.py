@@ -18,7 +18,7 @@ from pipelines.search.indexed_files import (
     counts_in,
     form_of,
     scan,
-    unread_in,
+    skipped_in,
 )
 from pipelines.search.schema import (
     FAULTS,
@@ -52,10 +52,8 @@ class IndexReport(NamedTuple):
         added: files that were not in it.
         changed: files that changed, so that they were read again.
         removed: files that no longer exist.
-        unchanged: the others.
         units: units in the index now.
-        skipped: the files that should be in the index but are not, with the reason.
-        partial: the files that are only partly in it, with what is missing.
+        skipped: the files that should be in the index but are not, or only in part, with the reason.
         seconds: the duration.
     """
 
@@ -63,16 +61,13 @@ class IndexReport(NamedTuple):
     added: int
     changed: int
     removed: int
-    unchanged: int
     units: int
     skipped: tuple[Skipped, ...]
-    partial: tuple[Skipped, ...]
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
-        files = {"skipped": self.skipped, "partial": self.partial}
-        return self._asdict() | {name: [one._asdict() for one in found] for name, found in files.items()}
+        return self._asdict() | {"skipped": [one._asdict() for one in self.skipped]}
 
 
 def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
@@ -120,7 +115,7 @@ def _follow(root: Path, *, anew: bool) -> Outcome:
     except IndexUnusable:
         if not anew:
             raise
-        changes = Changes(list(found), [], [], [])
+        changes = Changes(list(found), [], [])
     if not (anew or changes.stale):
         return changes, skipped
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
@@ -142,10 +137,9 @@ def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
     changes, passed = outcome
     with reading(root) as connection:
         files, units = counts_in(connection)
-        skipped, partial = unread_in(connection, passed)
-    added, changed, removed, unchanged = (len(set(paths) - CLAIMING) for paths in changes)
-    seconds = round(time.monotonic() - began, 3)
-    return IndexReport(files, added, changed, removed, unchanged, units, skipped, partial, seconds)
+        skipped = skipped_in(connection, passed)
+    added, changed, removed = (len(set(paths) - CLAIMING) for paths in changes)
+    return IndexReport(files, added, changed, removed, units, skipped, round(time.monotonic() - began, 3))
 
 
 class Freshness(NamedTuple):

@@ -115,7 +115,7 @@ class FileStamp(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A file that is not indexed; `reason` is the predicate of a sentence about it."""
+    """A file that is not indexed, or only in part; `reason` is the predicate of a sentence about it."""
 
     path: str
     reason: str
@@ -268,7 +268,6 @@ class Changes(NamedTuple):
     added: list[str]
     changed: list[str]
     removed: list[str]
-    unchanged: list[str]
 
     @property
     def stale(self) -> list[str]:
@@ -284,15 +283,14 @@ def changed_in(root: Path, found: Mapping[str, FileStamp]) -> Changes:
     """
     with reading(root) as connection:
         known = {row[0]: row[1:] for row in connection.execute(_KNOWN)}
-    ledger, same = ledger_on_disk(root), set[str]()
+    ledger, changed = ledger_on_disk(root), list[str]()
     for path, (*stamp, ids, rows) in known.items():
-        if found.get(path) == tuple(stamp) and rows == rows_digest(ids.split(), ledger):
-            same.add(path)
+        if path in found and (found[path] != tuple(stamp) or rows != rows_digest(ids.split(), ledger)):
+            changed.append(path)
     return Changes(
         [path for path in found if path not in known],
-        [path for path in found if path in known and path not in same],
+        sorted(changed),
         sorted(known.keys() - found.keys()),
-        sorted(same),
     )
 
 
@@ -311,31 +309,27 @@ def counts_in(connection: sqlite3.Connection) -> tuple[int, int]:
     return files, units
 
 
-_FILES = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
+_FILES = """
+    SELECT count(*) FROM files WHERE path NOT IN (SELECT value FROM json_each(?))
+    AND (reason = '' OR EXISTS (SELECT 1 FROM units WHERE file = files.id))
+"""
 _SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
-_PARTIAL = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
 
 
-def unread_in(
-    connection: sqlite3.Connection, passed: Sequence[Skipped]
-) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the files that should be in the index but are not, and those that are in it only in part.
-
-    Both are ordered by path. No file is read for this.
+def skipped_in(connection: sqlite3.Connection, passed: Iterable[Skipped]) -> tuple[Skipped, ...]:
+    """Return the files that should be in the index but are not, or only in part, by path. No file is read for this.
 
     Args:
         connection: the index.
         passed: what a scan skipped.
     """
-    both = (sorted({*passed, *connection.execute(_SKIPPED)}), connection.execute(_PARTIAL))
-    skipped, partial = (tuple(Skipped(path, why) for path, why in found) for found in both)
-    return skipped, partial
+    return tuple(Skipped(*one) for one in sorted({*passed, *connection.execute(_SKIPPED)}))
 
 
-def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the skipped and the partial files; none if there is no index."""
+def skipped(root: Path) -> tuple[Skipped, ...]:
+    """Return the files that are not in the index, or only in part; none if there is no index."""
     try:
         with reading(root) as connection:
-            return unread_in(connection, scan(root)[1])
+            return skipped_in(connection, scan(root)[1])
     except IndexUnusable:
-        return (), ()
+        return ()

@@ -43,15 +43,13 @@ class Pdf(NamedTuple):
         pages: number, from 1, and text of each page with text.
         title: the title in the file, or empty.
         date: the day of its last change, `YYYY-MM-DD`, or empty.
-        reason: why it has no text, as the predicate of a sentence about it.
-        note: what is missing; likewise.
+        reason: why it has no text, or not all, as the predicate of a sentence about it.
     """
 
     pages: tuple[tuple[int, str], ...] = ()
     title: str = ""
     date: str = ""
     reason: str = ""
-    note: str = ""
 
 
 def read_pdf(file: BinaryIO) -> Pdf:
@@ -84,9 +82,9 @@ def _told(output: bytes, ended: int) -> Pdf:
     reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to read" if fault else "")
     if not pages:
         return Pdf(reason=reason or "has no text; its pages may be pictures")
-    note = f"is indexed in part: up to page {len(found):,}, because it {reason}" if reason else ""
+    part = f"is indexed in part: up to page {len(found):,}, because it {reason}" if reason else ""
     title = clean(last.get("title", "").replace("\n", " "))[:200]
-    return Pdf(pages, title, last.get("date", ""), note=note)
+    return Pdf(pages, title, last.get("date", ""), part)
 
 
 def _page(text: str) -> str:

@@ -35,15 +35,13 @@ class FileReading(NamedTuple):
 
     Args:
         units: in order.
-        reason: why there are no units, as the predicate of a sentence about the path.
-        note: what is missing among the units; likewise.
+        reason: why there are no units, or not all, as the predicate of a sentence about the path.
         claims: what it says about log lines.
         rests: for a document, the ids in it, and the digest of their rows in the ledger.
     """
 
     units: Sequence[Unit]
     reason: str = ""
-    note: str = ""
     claims: Sequence[LineClaim] = ()
     rests: tuple[str, str] = ("", "")
 
@@ -121,7 +119,7 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> F
         return FileReading((), reason=f"has no readable turn: {faults}")
     if line and not units:
         return FileReading((), reason=f"has no turn in a known format (line {line} is in another one)")
-    return FileReading(units, note=f"is indexed in part: {faults}" if faults else "")
+    return FileReading(units, f"is indexed in part: {faults}" if faults else "")
 
 
 def _pdf(file: BinaryIO, redactor: Redactor) -> FileReading:
@@ -131,7 +129,7 @@ def _pdf(file: BinaryIO, redactor: Redactor) -> FileReading:
         return FileReading((), reason="is empty")
     pdf, redact = read_pdf(file), redactor.redact
     units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in pdf_units(pdf))
-    return FileReading(tuple(units), reason=pdf.reason, note=pdf.note)
+    return FileReading(tuple(units), pdf.reason)
 
 
 _PROJECT = 80

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.search.indexed_files import FileStamp
 
 
-_STAMPED = ("path", "size", "mtime_ns", "ctime_ns", "beside", "ids", "rows", "reason", "note", "meta")
+_STAMPED = ("path", "size", "mtime_ns", "ctime_ns", "beside", "ids", "rows", "reason", "meta")
 _FILE = f"INSERT INTO files({', '.join(_STAMPED)}) VALUES ({', '.join('?' * len(_STAMPED))})"  # noqa: S608  our own columns
 _UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS[1:])}) VALUES (:{', :'.join(UNIT_COLUMNS[1:])})"  # noqa: S608  as above
 
@@ -38,7 +38,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp)
         return
     front = read.units[0].meta if read.units else ()  # the same for all units of a file
     meta = "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in front)
-    file = connection.execute(_FILE, (path, *stamp, *read.rests, read.reason, read.note, meta)).lastrowid
+    file = connection.execute(_FILE, (path, *stamp, *read.rests, read.reason, meta)).lastrowid
     placed, passages = surround(path, read.units)
     (last,) = connection.execute("SELECT ifnull(max(id), 0) FROM passages").fetchone()
     numbered = ((number, file, text) for number, text in enumerate(passages, last + 1))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 19
+VERSION = 20
 
 SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -45,7 +45,7 @@ SHOWN, PAST, NEVER = 0, 1, 2
 
 _FILES: Mapping[str, type] = {
     **dict.fromkeys(("id", "size", "mtime_ns", "ctime_ns"), int),
-    **dict.fromkeys(("path", "beside", "ids", "rows", "reason", "note", "meta"), str),
+    **dict.fromkeys(("path", "beside", "ids", "rows", "reason", "meta"), str),
 }
 # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
 # the unit's text; it is 0 if the text is not embedded.
@@ -81,7 +81,6 @@ def make_tables(connection: sqlite3.Connection) -> None:
     db.table("files").create_index(["path"], unique=True)
     # To list what is not indexed without scanning what is.
     db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
-    db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
     _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
     for columns in (["file", "start_line"], ["item"], ["key"]):
         db.table("units").create_index(columns)

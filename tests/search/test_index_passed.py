@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
-from pipelines.search.indexed_files import unread
+from pipelines.search.indexed_files import skipped
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import INDEX
@@ -40,7 +40,7 @@ def found(root: Path, query: str, *sources: str) -> list[str]:
 
 
 def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path) -> None:
-    assert unread(root) == ((), ())
+    assert skipped(root) == ()
     put(root, "Resources/a.pdf", b"broken")
     put(root, "Resources/b.pdf", b"")
     put(root, "Resources/c.pdf/inner.txt", b"a folder may be called so")
@@ -58,16 +58,16 @@ def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path) -
         "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
         "Sessions/notes.md": "is not of the kind that is read in this folder",
+        SESSION: "is indexed in part: line 2 is not JSON",
     }
-    assert [(one.path, one.reason) for one in report.partial] == [(SESSION, "is indexed in part: line 2 is not JSON")]
     assert report.files == 4
-    assert unread(root) == (report.skipped, report.partial)
+    assert skipped(root) == report.skipped
     assert rebuild_index(root).skipped == report.skipped
     (root / "Sessions/link.jsonl").unlink()
-    assert len(unread(root)[0]) == 4
-    assert len(update_index(root).skipped) == len(unread(root)[0]) == 4
+    assert len(skipped(root)) == 5
+    assert len(update_index(root).skipped) == len(skipped(root)) == 5
     (root / INDEX).write_bytes(b"garbage")
-    assert unread(root) == ((), ())
+    assert skipped(root) == ()
 
 
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:
@@ -78,15 +78,15 @@ def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:
 def test_a_bomb_of_brackets_and_a_huge_number_cost_no_other_turn(root: Path) -> None:
     bomb = b'{"role": "user", "content": ' + b"[" * 10**6 + b"\n"
     put(root, SESSION, bomb + b'{"role": "user", "content": "quay", "n": ' + b"9" * 10**5 + b"}\n")
-    assert [one.reason for one in update_index(root).partial] == ["is indexed in part: line 1 is not JSON"]
+    assert [one.reason for one in update_index(root).skipped] == ["is indexed in part: line 1 is not JSON"]
     assert found(root, "quay") == [f"{SESSION}:2"]
 
 
 def test_a_session_that_grows_is_read_as_far_as_it_is(root: Path) -> None:
     whole = said("one", "two")
     put(root, SESSION, whole[:-9])
-    assert [one.reason for one in update_index(root).partial] == ["is indexed in part: line 2 is cut off at the end"]
+    assert [one.reason for one in update_index(root).skipped] == ["is indexed in part: line 2 is cut off at the end"]
     put(root, SESSION, whole)
     report = update_index(root)
-    assert (report.changed, report.partial) == (1, ())
+    assert (report.changed, report.skipped) == (1, ())
     assert found(root, "two", "session") == [f"{SESSION}:2", f"{SESSION}:1"]

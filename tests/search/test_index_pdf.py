@@ -61,7 +61,7 @@ def test_a_bomb_ends_in_time_and_what_stood_before_it_is_kept(tmp_path: Path, mo
     good = b"BT /F1 12 Tf (Before it) Tj ET"
     found = read(tmp_path, pdf_of([good, b"BT /F1 12 Tf " + b"(a) Tj " * 900_000 + b"ET", good]))
     assert found.pages == ((1, "Before it"),)
-    assert found.note == "is indexed in part: up to page 1, because it takes more than 1 s to read"
+    assert found.reason == "is indexed in part: up to page 1, because it takes more than 1 s to read"
     assert time.monotonic() - began < 30
 
 
