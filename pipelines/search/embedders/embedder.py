@@ -37,6 +37,22 @@ class Embedder(Protocol):
         """
 
 
+class TwoSided:
+    """Both calls of an embedder whose model treats questions and documents nearly alike."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of documents, as `Embedder` says."""
+        return self._embed(texts, is_query=False)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, as `Embedder` says."""
+        vector: NDArray[np.float32] = self._embed([text], is_query=True)[0]
+        return vector
+
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+        raise NotImplementedError
+
+
 class BadVectors(ValueError):
     """Raised when an answer holds no usable vectors. Its message is a predicate, to follow the embedder's name."""
 

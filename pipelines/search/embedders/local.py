@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.search.embedders.built_graph import TOKENIZER, BuiltModel
-from pipelines.search.embedders.embedder import BadVectors, unit_rows
+from pipelines.search.embedders.embedder import BadVectors, TwoSided, unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,37 +21,20 @@ PROVIDER = "the local model"
 _QUIET = 3  # log errors only: onnxruntime warns about the machine
 
 
-class LocalEmbedder:
+class LocalEmbedder(TwoSided):
     """Embeds on this machine. The first call loads the libraries and the model, which are then kept."""
 
     def __init__(self, model: BuiltModel) -> None:
         """Load nothing yet."""
         self.name, self.dimension, self.model = model.name, model.shape.width, model
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents. Each depends on its text alone.
-
-        Raises:
-            EmbeddingFailed: the model's files cannot be loaded, or the runtime failed.
-        """
-        return self._embedded([self.model.shape.prompts[0] + text for text in texts])
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question.
-
-        Raises:
-            EmbeddingFailed: as above.
-        """
-        vector: NDArray[np.float32] = self._embedded([self.model.shape.prompts[1] + text])[0]
-        return vector
-
-    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
         import numpy as np  # noqa: PLC0415  takes 70 ms, which a search without vectors saves
 
         session, found = self._session, np.empty((len(texts), self.dimension), np.float32)
         # One by one: batches are no faster on a processor.
         for at, text in enumerate(texts):
-            ids = np.array([self._ids(text)], np.int64)
+            ids = np.array([self._ids(self.model.shape.prompts[is_query] + text)], np.int64)
             with _failing("failed in its runtime ({})"):
                 found[at] = unit_rows(session.run(None, {"ids": ids})[0], 1, self.dimension)
         return found

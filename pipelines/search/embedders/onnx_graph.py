@@ -56,8 +56,8 @@ def build_graph(shape: ModelFolder, tensors: Tensors) -> bytes:
             *(_field(1, node) for node in graph.nodes),
             _field(2, b"encoder"),
             *(_field(5, constant) for constant in graph.constants),
-            _field(11, _value("ids", "int64", 1, "tokens")),
-            _field(12, _value("vector", "float32", 1, shape.width)),
+            _field(11, _value("ids", "int64")),
+            _field(12, _value("vector", "float32")),
         )
     )
     return _field(1, _IR) + _field(7, whole) + _field(8, _field(1, b"") + _field(2, _OPSET))
@@ -82,11 +82,9 @@ def _varint(value: int) -> bytes:
     return bytes((*groups, value))
 
 
-def _value(name: str, kind: str, *sides: str | int) -> bytes:
-    """Return the ValueInfoProto of an input or output; a side is a number, or a name where it varies."""
-    dims = (_field(1, side) if isinstance(side, int) else _field(2, side.encode()) for side in sides)
-    tensor = _field(1, _TYPES[kind]) + _field(2, b"".join(_field(1, dim) for dim in dims))
-    return _field(1, name.encode()) + _field(2, _field(1, tensor))
+def _value(name: str, kind: str) -> bytes:
+    """Return the ValueInfoProto of an input or output, of any shape."""
+    return _field(1, name.encode()) + _field(2, _field(1, _field(1, _TYPES[kind])))
 
 
 def _tensor(name: str, array: NDArray[Any]) -> bytes:

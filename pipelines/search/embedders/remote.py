@@ -10,12 +10,12 @@ import json
 import urllib.error
 import urllib.request
 from http import HTTPStatus
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import VOYAGE_MODEL, EmbedderSettings
-from pipelines.search.embedders.embedder import BadVectors, fit_to_send, unit_rows
+from pipelines.search.embedders.embedder import BadVectors, TwoSided, fit_to_send, unit_rows
 from pipelines.usage import reason
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _PROMPTS = {
 }
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(TwoSided):
     """Asks an OpenAI-compatible server for vectors. The first answer sets the dimension of all later ones."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
@@ -58,25 +58,9 @@ class OpenAIEmbedder:
             self.embed_query("dimension")
         return self._dimension
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents.
-
-        Raises:
-            EmbeddingFailed: the call failed; the message says why.
-        """
-        return self._embed(texts, self._prompts[0], self.settings.timeout_seconds)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question.
-
-        Raises:
-            EmbeddingFailed: as above.
-        """
-        vector: NDArray[np.float32] = self._embed([text], self._prompts[1], QUERY_SECONDS)[0]
-        return vector
-
-    def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
-        fit = [fit_to_send(prompt + text, _TEXT_BYTES) for text in texts]
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+        fit = [fit_to_send(self._prompts[is_query] + text, _TEXT_BYTES) for text in texts]
+        seconds = QUERY_SECONDS if is_query else self.settings.timeout_seconds
         found = _embedded(self.name, lambda: self._ask(fit, seconds), len(fit), self._dimension)
         self._dimension = found.shape[1]
         return found
@@ -104,7 +88,7 @@ def _rows(answer: Any) -> list[Any]:  # noqa: ANN401  JSON from a server
     return [rows[at] for at in sorted(rows)]
 
 
-class VoyageEmbedder:
+class VoyageEmbedder(TwoSided):
     """Asks Voyage for vectors. The first call imports the SDK."""
 
     dimension = _VOYAGE_DIMENSION
@@ -113,32 +97,16 @@ class VoyageEmbedder:
         self.settings, self._model = settings, settings.model or VOYAGE_MODEL
         self.name = f"voyage:{self._model}"
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents.
-
-        Raises:
-            EmbeddingFailed: the call failed; the message says why.
-        """
-        return self._embed(texts, "document", self.settings.timeout_seconds, self.settings.max_retries)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question, in one short attempt.
-
-        Raises:
-            EmbeddingFailed: as above.
-        """
-        vector: NDArray[np.float32] = self._embed([text], "query", QUERY_SECONDS, 0)[0]
-        return vector
-
-    def _embed(
-        self, texts: Sequence[str], kind: Literal["document", "query"], seconds: float, retries: int
-    ) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
         def ask() -> object:
             from voyageai.client import Client  # noqa: PLC0415  takes half a second; loaded only to embed
 
-            base = with_path(self.settings.base_url) if self.settings.base_url else None
-            # This SDK counts attempts, including the first.
-            client = Client(self.settings.api_key, max_retries=retries + 1, timeout=seconds, base_url=base)
+            given = self.settings
+            base = with_path(given.base_url) if given.base_url else None
+            # This SDK counts attempts, including the first; a question has one.
+            seconds, attempts = (QUERY_SECONDS, 1) if is_query else (given.timeout_seconds, given.max_retries + 1)
+            client = Client(given.api_key, max_retries=attempts, timeout=seconds, base_url=base)
+            kind = "query" if is_query else "document"
             return client.embed(fit, self._model, kind, output_dimension=_VOYAGE_DIMENSION).embeddings
 
         fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
