@@ -5,7 +5,6 @@ A text is first split into small blocks: list item, turn, paragraph, table, code
 
 from __future__ import annotations
 
-import functools
 import re
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
@@ -32,7 +31,6 @@ from pipelines.store.log import Entry, is_message, parse_entries, starts_with_cl
 from pipelines.store.markdown import Heading, body_lines, headings_among, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -177,7 +175,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    unsaid, lines, page = _template_blocks(path), document.lines, base._replace(date=base.date or document.newest)
+    lines, page = document.lines, base._replace(date=base.date or document.newest)
     items = {placed.line + 1: placed for placed in document.placed}
     if document.generated:  # what runs wrote only repeats items
         lines = ["\n" if number in document.generated else line for number, line in enumerate(lines)]
@@ -191,7 +189,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
         unit = item or _prose(page, block)
         if item and item is below:  # a person's note below it
             unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
-        if not (_NO_VALUE.fullmatch(block.text) or block.text in unsaid):
+        if not _NO_VALUE.fullmatch(block.text):
             yield unit
 
 
@@ -211,14 +209,6 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
             source=f"{log_path(day)}:{re.split('[-,]', sentences[0].lines)[0] or 1}" if sentences and day else "",
             cites=tuple(dict.fromkeys(ident for one in sentences for ident in one.ids if ident.isalnum())),
         )
-
-
-@functools.cache
-def _template_blocks(path: str) -> frozenset[str]:
-    """Return the template's paragraphs and list items of a file: they are nobody's words."""
-    file = resource("memory_template") / path
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
-    return frozenset(block.text for block in split_blocks(lines, 0))
 
 
 def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str, str]) -> Unit | None:

