@@ -29,11 +29,7 @@ SECONDS = 20
 MEMORY = 1024 * 1024 * 1024
 MOST_OUTPUT = 64 * 1024 * 1024
 _KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
-_FAULTS = {
-    "encrypted": "is encrypted",
-    "broken": "is broken, or not a PDF",
-    "memory": f"takes more than {MEMORY >> 30} GB of memory to read",
-}
+_BROKEN = "is broken, or not a PDF"
 
 
 class Pdf(NamedTuple):
@@ -76,10 +72,13 @@ def _told(output: bytes, ended: int) -> Pdf:
     for line in output.splitlines():
         with contextlib.suppress(ValueError):  # cut off within a page
             found.append(json.loads(line))
-    last = found.pop() if found and "page" not in found[-1] else {"fault": "time" if ended < 0 else "broken"}
+    last = (
+        found.pop()
+        if found and "page" not in found[-1]
+        else {"fault": f"takes more than {SECONDS} s to read" if ended < 0 else _BROKEN}
+    )
     pages = tuple((one["page"], text) for one in found if (text := _page(one["text"])))
-    fault = last.get("fault", "")
-    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to read" if fault else "")
+    reason = last.get("fault", "")
     if not pages:
         return Pdf(reason=reason or "has no text; its pages may be pictures")
     part = f"is indexed in part: up to page {len(found):,}, because it {reason}" if reason else ""
@@ -107,7 +106,7 @@ def _child() -> None:
         for one in _read(sys.stdin.buffer.read()):
             print(json.dumps(one), flush=True)  # noqa: T201  for the parent process
     except MemoryError:
-        sys.stdout.write('\n{"fault": "memory"}\n')
+        sys.stdout.write('\n{"fault": "takes too much memory to read"}\n')
 
 
 def _read(data: bytes) -> Iterator[dict[str, Any]]:
@@ -117,11 +116,11 @@ def _read(data: bytes) -> Iterator[dict[str, Any]]:
     reader = _tried(pypdf.PdfReader, io.BytesIO(data))
     # Many files open with an empty password: they are encrypted only against editing.
     if _tried(lambda: reader.is_encrypted) and not _tried(lambda: reader.decrypt("")):
-        yield {"fault": "encrypted"}
+        yield {"fault": "is encrypted"}
         return
     count = _tried(lambda: len(reader.pages))
     if count is None:
-        yield {"fault": "broken"}
+        yield {"fault": _BROKEN}
         return
     for number in range(count):
         text = _tried(lambda at: reader.pages[at].extract_text(), number)
