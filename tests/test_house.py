@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 86_550, "night": 53_560, "search": 34_890, "extract": 32_600, "cli": 28_770, "queries": 22_560,
+    "store": 86_550, "night": 53_560, "search": 34_120, "extract": 32_600, "cli": 28_770, "queries": 22_560,
     "agents": 24_240, "view": 24_150, "review": 16_990, "loose": 12_710,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 336_970
+WHOLE = 336_150
 
 
 def test_no_room_outgrows_its_budget() -> None:
