@@ -22,7 +22,7 @@ SETTINGS = ("settings",)
 """A loose file that stands on the store, and on which all other rooms may."""
 TOP = ("__init__", "api", "mcp", "start")
 FILES = sorted(HOUSE.rglob("*.py"))
-FLOORS = dict.fromkeys(GROUND, 0) | {"store": 1} | dict.fromkeys(SETTINGS, 2)
+FLOORS = dict.fromkeys(GROUND, 0) | {"store": 86_430} | dict.fromkeys(SETTINGS, 2)
 FLOORS |= {room: floor for floor, room in enumerate(ROOMS[1:], 3)} | dict.fromkeys(TOP, 20)
 KNOWN = {
     ("clock", "settings"): "a type alone",
@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 86_550, "night": 53_560, "search": 34_120, "extract": 32_600, "cli": 28_770, "queries": 22_560,
+    "store": 86_430, "night": 53_540, "search": 34_110, "extract": 32_600, "cli": 28_740, "queries": 22_560,
     "agents": 24_240, "view": 24_150, "review": 16_990, "loose": 12_710,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 336_150
+WHOLE = 336_030
 
 
 def test_no_room_outgrows_its_budget() -> None:
