@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 86_430, "night": 53_540, "search": 34_110, "extract": 32_600, "cli": 28_740, "queries": 22_560,
+    "store": 86_430, "night": 53_540, "search": 34_130, "extract": 32_600, "cli": 28_390, "queries": 22_340,
     "agents": 24_240, "view": 24_150, "review": 16_990, "loose": 12_710,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 336_030
+WHOLE = 335_480
 
 
 def test_no_room_outgrows_its_budget() -> None:

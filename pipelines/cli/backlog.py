@@ -1,11 +1,9 @@
-"""A backlog: many days that no run has read yet. A person says how many of them a model reads, and sees the cost."""
+"""A backlog: many days that no run has read yet, and what it costs to let a model read them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import click
 
 from pipelines.cli.output import count, dollars, say, say_json, warn
 from pipelines.extract.llm.model_extractor import ModelExtractor
@@ -14,22 +12,18 @@ from pipelines.queries.readers import cost_of
 from pipelines.store.snapshot import read_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pipelines.night.run import Night
 
 
 MOST_DAYS = 30
 
 
-def with_backlog(night: Night, wanted: int | None, *, may_ask: bool) -> Night:
+def with_backlog(night: Night, wanted: int | None) -> Night:
     """Return the night with the first day that a model reads; the rules read the days before it, which costs nothing.
 
     Args:
         night: the night.
-        wanted: how many of the newest unread days a model reads; None to ask, or to take the newest thirty where nobody
-            can be asked.
-        may_ask: whether a person is there to answer.
+        wanted: how many of the newest unread days a model reads; None for thirty.
     """
     most = MOST_DAYS if wanted is None else wanted
     if not isinstance(night.extractor, ModelExtractor) or night.again:
@@ -38,28 +32,13 @@ def with_backlog(night: Night, wanted: int | None, *, may_ask: bool) -> Night:
     days = [*sizes]
     if len(days) <= most:
         return night
-    if wanted is None and may_ask:
-        most = _asked(night.extractor, sizes)
-    elif wanted is None:
+    if wanted is None:
         warn(
             f"{count(len(days), 'day')} are unread. The model reads the newest {most}, the rules the"
             f" {count(len(days) - most, 'older day')}. For a model to read all: `curate run --days {len(days)}`,"
             " and with --estimate it says what that costs."
         )
     return replace(night, rules_before=days[-most] if most else f"{days[-1]}~") if most < len(days) else night
-
-
-def _asked(reader: ModelExtractor, sizes: Mapping[str, int]) -> int:
-    """Return how many days a person wants a model to read."""
-    days = [*sizes]
-    warn(f"{count(len(days), 'day')} of logs are unread, from {days[0]} to {days[-1]}. All can be searched at once.")
-    for most in (MOST_DAYS, len(days)):
-        *_, usd = cost_of(reader.chain.models[0].name, reader.chain.prices, [*sizes.values()][-most:])
-        costs = "at an unknown price" if usd is None else f"about {dollars(usd)}"
-        which = "all of them" if most == len(days) else f"the newest {most}"
-        warn(f"  To read {which} with a model: {costs}.")
-    text = "How many of the newest days should the model read? The rules read the others"
-    return min(len(days), click.prompt(text, type=click.IntRange(0), default=MOST_DAYS, err=True))
 
 
 def tell_estimate(night: Night, *, as_json: bool) -> None:

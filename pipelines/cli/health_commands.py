@@ -38,7 +38,6 @@ from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import skipped
 from pipelines.settings import Settings, load_settings
 from pipelines.store.days import moment_of
-from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
@@ -107,7 +106,6 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         "No run has ended well for more than a day. Run `curate run`.": state.overdue,
         "Nothing has been curated yet. Run `curate run`.": not state.last and not state.last_well,
         f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
-        "Your budget kept the last run from reading everything.": state.unread,
         "The last push did not succeed. `curate doctor` shows what to do.": (nights["push"] or {}).get("reason"),
         f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
         "All is well. There is nothing to do.": nights["next_run"],
@@ -140,7 +138,6 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "items": items,
         "documents": documents,
         "left_out": list(left),
-        "repository": Git(root).is_repository(),
         "warnings": warnings,
         "skipped": passed,
     }
@@ -150,17 +147,14 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         ("Briefing", f"{path} has {size:,} of {cap:,} bytes"),
         ("Holds", f"{count(items, 'item')} in {count(documents, 'document')}"),
     ]
-    over = f"{path} is over its cap because of what was written in it by hand. Shorten it."
-    notes = [("Note", note) for note in ([over] if size > cap else []) + warnings]
+    notes = [("Note", note) for note in warnings]
     notes += [("Note", line) for line in skipped_lines(passed)]
     return facts, lines, notes
 
 
 def _run(run: PastRun | None, whose: str = "") -> str:
     """Return when a run was, whose it was, and how it ended."""
-    if run is None or run.moment is None:
-        return ""
-    return f"{_time(run.moment)}{whose}, {run.outcome}"
+    return f"{_time(run.moment)}{whose}, {run.outcome}" if run and run.moment else ""
 
 
 def _time(when: datetime) -> str:
@@ -175,11 +169,9 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     reports = read_reports(root).values()
     told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
     costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
-    models, push = [one for _, one in told if one.get("calls")], push_state(root)
-    failed = (models[-1].get("failing") if models else None) or {}
-    queue = REVIEW
+    push = push_state(root)
     try:
-        entries = len(read_queue(read_version(REVIEW, (root / queue).read_bytes())))
+        entries = len(read_queue(read_version(REVIEW, (root / REVIEW).read_bytes())))
     except OSError:
         entries = 0
     facts: dict[str, object] = {
@@ -195,14 +187,13 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         "review": entries,
         "cost_30_days": costs,
         "push": dict(push) if push else None,
-        "failing": failed,
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
     if upcoming:
         begins = f"{_time(upcoming[0])}, by {upcoming[1]}"
     elif installed:
         begins = "installed but not active; `curate install` shows what is installed"
-    waits = f"{count(entries, 'entry waits', 'entries wait')} in {queue}; `curate review`"
+    waits = f"{count(entries, 'entry waits', 'entries wait')} in {REVIEW}; `curate review`"
     lines = [
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
@@ -213,10 +204,6 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         ("Cost", _cost(costs)),
         ("Push", _pushed(push) if push else "nothing is pushed"),
     ]
-    if not state.failed:  # which says why
-        lines += [
-            ("Provider", f"{name} gave no usable answer in the last run ({why}).") for name, why in failed.items()
-        ]
     return facts, [(label, text) for label, text in lines if text]
 
 
@@ -256,10 +243,8 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
     if vectors is None:
         return "none yet; `curate index` makes them."
     present = f"{vectors.present:,} present, {vectors.missing:,} missing"
-    if embedder is None:
-        return f"{present}, by {vectors.model}; unused while there is no embedder."
     if embedder != vectors.model:
-        return f"{present}, by {vectors.model}; until `curate index` embeds again, search uses words alone."
+        return f"{present}, by {vectors.model}; until `curate index` embeds with another, search uses words alone."
     return f"{present}{'; the next runs embed them, `curate index` does it now.' if vectors.missing else '.'}"
 
 

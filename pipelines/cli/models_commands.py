@@ -97,8 +97,7 @@ def use(*, names: tuple[str, ...]) -> None:
     choose(names)
     root = find_root("")
     if "rules" not in names and root and (days := days_read_by_rules(Path(root))):
-        read = f"{days[0]} was" if len(days) == 1 else f"{len(days)} days until {days[-1]} were"
-        say(f"{read} read by the rules alone. `curate run --again {days[-1]}` reads that log again, in full.")
+        say(f"Only rules have read {', '.join(days[-3:])}. `curate run --again {days[-1]}` reads that log again.")
 
 
 def choose(names: Sequence[str]) -> None:

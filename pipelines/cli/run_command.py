@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -132,7 +131,7 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
     if night.writer:
         from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
 
-        night = with_backlog(night, days, may_ask=is_person_there() and not as_json)
+        night = with_backlog(night, days)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     keep_clock(root, settings, when)
@@ -155,8 +154,3 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
         say_verbatim(diff.rstrip("\n") or "No page would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
-
-
-def is_person_there() -> bool:
-    """Whether a person is at the terminal to answer a question."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,18 +12,16 @@ from typing import TYPE_CHECKING
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
 from pipelines.agents.targets import installed_agents
-from pipelines.agents.timers import ANSWERS, call, complaint
-from pipelines.clock import day_of, system_zone
+from pipelines.agents.timers import ANSWERS, call
+from pipelines.clock import day_of
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.llm.logged_in import found_program
-from pipelines.night.run_history import RunEnd
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.settings import load_settings
 from pipelines.store.files import writing
 from pipelines.store.git import Git
-from pipelines.store.lock import scheduler_runs
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import not_reached, push_state
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     Answer = tuple["State", str, str]
 
 
-_OLDEST_GIT = (2, 30)
 _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 
 
@@ -74,9 +70,8 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
         probing: whether to ask the models' providers as well.
     """
     checks: dict[str, Callable[[], Answer]] = {
-        "git": git_program,
-        "settings": lambda: settings(root),
         "repository": lambda: repository(root),
+        "settings": lambda: settings(root),
         "providers": providers,
         "nights": lambda: last_nights(root, now),
         "schedule": lambda: schedule(root, now),
@@ -119,17 +114,6 @@ def _wrong(says: str, to_do: str) -> Answer:
     return State.WRONG, says, to_do
 
 
-def git_program() -> Answer:
-    """Check git and its version."""
-    answer = call(("git", "--version"))
-    found = re.search(r"(\d{1,9})\.(\d{1,9})\S*", answer.stdout)
-    if answer.returncode or not found:
-        return _wrong(f"git cannot be run: {complaint(answer)}.", "Install git 2.30 or newer.")
-    if (int(found[1]), int(found[2])) < _OLDEST_GIT:
-        return _wrong(f"Version {found[0]} is too old.", "Install git 2.30 or newer.")
-    return _ok(f"Version {found[0]}.")
-
-
 def settings(root: Path) -> Answer:
     """Check curate.toml and its time zone.
 
@@ -139,10 +123,7 @@ def settings(root: Path) -> Answer:
     found = load_settings(root)
     if ignored := found.ignored_note:
         return _look(ignored[0], "Take it out, or put it into your own settings; docs/models.md shows where.")
-    says = f"curate.toml is valid; days end at {found.day_end}, {found.timezone}."
-    if found.timezone != (here := system_zone()):
-        return _look(f"{says} This machine is in {here}.", "Check that `timezone` is yours.")
-    return _ok(says)
+    return _ok(f"curate.toml is valid; days end at {found.day_end}, {found.timezone}.")
 
 
 def repository(root: Path) -> Answer:
@@ -202,10 +183,6 @@ def schedule(root: Path, now: datetime) -> Answer:
     upcoming = next_run(root, nights, now)
     if upcoming:
         when, by = upcoming
-        several = [one.target for one in nights] + (["curate schedule"] if scheduler_runs(root) else [])
-        if len(several) > 1:
-            says = f"Several schedulers start runs: {', '.join(several)}."
-            return _look(says, f"Keep one, for example with `curate uninstall {several[0]}`.")
         if by == "systemd" and call(ANSWERS).returncode:
             says = "memcurate.timer is installed, but no systemd of yours answers here."
             return _look(says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
@@ -227,9 +204,7 @@ def last_nights(root: Path, now: datetime) -> Answer:
         return _wrong(found.overdue, _MEND if found.happens else late)
     if found.unread:
         return _look(found.unread, "Raise that limit in your settings; the next run reads the oldest day first.")
-    undone = found.last and found.last.ended is RunEnd.UNDONE and found.last.moment == found.last_well
-    ended = "ended well, and was undone," if undone else "ended well"
-    return _ok(f"The last one {ended} at {minutes(found.last_well)}." if found.last_well else "There was none yet.")
+    return _ok(f"The last one ended well at {minutes(found.last_well)}." if found.last_well else "There was none yet.")
 
 
 def push(root: Path) -> Answer:

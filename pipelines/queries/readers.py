@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.provider_settings import LOGINS, added_tokens, price_of
 from pipelines.usage import Usage
@@ -47,9 +47,9 @@ def days_read_by_rules(root: Path) -> list[str]:
 
     rules, models = set[str](), set[str]()
     for run in reported_nights(root):
-        days = run.reported("read_days")
+        days: Any = run.reported("read_days")
         by_rules = str(run.reported("model", "extractor")).startswith("rules")
-        (rules if by_rules else models).update(map(str, days if isinstance(days, list) else ()))
+        (rules if by_rules else models).update(days or ())
     return sorted(rules - models)
 
 

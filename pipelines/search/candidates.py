@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
 _LEEWAY = 50
+# Vectors from which a scan takes longer than two threads of Python stand in each other's way.
+_MANY = 30_000
 
 # A unit's own words have full weight; those about it (headings, date, path, labels) half.
 _MATCHED = "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
@@ -132,9 +134,11 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
 
     vectors, asked = question.near
     found = list["NDArray[np.float32]"]()
-    # SQLite and numpy let other threads run: with a second processor, the scan costs no time of its own.
+    # SQLite and numpy let other threads run: with a second processor, a long scan costs no time of its own.
     scan = Thread(target=lambda: found.append(vectors.cosines(asked)))
     scan.start()
+    if len(vectors) < _MANY:
+        scan.join()
     there_by_words, words = _by_words(connection, question, count)
     scan.join()
     (scanned,), wanted = found, count

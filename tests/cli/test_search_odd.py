@@ -131,7 +131,7 @@ def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: p
     memory.curate("index")
     assert "4 present, 0 missing." in memory.curate("status", *THEN)
     bag.name = "test:other"
-    assert "until `curate index` embeds again, search uses words alone" in memory.curate("status", *THEN)
+    assert "until `curate index` embeds with another, search uses words alone" in memory.curate("status", *THEN)
     bag.name, bag.dimension = "test:bag", 32
     said = memory.curate("search", "boat")
     assert "uses words" in said

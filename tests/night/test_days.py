@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import shutil
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import backlog, run_command
+from pipelines.cli import backlog
 from pipelines.store.item import Status
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
@@ -269,20 +268,5 @@ def test_of_many_days_a_model_reads_the_newest_and_the_rules_the_others(
 def test_a_person_may_say_how_many_days_a_model_reads(memory: Memory, tmp_path: Path, wanted: int, count: int) -> None:
     found = Backlog(memory, tmp_path, 5)
     found.run("--days", str(wanted))
-    assert found.asked == found.days[5 - count :]
-    assert found.filed == found.days
-
-
-@pytest.mark.parametrize(("answer", "count"), [("", 3), ("70", 5)])
-def test_a_person_is_asked_and_sees_the_cost_before(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, count: int
-) -> None:
-    monkeypatch.setattr(backlog, "MOST_DAYS", 3)
-    monkeypatch.setattr(run_command, "is_person_there", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
-    found = Backlog(memory, tmp_path, 5)
-    said = found.run()
-    assert "5 days of logs are unread, from 2026-03-01 to 2026-03-05." in said
-    assert all(f"To read {which} with a model: " in said for which in ("the newest 3", "all of them"))
     assert found.asked == found.days[5 - count :]
     assert found.filed == found.days

@@ -79,13 +79,6 @@ def test_one_that_fails_is_named_though_the_next_one_reads(memory: Memory, progr
     said = memory.curate(*NIGHT)
     assert "claude-code gave no usable answer in this run (unauthorised)." in said
     assert "well, without claude-code, which failed" in memory.curate("runs")
-    status = ("status", "--now", "2026-03-20T03:00")
-    assert "Provider  claude-code gave no usable answer in the last run (unauthorised)." in memory.curate(*status)
-    assert json.loads(memory.curate(*status, "--json"))["failing"] == {"claude-code": "unauthorised"}
-    lay(programs, "claude", claude_says())
-    memory.write("Logs/2026-03-20.md", "# 2026-03-20\n\n- 09:00 quiet\n")
-    memory.curate("run", "--now", "2026-03-21T02:00")
-    assert "Provider" not in memory.curate("status", "--now", "2026-03-21T03:00")
 
 
 def test_the_doctor_knows_a_program_that_is_not_there(memory: Memory, programs: Path) -> None:
