@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
 _LEEWAY = 50
-# Vectors from which a scan takes longer than two threads of Python stand in each other's way.
-_MANY = 30_000
 
 # A unit's own words have full weight; those about it (headings, date, path, labels) half.
 _MATCHED = "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
@@ -56,7 +54,7 @@ _PLACES = """
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
             WHEN files.path GLOB 'Sessions/*' AND units.trust != 'owner' THEN 2
             ELSE files.path GLOB 'Logs/*' OR files.path GLOB 'Sessions/*' END,
-        units.date, units.until, units.types, units.status
+        units.date, units.until, units.types, units.status, units.key, units.length
     FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
@@ -86,7 +84,10 @@ WRITTEN, SAID, ECHOED, RETOLD = range(4)
 
 
 class CandidatePlace(NamedTuple):
-    """A candidate's path and line, its first and last passage, whether it no longer holds, and what ranks it."""
+    """A candidate's path and line, its first and last passage, whether it no longer holds, and what ranks it.
+
+    `key` is that of its vector, `length` the number of its characters.
+    """
 
     path: str
     line: int
@@ -98,6 +99,8 @@ class CandidatePlace(NamedTuple):
     until: str
     types: str
     status: str
+    key: int
+    length: int
 
 
 Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
@@ -134,11 +137,9 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
 
     vectors, asked = question.near
     found = list["NDArray[np.float32]"]()
-    # SQLite and numpy let other threads run: with a second processor, a long scan costs no time of its own.
+    # SQLite and numpy let other threads run: with a second processor, the scan costs no time of its own.
     scan = Thread(target=lambda: found.append(vectors.cosines(asked)))
     scan.start()
-    if len(vectors) < _MANY:
-        scan.join()
     there_by_words, words = _by_words(connection, question, count)
     scan.join()
     (scanned,), wanted = found, count
@@ -147,7 +148,7 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
     while len(_holding(there := _places(connection, question, cosines))) < count and wanted < len(scanned):
         wanted *= 4
         cosines = _nearest(connection, question, question.near, scanned, wanted)
-    cosines |= _cosines(connection, question.near, words.keys() - cosines.keys())
+    cosines |= _exact(question.near, {unit: there_by_words[unit].key for unit in words.keys() - cosines.keys()})
     living = {unit: cosines[unit] for unit in there}
     if len(now := _holding(there)) > count:
         # How far the search went depends on deleted units.

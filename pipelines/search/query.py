@@ -57,7 +57,6 @@ _NAMED_SCORE = 1000.0
 _NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 # A question that the model cannot read is answered by words; what is only near in meaning follows.
 _UNREAD = 0.05
-_LENGTHS = "SELECT id, length(text) FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMES = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _LAST_DAY = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
@@ -143,7 +142,7 @@ def answer(
     # How well it answers.
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     held = held_words(connection, terms, words)
-    fused = _fused(connection, question, words, meaning, count, is_read=bool(meaning) and reads(asked.embedder, query))
+    fused = _fused(places, question, words, meaning, count, is_read=bool(meaning) and reads(asked.embedder, query))
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
@@ -166,7 +165,7 @@ def answer(
 
 
 def _fused(
-    connection: sqlite3.Connection,
+    places: Mapping[int, CandidatePlace],
     question: IndexQuestion,
     words: Mapping[int, float],
     meaning: Mapping[int, float],
@@ -181,7 +180,7 @@ def _fused(
     if not question.near:
         return words
     ranking = question.ranking
-    near = by_length(meaning, dict(connection.execute(_LENGTHS, (json.dumps(list(meaning)),)).fetchall()))
+    near = by_length(meaning, {unit: places[unit].length for unit in meaning})
     if ranking.mode == "vector":
         return weighted(words, near, 1.0)
     if not is_read:
