@@ -106,6 +106,7 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         "No run has ended well for more than a day. Run `curate run`.": state.overdue,
         "Nothing has been curated yet. Run `curate run`.": not state.last and not state.last_well,
         f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
+        "Your budget kept the last run from reading everything.": state.unread,
         "The last push did not succeed. `curate doctor` shows what to do.": (nights["push"] or {}).get("reason"),
         f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
         "All is well. There is nothing to do.": nights["next_run"],

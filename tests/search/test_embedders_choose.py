@@ -31,6 +31,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the tiny model be the one that can be fetched, into a cache of the test's own."""
     forget_the_machine(monkeypatch)
     pins = tiny_bert.pinned(tiny_bert.lay(tmp_path / "source"))
+    monkeypatch.setattr("pipelines.cli.models_commands.MINILM", pins)
     monkeypatch.setattr("pipelines.search.embedders.pinned_model.MINILM", pins)
     monkeypatch.setattr("pipelines.search.embedders.choose_embedder.MINILM", pins)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
