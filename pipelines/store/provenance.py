@@ -120,7 +120,6 @@ _TIMED = re.compile(
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
-_THEIRS = re.compile(r"['’]s \w+\Z")
 _CALLOUT = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
 """A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
 _BEFORE = 12
@@ -284,15 +283,15 @@ class Provenance:
         return "a quotation" if _is_quoted(entry, at, words) and not self._quotes_owner(entry, at) else ""
 
     def _quotes_owner(self, entry: Entry, at: int) -> bool:
-        """Whether the line above quoted lines names the owner alone, or what is theirs: `Ines:`, `Ines's rule:`."""
+        """Whether the line above quoted lines says `NAME:`, with the owner's name and nothing else."""
         lines = entry.text.split("\n")
         first = next((n for n in range(at, len(lines)) if _QUOTED.match(lines[n])), at)
         while first and _QUOTED.match(lines[first - 1]):
             first -= 1
         before = (one.text.split("\n")[-1] for one in self._run(entry))
-        above = lines[first - 1] if first else next(before, "".join(entry.headings[-1:]))
-        name = fold_markdown([parse_spoken(without_pointer(above)).marked]).strip().rstrip(" :：")
-        return _THEIRS.sub("", name).casefold() in self._owner
+        above = parse_spoken(without_pointer(lines[first - 1] if first else next(before, ""))).marked
+        name = fold_markdown([above]).strip()
+        return name.endswith((":", "：")) and name.rstrip(" :：").casefold() in self._owner
 
     def _led_in(self, entry: Entry, at: int) -> str:
         """Return the source that leads in a line of an entry from above it, or an empty string."""
