@@ -255,6 +255,22 @@ def test_a_sentence_that_stands_keeps_a_day_that_is_shown_no_more(memory: Memory
     assert [one["text"] for call in model.claims for one in call].count(now) == 1
 
 
+def test_a_sentence_rests_on_the_day_that_bore_it_out_though_another_is_cited_later(memory: Memory) -> None:
+    model = writes("", episode="The move to PostgreSQL 16 was settled.")
+
+    def write(asked: Asked) -> Asked:
+        late = asked["now"]["episodes"][-1]["day"]
+        return {"now": [{"text": "The database moves.", "ids": [], "days": [late]}], "states": []}
+
+    model.writes = write
+    log(memory, ITEMS[0])
+    curate(memory, model)
+    for day in ("2026-03-20", "2026-03-21"):
+        log(memory, f"Fact: It rained on {day}.", day=day)
+        curate(memory, model, f"{day}T23:30+00:00")
+    assert [one["days"] for one in model.pages[-1]["now"]["before"]] == [[DAY]]
+
+
 def test_the_purpose_of_a_page_is_kept_on_it(memory: Memory) -> None:
     log(memory, *ITEMS)
     model = writes("")

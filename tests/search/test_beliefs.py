@@ -145,7 +145,7 @@ def test_a_line_of_two_things_lifts_what_is_asked_for(root: Path) -> None:
     ask = item("k00000000f6", "Ask Petra for the VAT rates.", said(LOG, early), said(LATER, late))
     rate = item("k00000000f7", "VAT is 8.1%.", said(LATER, late))
     write(root, "Areas/office.md", "# Office", "", *map(stated, (replace(NEW, text="Now 3."), old, ask, rate)))
-    assert [hit.item for hit in hits(root, "what about Petra and the VAT")[:2]] == [ask.id, rate.id]
+    assert [hit.item for hit in hits(root, "what about Petra and the VAT") if hit.item] == [ask.id, rate.id]
     assert NEW.id in [hit.item for hit in hits(root, "cached for how many minutes")]
 
 

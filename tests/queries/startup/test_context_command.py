@@ -163,6 +163,13 @@ def test_of_a_day_that_an_episode_tells_no_shred_of_a_long_entry_is_shown(memory
     assert "the end" in memory.curate("context", "--now", "2026-03-18T09:02"), "nobody has told of this day yet"
 
 
+def test_what_another_projects_agent_says_to_itself_is_shown_where_no_project_is_known(memory: Memory) -> None:
+    memory.write("Projects/ferry.md", "---\ntitle: Ferry\n---\n# Ferry\n")
+    memory.write("Logs/2026-03-18.md", "- 12:01 [project: quay] **assistant:** Let me close it.\n")
+    started = [memory.curate("context", *named, "--now", "2026-03-18T13:00") for named in ((), ("--project", "ferry"))]
+    assert ["Let me close it." in one for one in started] == [True, False]
+
+
 @pytest.mark.parametrize("named", [(), ("--project", "ferry")])
 def test_of_a_log_a_session_sees_what_people_said_first_and_its_own_project_before_others(
     memory: Memory, named: tuple[str, ...]
@@ -173,13 +180,11 @@ def test_of_a_log_a_session_sees_what_people_said_first_and_its_own_project_befo
     memory.write(
         "Logs/2026-03-18.md",
         f"- 09:00 [project: ferry] **user:** Staging is on port 5433.\n{turns}\n    and what goes on below\n"
-        "- 12:00 [project: quay] **user:** The quay is closed.\n"
-        "- 12:01 [project: quay] **assistant:** Let me close it.\n",
+        "- 12:00 [project: quay] **user:** The quay is closed.\n",
     )
     told = memory.curate("context", *named, "--now", "2026-03-18T13:00")
     shown = [one in told for one in ("port 5433", "The quay is closed.", "gate 59", "goes on below", "gate 11")]
     assert shown == [True, True, True, False, False], "a quarter of the budget is for a log at most"
-    assert ("Let me close it." in told) is not bool(named)
 
 
 MORNING = "2026-03-18T09:00"
