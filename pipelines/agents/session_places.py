@@ -79,8 +79,10 @@ def open_kept(path: Path) -> IO[bytes]:
 
 
 def _has_person(path: str) -> bool:
-    """Whether a session may hold a person's words: those of few subagents do, and one that compacts repeats others'."""
+    """Whether a session may hold a person's words: few subagents' do; one that compacts or traces repeats others'."""
     name = path.rpartition("/")[2]
+    if name.endswith(".trajectory.jsonl"):  # what OpenClaw's runtime did, beside the session itself
+        return False
     is_subagents, is_among = name.startswith("agent-"), f"/{_SUBAGENTS}/" in path
     if not (is_subagents and is_among) or name.startswith("agent-acompact-"):
         return not (is_subagents or is_among)

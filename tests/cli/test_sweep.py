@@ -249,7 +249,8 @@ def test_reset_and_deleted_sessions_of_openclaw_are_captured(memory: Memory, hom
     transcript(folder / "a.jsonl.reset.2026-03-17T10-00-00.000Z", opens("a"), claw("Use tabs."))
     transcript(folder / "b.jsonl.deleted.2026-03-17T10-00-00.000Z", opens("b"), claw("Use Redis."))
     (folder / "sessions.json").write_text("{}")
-    memory.curate("capture", "--sweep")
+    transcript(folder / "c.trajectory.jsonl", {"traceSchema": "openclaw-trajectory", "type": "session.started"})
+    assert "trajectory" not in memory.curate("capture", "--from", "openclaw")
     assert sorted(words_of(memory)) == ["user: Use Redis.", "user: Use tabs."]
     assert sessions_in_status(memory)[0]["passed"] == {}
 

@@ -1,1 +1,1 @@
-"""Tests with the real programs of Claude Code and Codex, which talk to a local server; `make e2e` runs them."""
+"""Tests with the real Claude Code, Codex, Gemini CLI and OpenClaw, against a local server; `make e2e` runs them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -67,3 +68,17 @@ def codex(wire: AgentWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     login.write_text('{"auth_mode": "apikey", "OPENAI_API_KEY": "key-of-nobody"}')
     monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
     return script
+
+
+@pytest.fixture
+def openclaw(wire: AgentWire, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return OpenClaw, whose model is the local server; it wants its own release of node beside it, or on the PATH."""
+    program = real("openclaw")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    model = {"id": "nobody", "name": "nobody", "contextWindow": 200_000, "maxTokens": 8000}
+    server = {"baseUrl": wire.url, "apiKey": "key-of-nobody", "api": "anthropic-messages", "models": [model]}
+    agents = {"defaults": {"model": {"primary": "local/nobody"}}}
+    settings = Path.home() / ".openclaw" / "openclaw.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"models": {"providers": {"local": server}}, "agents": agents}))
+    return program

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,3 +171,32 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
     first = next(request for request in wire.requests if "Hello" in request.words)
     assert all(item.text in first.words for item in held)
     assert "mcp__memcurate: This is a memory that outlives sessions" in first.words  # it looks for single tools later
+
+
+def test_what_openclaw_was_told_before_it_was_killed_is_known_in_the_morning(
+    memory: Memory, wire: AgentWire, openclaw: Path
+) -> None:
+    turn = [str(openclaw), "agent", "--local", "--agent", "main", "--session-id"]
+    subprocess.run([*turn, "first", "-m", "Hello"], check=True, capture_output=True, timeout=240)
+    memory.curate("install", "openclaw")
+    asked, killed = threading.Event(), threading.Event()
+
+    def never(_: Request) -> None:
+        asked.set()
+        killed.wait(120)
+
+    wire.by_request = never
+    with subprocess.Popen([*turn, "second", "-m", RULE], start_new_session=True, stderr=subprocess.DEVNULL) as session:
+        assert asked.wait(240)
+        os.killpg(session.pid, signal.SIGKILL)
+    killed.set()
+    memory.curate("run", "--now", "2099-01-02T02:00")
+    assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
+    [held] = json.loads(memory.curate("items", "--json"))
+    assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
+    logs = Said(tool="tool_call", arguments={"id": "memcurate__memory_log", "args": {"text": "Fact: The kiln is hot."}})
+    wire.by_request = lambda request: None if "tool_result" in request.words else logs
+    subprocess.run([*turn, "third", "-m", "Hello again"], check=True, capture_output=True, timeout=240)
+    assert "curate context --memory" in wire.requests[-1].words, "AGENTS.md tells it where its memory is"
+    [log] = [path.read_text() for path in memory.root.glob("Logs/*.md") if "kiln" in path.read_text()]
+    assert "Fact: The kiln is hot." in log
