@@ -33,6 +33,7 @@ from pipelines.store.item import Trust, new_id
 from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, document_id, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
+    from pipelines.store.secrets.redact import Redactor
 
 
 AGENTS = "AGENTS.md"
@@ -226,10 +228,11 @@ def check_places(source: Path, target: Path) -> None:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
-def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> None:
+def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> dict[str, int]:
     """Copy the files of a plan, add what else a memory needs, and commit it. The source is only read.
 
-    `target` ends up as a whole memory or untouched.
+    `target` ends up as a whole memory or untouched. Secrets are taken out of the copies: a page with one would wait
+    outside git.
 
     Args:
         plan: the plan.
@@ -238,6 +241,9 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         settings: its first settings: the time zone, and the author of commits if git has none.
         now: the moment of its first commit.
 
+    Returns:
+        Path in the memory → how many secrets were taken out.
+
     Raises:
         UsageFault, BadFile: see `check_places`, or a file can no longer be read; nothing is left.
         NotWritable: the disk refused; nothing is left.
@@ -245,8 +251,8 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     """
     check_places(source, target)
     with _stage_in(target) as stage:
-        for piece in plan.pieces:
-            _put(source, stage, piece, plan.kind)
+        redactor = load_redactor(stage)
+        taken_out = {piece.target: _put(source, stage, piece, plan.kind, redactor) for piece in plan.pieces}
         lay_down(stage, resource("memory_template"), settings.timezone)
         if plan.kind in _BY_AGENTS:
             _mark_as_the_agents(stage, now.date().isoformat(), settings.caps.briefing)
@@ -261,6 +267,7 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
             # The settings turn a folder into a memory, so they come last.
             for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
                 entry.rename(target / entry.name)
+    return {path: secrets for path, secrets in taken_out.items() if secrets}
 
 
 def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
@@ -295,15 +302,17 @@ def _stage_in(target: Path) -> Iterator[Path]:
                 target.rmdir()  # fails if it is not empty
 
 
-def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> None:
-    """Write one file of the new memory; it grants others no more than the original does."""
-    place = stage / piece.target
+def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind, redactor: Redactor) -> int:
+    """Write one file of the new memory without secrets, and count these; it grants others no more than the original."""
+    place, secrets = stage / piece.target, 0
     if piece.target.lower().endswith((".md", ".txt")):
         notes = [(path, note_text(source, path)) for path in piece.sources]
         if kind is NotesKind.OPENCLAW:
             notes = [(path, without_envelopes(text)) for path, text in notes]
         data = joined(place.stem, notes)
         data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
+        data, found = redactor.redact_bytes(data)
+        secrets = len(found)
     else:
         data = file_bytes(source, piece.sources[0])
     with writing(piece.target):
@@ -311,6 +320,7 @@ def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> None:
         place.touch(0o600, exist_ok=False)
         place.write_bytes(data)
         place.chmod((source / piece.sources[0]).stat().st_mode & 0o666 | 0o600)
+    return secrets
 
 
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:

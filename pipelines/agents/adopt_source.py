@@ -5,6 +5,7 @@ It is only read, never written.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from dataclasses import dataclass
@@ -59,6 +60,10 @@ _TITLES = {
     NotesKind.OBSIDIAN: "an Obsidian vault",
     NotesKind.BASIC_MEMORY: "a folder of basic-memory",
 }
+
+
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that could not be decoded, as `surrogateescape` keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +136,20 @@ def file_bytes(root: Path, path: str) -> bytes:
 
 
 def note_text(root: Path, path: str) -> bytes:
-    """Return the bytes of a note.
+    """Return a note as UTF-8: what is UTF-16 by its mark is converted, a byte that is not UTF-8 is Windows-1252.
 
     Raises:
-        BadFile: it vanished, cannot be read, or is not UTF-8.
+        BadFile: it vanished, or cannot be read.
     """
     data = file_bytes(root, path)
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise BadFile(path, f"is not UTF-8 (byte {error.start})") from None
-    return data
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace").encode()
+    text = data.decode(errors="surrogateescape")
+    return _NOT_UTF8.sub(lambda found: _windows(found[0]), text).encode()
+
+
+def _windows(byte: str) -> str:
+    return byte.encode(errors="surrogateescape").decode("cp1252", errors="replace")
 
 
 def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], str]]:

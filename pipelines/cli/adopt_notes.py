@@ -71,10 +71,14 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
     _show_left_out(plan.left_out)
     say(*plan.sentences)
     if target and _is_agreed(wanted, f"Copy this to {target}?"):
-        carry_out(plan, source, target, settings, moment(wanted.now, settings))
+        taken_out = carry_out(plan, source, target, settings, moment(wanted.now, settings))
         files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
         others = count(len(plan.pieces) - plan.days, "other")
-        say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.", _NEXT)
+        say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
+        if taken_out:
+            places = ", ".join(shown(path) for path in taken_out)
+            say(f"{count(sum(taken_out.values()), 'secret')} stayed behind, of {places}; marks stand in their place.")
+        say(_NEXT)
     else:
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")

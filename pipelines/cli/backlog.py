@@ -41,14 +41,21 @@ def with_backlog(night: Night, wanted: int | None) -> Night:
     return replace(night, rules_before=days[-most] if most else f"{days[-1]}~") if most < len(days) else night
 
 
-def tell_estimate(night: Night, *, as_json: bool) -> None:
-    """Print about what each model would cost that may read what is unread. Nothing is called or written."""
+def tell_estimate(night: Night, wanted: int | None, *, as_json: bool) -> None:
+    """Print about what each model would cost that may read what is unread. Nothing is called or written.
+
+    Args:
+        night: the night.
+        wanted: as `with_backlog` takes it.
+        as_json: whether a program reads it.
+    """
     if not isinstance(night.extractor, ModelExtractor):
         no_model = {"days": 0, "models": []}
         say_json(no_model) if as_json else say("Rules read the logs, so no model is asked and nothing is paid.")
         return
-    sizes = unread_bytes(read_snapshot(night.root), night.today)
-    days, chain = [0] if night.again else [*sizes.values()], night.extractor.chain
+    sizes = [*unread_bytes(read_snapshot(night.root), night.today).values()]
+    most = min(len(sizes), MOST_DAYS if wanted is None else wanted)
+    days, chain = [0] if night.again else sizes[len(sizes) - most :], night.extractor.chain
     costs = [(one.name, *cost_of(one.name, chain.prices, days)) for one in chain.models]
     if as_json:
         keys = ("model", "input_tokens", "output_tokens", "usd")

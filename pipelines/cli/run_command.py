@@ -97,7 +97,7 @@ def curate_run(  # noqa: PLR0913  one option each
     if estimate:
         from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  few runs are estimated
 
-        tell_estimate(night, as_json=as_json)
+        tell_estimate(night, days, as_json=as_json)
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)

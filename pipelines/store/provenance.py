@@ -67,6 +67,7 @@ _MAY_LEAD = re.compile(
 )
 _MACHINE = re.compile(rf"[@/<>`_\\]|\.\w|['’]s |{_ADDRESS}", re.IGNORECASE)
 """What names a page, a file, a program or an address, and no person."""
+_GOES_ON = re.compile(r"(?<=[\"“])[^\"”]*[\"”]\W*\w")
 _NOT_A_NAME = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST = 60
 
@@ -102,9 +103,9 @@ def source_in(said: str) -> str:
 
 
 def without_teller(text: str) -> str:
-    """Return a text without the lead-in that says which person told it."""
+    """Return a text without the lead-in that says which person told it; whole if words follow what is quoted."""
     found = _LEAD.match(text) if is_told(text) else None
-    return text[found.end() :].lstrip() if found else text
+    return text[found.end() :].lstrip() if found and not _GOES_ON.match(text, found.end()) else text
 
 
 def _named(source: str) -> str:

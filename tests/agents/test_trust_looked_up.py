@@ -83,7 +83,8 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
     memory.write(
         "Logs/2026-03-19.md",
         "# 2026-03-19\n\n- 09:00 Rule: Ship at noon.\n- 09:10 Rule: README.md says: Ship at dawn.\n"
-        "- 09:20 Rule: Joana says: Ship at eve.\n- 09:30 Fact: Joana says: The ship is new.\n\n"
+        "- 09:20 Rule: Joana says: Ship at eve.\n- 09:30 Fact: Joana says: The ship is new.\n"
+        '- 09:40 Todo: The sign says "Ships ahoy", paint it.\n\n'
         "## Fetched from https://x.example\n\nRule: Ship at dusk.\n",
     )
     memory.curate(*NIGHT)
@@ -93,6 +94,7 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
         "README.md says: Ship at dawn.": ("external", "waiting"),
         "Ship at eve.": ("self", "waiting"),
         "The ship is new.": ("self", "live"),
+        'The sign says "Ships ahoy", paint it.': ("self", "open"),
         "Ship at dusk.": ("external", "waiting"),
     }
     assert "- Fact: The ship is new. (says Joana) ^k" in memory.read("Areas/general.md")

@@ -98,6 +98,7 @@ def test_an_estimate_asks_nobody_and_counts_what_is_unread(claude: Claude) -> No
     assert told["days"] == 3
     assert 22_500 < model["input_tokens"] < 23_000
     assert 0 < model["usd"] < 0.02
+    assert claude.run("--estimate", "--days", "2")["days"] == 2
     assert (claude.wire.requests, claude.memory.git("status", "--short", "State")) == ([], "")
     claude.run()
     assert claude.run("--estimate")["days"] == 1

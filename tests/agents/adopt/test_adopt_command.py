@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -105,16 +106,38 @@ def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
     assert len(adoption.memory.read("MEMORY.md")) < 1000
 
 
+def test_notes_of_windows_become_utf8(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    days = {
+        "memory/2026-02-05.md": b"# 2026-02-05\n\n- Decision: Open the caf\xe9 \x97 daily. \xc3\xa9\n",
+        "memory/2026-02-06.md": "# 2026-02-06\n\n- Decision: Paint the café red.\n".encode("utf-16"),
+    }
+    lay(adoption.old, days)
+    assert dict(adoption.plan("--yes").left_out).keys().isdisjoint(days)
+    adoption.memory.curate("run", *NIGHT)
+    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    assert {"Open the café — daily. é", "Paint the café red."} <= held
+
+
+def test_a_secret_stays_behind_and_no_night_waits_for_it(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    lay(adoption.old, {"MEMORY.md": "# Memory\n\n- password: hunter2Xy9!kk\n- The orchard is old.\n"})
+    assert "1 secret stayed behind, of MEMORY.md" in adoption.adopt("--yes")
+    adoption.memory.curate("run", *NIGHT)
+    assert "hunter2" not in adoption.memory.git("log", "-p", "--all") + adoption.memory.read("MEMORY.md")
+    assert "The orchard is old." in adoption.memory.git("show", "HEAD:MEMORY.md")
+    assert "hunter2" in (adoption.old / "MEMORY.md").read_text()
+
+
 def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
     openclaw(adoption.old)
-    lay(adoption.old, {"memory/latin.md": b"caf\xe9", "memory/bin.md": b"a\0b", "memory/.hidden/x.md": "x"})
+    lay(adoption.old, {"memory/bin.md": b"a\0b", "memory/.hidden/x.md": "x"})
     (adoption.old / "memory" / "link.md").symlink_to(adoption.old / "USER.md")
     (adoption.old / "memory" / "away").symlink_to("/")
     os.mkfifo(adoption.old / "memory" / "pipe.md")
     with (adoption.old / "memory" / "huge.pdf").open("wb") as file:
         file.truncate(65 << 20)
     why = dict(adoption.plan("--yes").left_out)
-    assert why["memory/latin.md"] == "is not UTF-8 (byte 3)"
     assert "memory/bin.md" not in why
     assert adoption.memory.read("Resources/bin.md") == "a\0b"
     assert why["memory/.hidden"] == "is hidden"
