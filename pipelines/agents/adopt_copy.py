@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault
+from pipelines.agents.adopt_days import DIGEST, LOGSEQ, Vault, dated, read_vault
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
 from pipelines.agents.adopt_source import (
     LeftOut,
@@ -136,7 +136,7 @@ def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
 def _unfit(path: str, kind: NotesKind, base: str, vault: Vault) -> str:
     """Return why a file does not belong to the memory, such as other files in an agent's workspace; else empty."""
     if vault.templates and path.startswith(f"{vault.templates}/"):
-        return "is a template"
+        return "is Logseq's own" if vault.templates == LOGSEQ else "is a template"
     top = path.partition("/")[0]
     own = kind is not NotesKind.OPENCLAW or top in {path, "memory"} or _PARA.fullmatch(top)
     return "" if own and path.startswith(base) else f"does not belong to {kind.called}"

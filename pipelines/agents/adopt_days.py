@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _SETTINGS = ".obsidian/daily-notes.json"
 _PERIODIC = ".obsidian/plugins/periodic-notes/data.json"
 _TEMPLATES = ".obsidian/templates.json"
+LOGSEQ = "logseq"
+"""Where a graph of Logseq keeps its settings, and its backups of notes."""
+_OF_LOGSEQ = re.compile(r'^[^;"\n]*:(journals-directory|journal/file-name-format)\s+"([^"\n]{1,80})"', re.MULTILINE)
 _TOKEN = re.compile(r"\[([^\]]{0,100})\]|(YYYY|M{1,4}|Do|DD?)|(([A-Za-z])\4*)|(.)", re.DOTALL)
 _PARTS = {
     "YYYY": ("year", r"\d{4}"),
@@ -37,7 +40,7 @@ _MOST_VARYING = 4
 _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_DATED = re.compile(r"(?:(\d{4})-(\d{2})-)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
+_DATED = re.compile(r"(?:(\d{4})([-_])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
 DIGEST = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
 """How the path of a note that is named after a day says that it only sums the day up."""
 
@@ -49,7 +52,7 @@ class Vault:
     Args:
         folder: the folder of daily notes; empty for the top.
         pattern: matches the rest of a daily note's path, without `.md`; None without a usable format.
-        templates: the folder of templates; empty if there is none.
+        templates: the folder of templates, or of what is no note at all; empty if there is none.
         fault: what is wrong with the settings, as the start of a sentence; may be empty.
         form: the format of days in its settings; empty without one.
         shape: how most notes are named that are named after days, as `dated` says it; empty if there are none.
@@ -80,8 +83,8 @@ class Vault:
 
 def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
-    daily, templates = _periodic(root) or _settings(root, _SETTINGS), _settings(root, _TEMPLATES)
-    folder = _folder(templates, "folder")
+    daily = _periodic(root) or _settings(root, _SETTINGS) or _of_logseq(root)
+    folder = LOGSEQ if is_graph(root) else _folder(_settings(root, _TEMPLATES), "folder")
     shapes = Counter(shape for path in paths if (shape := dated(path)[1]))
     shape = min(shapes, key=lambda one: (-shapes[one], one), default="")
     if daily is None:
@@ -100,6 +103,20 @@ def _periodic(root: Path) -> dict[str, Any] | None:
     return next((one for one in days if isinstance(one, dict) and one.get("enabled")), None)
 
 
+def is_graph(root: Path) -> bool:
+    """Whether a folder is a graph of Logseq."""
+    return (root / LOGSEQ / "config.edn").is_file()
+
+
+def _of_logseq(root: Path) -> dict[str, Any] | None:
+    """Return where a graph of Logseq keeps its days, and how it names them, or None if the folder is none."""
+    if not is_graph(root):
+        return None
+    told = dict(_OF_LOGSEQ.findall((read_bytes(root, f"{LOGSEQ}/config.edn") or b"").decode(errors="replace")))
+    form = told.get("journal/file-name-format", "yyyy_MM_dd").replace("y", "Y").replace("d", "D")
+    return {"folder": told.get("journals-directory", "journals"), "format": form}
+
+
 def dated(path: str) -> tuple[str, str, str]:
     """Return the day after which a note is named, how it is named, and what follows in its name.
 
@@ -109,11 +126,11 @@ def dated(path: str) -> tuple[str, str, str]:
     found = _DATED.fullmatch(name)
     if not found:
         return "", "", ""
-    year, month = (found[1], found[2]) if found[1] else ("", "", *above)[-2:]
-    day = log_day(f"{year}-{month}-{found[3]}.md")
+    year, month = (found[1], found[3]) if found[1] else ("", "", *above)[-2:]
+    day = log_day(f"{year}-{month}-{found[4]}.md")
     tokens = {year: "{YYYY}", month: "{MM}", f"{year}-{month}": "{YYYY}-{MM}"}
-    stem = "{YYYY}-{MM}-{DD}" if found[1] else "{DD}"
-    return (day, "/".join([*(tokens.get(one, one) for one in above), stem]), found[4] or "") if day else ("", "", "")
+    stem = "{YYYY}-{MM}-{DD}".replace("-", found[2]) if found[1] else "{DD}"
+    return (day, "/".join([*(tokens.get(one, one) for one in above), stem]), found[5] or "") if day else ("", "", "")
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import dated
+from pipelines.agents.adopt_days import dated, is_graph
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
 from pipelines.text import escape_terminal_line
@@ -35,7 +35,7 @@ _ENOUGH = 2
 _LOOKED_FOR = """A folder can be adopted if it has
   openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
   basic-memory  notes, most of them with a permalink in their front matter
-  obsidian      a folder .obsidian, or notes named YYYY-MM-DD*.md
+  obsidian      a folder .obsidian, a graph of Logseq (logseq/config.edn), or notes named YYYY-MM-DD*.md
   claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
 If it is one of these anyway, name the kind with --as KIND."""
 
@@ -57,7 +57,7 @@ class NotesKind(StrEnum):
 _TITLES = {
     NotesKind.OPENCLAW: "an OpenClaw workspace",
     NotesKind.CLAUDE_CODE: "a project memory of Claude Code",
-    NotesKind.OBSIDIAN: "an Obsidian vault",
+    NotesKind.OBSIDIAN: "a vault of Obsidian or Logseq",
     NotesKind.BASIC_MEMORY: "a folder of basic-memory",
 }
 
@@ -207,7 +207,8 @@ def detect(source: Source) -> NotesKind:
         return NotesKind.OPENCLAW
     if notes and 2 * source.permalinks >= len(notes):
         return NotesKind.BASIC_MEMORY
-    if (source.root / ".obsidian").is_dir() and not (source.root / ".obsidian").is_symlink():
+    settings = source.root / ".obsidian"
+    if is_graph(source.root) or (settings.is_dir() and not settings.is_symlink()):
         return NotesKind.OBSIDIAN
     if "MEMORY.md" in top:
         return NotesKind.CLAUDE_CODE

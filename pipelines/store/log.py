@@ -76,6 +76,10 @@ _SAYING = re.compile(
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
+_DRAWN = re.compile(
+    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)\s*$|(?:[-*+][ \t]+)?\{\{[^{}]*\}\}\s*$)"
+)
+"""Where Obsidian and Logseq draw the answer of a query: its code is nobody's words."""
 # OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
@@ -156,7 +160,7 @@ class _Reader:
                 self.close()
             return index + 1
         if (end := self.fences.get(index)) is not None:
-            self._text(line, index, end)
+            self._fence(line, index, end)
         elif (end := self._comment_end(line, index)) is not None:
             if self.start >= 0 and not self.gap and line[:1].isspace():
                 self.last = end
@@ -170,7 +174,7 @@ class _Reader:
                 self.headings[-1] = (*self.headings[-1][:2], name)
             else:
                 self.project = name
-        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line):
+        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or _DRAWN.match(line):
             self.close()
         else:
             self._text(line, index, index)
@@ -201,6 +205,12 @@ class _Reader:
         if end == len(self.lines):
             return index
         return end if not self.lines[end].rpartition("-->")[2].strip() else None
+
+    def _fence(self, line: str, index: int, end: int) -> None:
+        if _DRAWN.match(line):
+            self.close()
+        else:
+            self._text(line, index, end)
 
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)

@@ -68,6 +68,7 @@ _MARK = re.compile(
   | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
   | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t\xa0]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))?)
   | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))
+  | (?P<task>(?:NOW|LATER|DOING|WAITING|DONE|CANCELL?ED)[ ]{{1,4}}(?=[^\W\d_]|[\[#"]))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
   | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{CLOCK}(?:[ ]?[-–][ ]?{CLOCK})?[*_`):]{{0,4}}
@@ -80,6 +81,8 @@ _MARK = re.compile(
     """,
     re.VERBOSE,
 )
+_BOX_OF = {**dict.fromkeys(("NOW", "LATER", "DOING", "WAITING"), " "), "DONE": "x", "CANCELED": "-", "CANCELLED": "-"}
+"""The box that says the same as a keyword of Logseq and Org before a task."""
 _MOST_MARKS = 12
 
 # Words before a colon that are not names: labels, their near misses, and the chair's own commands.
@@ -112,8 +115,8 @@ def parse_spoken(line: str) -> Spoken:
             seen["speaker"] = (found["name"] or found["word"] or found["nickname"]).strip()
         if kind not in {"named", "plain"}:
             mark_at = at
-        if kind in {"bullet", "tick"}:
-            seen["bullet"] = found["box"] or found["late"] or ""
+        if kind in {"bullet", "tick", "task"}:
+            seen["bullet"] = found["box"] or found["late"] or _BOX_OF.get((found["task"] or "").strip(), "")
         else:
             seen[kind] = kind
     speaker, dots = seen.get("speaker", ""), "dots" in seen
@@ -145,7 +148,7 @@ def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
     if kind == "bullet":
         fresh = "bullet" not in seen or bool(found["box"] and not seen["bullet"])
         return fresh and not _SPEAKERS & seen.keys()
-    if kind == "tick":
+    if kind in {"tick", "task"}:
         return seen.get("bullet") == ""
     if kind == "heading":
         return not seen
@@ -159,7 +162,7 @@ class Line:
     Args:
         number: its line in the log, from 1.
         raw: the line verbatim.
-        spoken: the parsed line; None if it is blank, code or a comment.
+        spoken: the parsed line; None if it is blank, code, a comment or a block's property.
     """
 
     number: int
@@ -173,6 +176,8 @@ _CODE_INDENT = 4
 
 _TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
 _UNDER = "    "
+_OF_BLOCK = re.compile(r"\s*+(?:[a-z][\w-]{0,40}::(?:[ \t].*)?|:[A-Z]{1,20}:|CLOCK: \[.*)?")
+"""A line without words, or with what a program notes of a block: Logseq's properties and logbook."""
 
 
 def read_lines(entry: Entry) -> list[Line]:
@@ -192,7 +197,7 @@ def read_lines(entry: Entry) -> list[Line]:
         Line(entry.start_line + index, raw[index], None if hidden else _spoken(said, turn=turn is not None))
         for index, text in enumerate(seen)
         for said in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
-        for hidden in (indented or index in code or not said.strip(),)
+        for hidden in (indented or index in code or _OF_BLOCK.fullmatch(said) is not None,)
     ]
 
 

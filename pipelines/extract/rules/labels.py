@@ -58,7 +58,7 @@ _LABEL = re.compile(
         |preferences?|rules?|polic(?:y|ies)
         |conventions?|guidelines?|constraints?|to[- ]?do'?s?
         |actions?(?:[ -](?:items?|points?|needed|required))?
-        |next[ ](?:steps?|actions?)|follow[- ]?ups?|fixme|reminders?|risks?|warnings?|cautions?|danger|blockers?
+        |next[ ](?:steps?|actions?)|follow[- ]?ups?|fixme|reminders?|risks?|warning|cautions?|danger|blockers?
         |goals?|contacts?|question|open[ ]questions?|how[ -]?to)
      (?!\w)
      (?P<what>(?<=to)[ ](?=\w)[^:：*_\n]{1,60})?
@@ -285,14 +285,19 @@ def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
     if _VOID.fullmatch(text[:300]) or text.startswith("~~") or not any(char.isalpha() for char in text[:300]):
         return True
     if page_section == "questions":
-        return _ANSWERED.search(text) is not None
+        return _ANSWERED.search(text) is not None or _QUOTATION.fullmatch(text) is not None
     if page_section == "contacts" and not (person_of(text) or _REACHED.search(text)):
         return True
     if kind is ItemType.TODO:
         return False
-    return text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
+    is_grade = kind is ItemType.RISK and _GRADE.match(text) is not None
+    return is_grade or text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
 
 
+_GRADE = re.compile(r"(?:none|minimal|low|medium|moderate|high|critical)[*_]{0,3}[ ]?(?:[-–—:;,.(/]|$)", re.IGNORECASE)
+"""How grave a finding of a report is, in a field of that name."""
+_QUOTATION = re.compile(r"[\"“„«].*[\"”»]")
+"""A question that is quoted whole is put to somebody else, as the input of a test."""
 _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
