@@ -11,6 +11,7 @@ import re
 import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pipelines.agents.adopt_days import DIGEST, LOGSEQ, Vault, dated, read_vault
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
@@ -57,6 +58,7 @@ _DREAMING = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
 _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
 """Where OpenClaw keeps its journal, in folders of dates or in none."""
+_LINK = re.compile(r"\]\(([^()\s]{1,300}\.md)\)")
 _STAGE = ".adopting"
 
 
@@ -252,7 +254,7 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     check_places(source, target)
     with _stage_in(target) as stage:
         redactor = load_redactor(stage)
-        taken_out = {piece.target: _put(source, stage, piece, plan.kind, redactor) for piece in plan.pieces}
+        taken_out = {piece.target: _put(source, stage, piece, plan, redactor) for piece in plan.pieces}
         lay_down(stage, resource("memory_template"), settings.timezone)
         if plan.kind in _BY_AGENTS:
             _mark_as_the_agents(stage, now.date().isoformat(), settings.caps.briefing)
@@ -302,15 +304,16 @@ def _stage_in(target: Path) -> Iterator[Path]:
                 target.rmdir()  # fails if it is not empty
 
 
-def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind, redactor: Redactor) -> int:
+def _put(source: Path, stage: Path, piece: CopiedFile, plan: CopyPlan, redactor: Redactor) -> int:
     """Write one file of the new memory without secrets, and count these; it grants others no more than the original."""
     place, secrets = stage / piece.target, 0
     if piece.target.lower().endswith((".md", ".txt")):
         notes = [(path, note_text(source, path)) for path in piece.sources]
-        if kind is NotesKind.OPENCLAW:
+        if plan.kind is NotesKind.OPENCLAW:
             notes = [(path, without_envelopes(text)) for path, text in notes]
         data = joined(place.stem, notes)
-        data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
+        data = data if piece.target.startswith(f"{LOGS}/") else with_items(plan.kind, data.decode()).encode()
+        data = _with_links(data.decode(), piece, plan).encode() if piece.target == BRIEFING else data
         data, found = redactor.redact_bytes(data)
         secrets = len(found)
     else:
@@ -321,6 +324,13 @@ def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind, redactor
         place.write_bytes(data)
         place.chmod((source / piece.sources[0]).stat().st_mode & 0o666 | 0o600)
     return secrets
+
+
+def _with_links(text: str, briefing: CopiedFile, plan: CopyPlan) -> str:
+    """Return a MEMORY.md whose links lead to where its notes went."""
+    beside = briefing.sources[0].rpartition("/")[0]
+    places = {os.path.relpath(path, beside or "."): piece.target for piece in plan.pieces for path in piece.sources}
+    return _LINK.sub(lambda found: f"]({places.get(unquote(found[1]), found[1])})", text)
 
 
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:

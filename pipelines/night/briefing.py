@@ -111,7 +111,8 @@ def with_briefing(
 
 def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
     """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
-    pages = {_page_of(line) for line in under(document, section.title)} - {""}
+    theirs = (line for _, line in document.body) if section.title == _ELSEWHERE else under(document, section.title)
+    pages = {_page_of(line) for line in theirs} - {""}
     rows = (row for row in map(words_of, section.rows) if _page_of(row) not in pages)
     return [row for row in rows if not is_vetoed(section.title, row, (), vetoed)]
 
@@ -223,13 +224,21 @@ def _counted(document: Document) -> Counter[ItemType]:
 
 
 def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
-    """Return a row for each area and resource, with what it holds: areas first, the fullest first."""
-    rows = []
+    """Return a row for each area and resource, with what it holds: areas first, the fullest first.
+
+    Notes without items come last, with how they describe themselves; many that do not are one row.
+    """
+    rows, plain = [], []
     for path, document in documents.items():
-        if document.kind in {Kind.AREA, Kind.RESOURCE}:
-            counts = _counted(document)
-            held = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
-            if held or document.kind is Kind.RESOURCE:
-                key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), path)
-                rows.append((key, f"- [{document.title}]({path}){': ' if held else ''}{held}"))
-    return [row for _, row in sorted(rows)]
+        if document.kind not in {Kind.AREA, Kind.RESOURCE}:
+            continue
+        counts = _counted(document)
+        told = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
+        if not told and document.kind is Kind.AREA:
+            continue
+        told = told or _short(document.front.get("description"))
+        is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
+        key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), not is_project, path)
+        (rows if told else plain).append((key, f"- [{document.title}]({path}){': ' if told else ''}{told}"))
+    last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
+    return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])

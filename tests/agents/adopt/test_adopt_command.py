@@ -106,6 +106,20 @@ def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
     assert len(adoption.memory.read("MEMORY.md")) < 1000
 
 
+def test_the_briefing_leads_to_where_notes_went(adoption: Adoption) -> None:
+    claude_code(adoption.old)
+    notes = {f"memory/n{number:02}.md": f"# Note {number}\n\nBody.\n" for number in range(12)}
+    told = "---\nname: Focus\ndescription: the press is repaired first\ntype: project\n---\n\nThe press.\n"
+    lay(adoption.old, {**notes, "memory/z.md": told, "memory/MEMORY.md": "# Index\n\n- [One](n01.md): the first\n"})
+    adoption.adopt("--yes")
+    adoption.memory.curate("run", *NIGHT)
+    briefing = adoption.memory.read("MEMORY.md")
+    assert "- [One](Resources/n01.md): the first" in briefing
+    assert "(Resources/z.md): the press is repaired first" in briefing
+    assert "notes under Resources/: search finds them" in briefing
+    assert "n02" not in briefing
+
+
 def test_notes_of_windows_become_utf8(adoption: Adoption) -> None:
     openclaw(adoption.old)
     days = {
