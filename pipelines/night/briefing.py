@@ -228,7 +228,7 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
 
     Notes without items come last, with how they describe themselves; many that do not are one row.
     """
-    rows, plain = [], []
+    rows, plain = list[tuple[tuple[object, ...], str]](), list[tuple[tuple[object, ...], str]]()
     for path, document in documents.items():
         if document.kind not in {Kind.AREA, Kind.RESOURCE}:
             continue

@@ -180,7 +180,7 @@ def trust_label(item: Item) -> str:
     """Return whose word an item is, in a few words."""
     return {
         Trust.OWNER: "the owner's word",
-        Trust.SELF: "the agent's own word",
+        Trust.SELF: "a line of the journal, or the agent's word",
         Trust.EXTERNAL: "from a source that the agent read",
         Trust.UNTRUSTED: "from an untrusted source",
     }[item.trust]

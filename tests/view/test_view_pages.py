@@ -60,7 +60,7 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     page = browser.get("/")
     night = section(page, "Last night")
     assert "Wednesday, 18 March 2026" in page
-    assert "Your agents wrote 3 lines. 1 became an item, 1 was closed, 1 was not understood." in words(page)
+    assert "The logs brought 3 new lines. 1 became an item, 1 was closed, 1 was not understood." in words(page)
     assert "Last night changed 2 things" in night
     assert re.search(r"~ The gate weighs 40 45 kg\. Fact · replaced · Kestrel .*, line 3.*Correction: ", night)
     assert re.search(r"✓ Oil the hinge Todo · done · Kestrel", night)
