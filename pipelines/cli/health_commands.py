@@ -42,6 +42,7 @@ from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
+from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import not_reached, push_state
 from pipelines.store.trees import read_version
@@ -125,7 +126,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     size = briefing.size if briefing else 0
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
     left, gone = left_out(root), left_out(root, MISSING)
-    warnings = [*settings.ignored_note, *map(str, snapshot.warnings)]
+    warnings = [*settings.ignored_note, *map(str, without_secret_files(snapshot).warnings)]
     warnings += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
     if told := len(left) - len(gone):
         warnings.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
-from pipelines.store.layout import PRIVATE, SESSIONS
+from pipelines.store.layout import PRIVATE, SESSIONS, Kind
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
@@ -71,12 +71,16 @@ def secrets_in(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool = T
 
 
 def without_secret_files(snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
+    """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them.
+
+    It leaves something pending, but for a note under Resources without items: no night writes it, so it is only named.
+    """
     redactor, documents, warnings = load_redactor(snapshot.root), dict(snapshot.documents), list(snapshot.warnings)
     for path, document in snapshot.documents.items():
         if spans := redactor.find(data := document.text.encode()):
             why = held_because(locate(redactor, data, spans))
-            warnings.append(FileWarning(path, why, pending=True))
+            pending = document.kind is not Kind.RESOURCE or bool(document.held)
+            warnings.append(FileWarning(path, why, pending=pending))
             del documents[path]
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
 

@@ -80,7 +80,13 @@ def test_a_night_leaves_a_value_nowhere_and_a_sentence_without_its_value_is_no_i
     memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{text}")
     memory.write("Areas/notes.md", f"# Notes\n\nI typed {VALUE} today.\n")
     memory.curate("index")
+    memory.write("Resources/log-in.md", f"# Log in\n\nWith {VALUE}.\n")
     memory.curate("run", *NOW, exits=1)  # the person's own document is named, and left alone
+    memory.write("Areas/notes.md", "# Notes\n\nI typed it today.\n")
+    assert "Resources/log-in.md contains 1 secret" in memory.curate("run", *NOW)
+    assert "Resources/log-in.md contains 1 secret" in memory.curate("status", *NOW)
+    memory.write("Areas/notes.md", f"# Notes\n\nI typed {VALUE} today.\n")
+    (memory.root / "Resources/log-in.md").unlink()
     for file in memory.root.rglob("*"):
         if file.is_file() and file.name != "notes.md":
             assert VALUE.encode() not in file.read_bytes(), file
