@@ -80,6 +80,7 @@ _DRAWN = re.compile(
     r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)\s*$|(?:[-*+][ \t]+)?\{\{[^{}]*\}\}\s*$)"
 )
 """Where Obsidian and Logseq draw the answer of a query: its code is nobody's words."""
+_QUERY = "#+BEGIN_QUERY"
 # OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
@@ -162,7 +163,7 @@ class _Reader:
         if (end := self.fences.get(index)) is not None:
             self._fence(line, index, end)
         elif (end := self._comment_end(line, index)) is not None:
-            if self.start >= 0 and not self.gap and line[:1].isspace():
+            if self.start >= 0 and not self.gap and line[:1].isspace() and _QUERY not in line:
                 self.last = end
             else:
                 self.close()
@@ -194,17 +195,18 @@ class _Reader:
         self.headings.append((level, title, _name_in(named["name"]) if named else ""))
 
     def _comment_end(self, line: str, index: int) -> int | None:
-        if not line.lstrip().startswith("<!--"):
+        is_query = _QUERY in line
+        if not (is_query or line.lstrip().startswith("<!--")):
             return None
         generated = _GENERATED.match(line)
-        mark = f"<!-- {generated[1]}:end -->" if generated else "-->"
+        mark = "#+END_QUERY" if is_query else f"<!-- {generated[1]}:end -->" if generated else "-->"
         if self.ends.get(mark, -1) < index:
             closing = (end for end in range(index, len(self.lines)) if mark in self.lines[end])
             self.ends[mark] = next(closing, len(self.lines))
         end = self.ends[mark]
         if end == len(self.lines):
             return index
-        return end if not self.lines[end].rpartition("-->")[2].strip() else None
+        return end if not self.lines[end].rpartition(mark)[2].strip() else None
 
     def _fence(self, line: str, index: int, end: int) -> None:
         if _DRAWN.match(line):
