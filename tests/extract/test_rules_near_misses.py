@@ -43,6 +43,7 @@ def texts(text: str) -> list[str]:
         pytest.param("**Risk:** Low — a compliance officer would notice.", id="how grave a finding is"),
         pytest.param("- Warnings: trusted_proxies_missing (N/A)", id="what a scan printed"),
         pytest.param('1. **Question:** "What is the admin password?"', id="a quoted question"),
+        pytest.param("- ✅ Rules: six quick templates", id="a ticked list of what was seen"),
         pytest.param("```tasks\n- TODO close the gate\n```", id="a query"),
         pytest.param("Decision: not yet decided", id="not yet decided"),
         pytest.param("Decision: TBD", id="to be decided"),
