@@ -28,7 +28,7 @@ from pipelines.store.item import (
 )
 from pipelines.store.layout import Kind, day_of_log, is_log, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
-from pipelines.store.markdown import Heading, body_lines, headings_among, without_spans
+from pipelines.store.markdown import Heading, body_lines, headings_among, is_drawn, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
 
@@ -66,6 +66,8 @@ _SPEAKER = re.compile(
     r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
 )
 _BLANKS = re.compile(r"\s*")
+_WORD = re.compile(r"\w")
+_ONLY_LINK = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+!?\[(?:\[[^\[\]]+\]|[^\[\]]*\]\([^()]*\)$)\]?")
 _SENTENCE_END = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 
@@ -129,7 +131,7 @@ def read_units(path: str, text: str, ledger: Mapping[str, str] | None = None) ->
         ledger: the rows of a document's items by id.
     """
     if not is_log(path):
-        return tuple(unit for unit in _document_units(path, text, ledger) if unit.text)
+        return tuple(unit for unit in _document_units(path, text, ledger) if _WORD.search(unit.text))
     day = day_of_log(path) or (found[0] if (found := DAY.search(path.rpartition("/")[2])) else "")
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
@@ -143,7 +145,7 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
     for block in split_blocks(entry.text.split("\n")):
         unit = _prose(base, block)
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
-        if unit.text:
+        if _WORD.search(unit.text):
             trust, _ = provenance.word(entry, block.start_line - 1, block.text, decides=True)
             yield unit._replace(
                 start_line=above + block.start_line,
@@ -323,7 +325,7 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
         if group and (hidden or closes or _begins(lines, group, number)):
             yield tuple(one.title for one in above), group, False
             group = []
-        if hidden and not lines[hidden[0]].lstrip().startswith(("<!--", "<<<<<<<")):
+        if hidden and not (lines[hidden[0]].lstrip().startswith(("<!--", "<<<<<<<")) or is_drawn(lines[hidden[0]])):
             yield tuple(one.title for one in above), hidden, True
         if heading is not None:
             above = (*(one for one in above if one.level < heading.level), heading)
@@ -334,6 +336,8 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
 def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
     """Return whether a line starts a new block rather than continuing the one above."""
     first, line = lines[group[0]], lines[number]
+    if _ONLY_LINK.fullmatch(line.rstrip()) and _ONLY_LINK.fullmatch(first.rstrip()):  # a list of links leads on
+        return False
     if _TABLE.match(line) or _TABLE.match(first):
         return not (_TABLE.match(line) and _TABLE.match(first))
     if listed := _LISTED.match(line):

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import unicodedata
 from contextlib import closing
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
@@ -23,7 +24,7 @@ OPEN, CLOSE = "\x01", "\x02"
 """Surround a matched word; they are not in any text, because control characters are removed."""
 _BETWEEN = "\x03"
 
-WIDTH = 240
+WIDTH = 320
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
 _OF_EVIDENCE = ("path", "start_line", "end_line", "date", "text", "trust")
@@ -137,7 +138,7 @@ _SHOWN = f"""
 
 
 def snippets(query: str, texts: Sequence[str]) -> list[str]:
-    """Return each text as one line of some 240 characters around its first match, with matched words marked.
+    """Return each text as one line of some 320 characters where most matched words stand, with these marked.
 
     The tokenizer of the index decides which words matched. Control characters are removed: a log must not control a
     terminal.
@@ -165,10 +166,15 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
     return marked
 
 
+_MARKED = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
+
+
 def _cut(text: str) -> str:
     if len(text) <= WIDTH:
         return text
-    first = max(text.find(OPEN), 0)
+    marked = [(found.start(), found[0].casefold()) for found in _MARKED.finditer(text)]
+    near = [(len({word for at, word in marked if 0 <= at - begin < WIDTH * 2 // 3}), begin) for begin, _ in marked]
+    first = max(near, key=itemgetter(0), default=(0, 0))[1]
     start = max(0, min(first - WIDTH // 3, len(text) - WIDTH))
     # Start and end at a blank if the script has them. Starting earlier would lose the end.
     start = text.find(" ", start - 1, start + 30) + 1 or start if start else 0

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.store.markdown import conflicts, fence_ends, fenced
+from pipelines.store.markdown import conflicts, fence_ends, fenced, is_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,10 +76,6 @@ _SAYING = re.compile(
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
-_DRAWN = re.compile(
-    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)\s*$|(?:[-*+][ \t]+)?\{\{[^{}]*\}\}\s*$)"
-)
-"""Where Obsidian and Logseq draw the answer of a query: its code is nobody's words."""
 _QUERY = "#+BEGIN_QUERY"
 # OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
@@ -175,7 +171,7 @@ class _Reader:
                 self.headings[-1] = (*self.headings[-1][:2], name)
             else:
                 self.project = name
-        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or _DRAWN.match(line):
+        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or is_drawn(line):
             self.close()
         else:
             self._text(line, index, index)
@@ -209,7 +205,7 @@ class _Reader:
         return end if not self.lines[end].rpartition(mark)[2].strip() else None
 
     def _fence(self, line: str, index: int, end: int) -> None:
-        if _DRAWN.match(line):
+        if is_drawn(line):
             self.close()
         else:
             self._text(line, index, end)

@@ -74,6 +74,16 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
 
 
+_DRAWN = re.compile(
+    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)\s*$|(?:[-*+][ \t]+)?\{\{[^{}]*\}\}\s*$)"
+)
+
+
+def is_drawn(line: str) -> bool:
+    """Whether a line begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
+    return _DRAWN.match(line) is not None
+
+
 _BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _CODE_INDENT = 4
 

@@ -37,6 +37,13 @@ def test_tables_and_code_fences_are_whole() -> None:
     assert all(block.headings == () for block in blocks(text))
 
 
+def test_a_query_is_no_text_and_a_list_of_links_is_one_block() -> None:
+    assert places("before\n\n```dataview\nTABLE file\n```\nafter\n") == [(1, 1), (6, 6)]
+    assert places("- [[Method]]\n- [One](a.md)\n- ![[b.png]]\n- [[Kiln]] burns gas\n- [[Eve]]\n") == [
+        (1, 3), (4, 4), (5, 5),
+    ]  # fmt: skip
+
+
 def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     sentence = "The quick brown fox jumps over the lazy dog again. "
     text = f"intro\n\n{sentence * 200}\n"

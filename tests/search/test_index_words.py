@@ -110,3 +110,9 @@ def test_a_word_is_found_and_marked_however_it_is_spelled(
         assert all(OPEN in snippet for snippet in snippets(query, [hit.text for hit in hits]))
     run_cli(["search", query, "--memory", str(root)])
     assert ("Nothing was found" in capsys.readouterr().out) == (not pages)
+
+
+def test_a_long_text_is_shown_where_most_words_of_the_question_stand() -> None:
+    text = f"A method is a method. {'Nothing is said here. ' * 30}He settled on the method of Ada for the review."
+    (shown,) = snippets("which method did he settle on for the review", [text])
+    assert "Ada" in shown
