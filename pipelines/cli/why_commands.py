@@ -96,5 +96,6 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
         say(*(f"  {safe(sentence.text)}" for sentence in one.sentences))
     if not (found or as_json):
         days = since if since == until else f"{since} to {until}"
-        say(f"There is no episode for {days}{f' about {project}' if project else ''}. `curate run` writes them.")
+        about = f" about {project}" if project else ""
+        say(f"There is no episode for {days}{about}. A run writes one for each day that left an item.")
     return 0

@@ -77,7 +77,7 @@ def test_what_a_person_changed_is_told(told: Memory) -> None:
 
 def test_days_without_an_episode_say_so(told: Memory) -> None:
     assert "There is no episode for 2026-03-01 to 2026-03-15." not in told.curate("recap", "2026-03")
-    assert told.curate("recap", "2026-01").startswith("There is no episode for 2026-01-01 to 2026-01-31. `curate run`")
+    assert told.curate("recap", "2026-01").startswith("There is no episode for 2026-01-01 to 2026-01-31. A run")
     assert "is not a day" in told.curate("recap", "soon", exits=2)
     assert told.curate("recap", "2026-01", "--json") == "[]\n"
 
