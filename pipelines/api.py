@@ -180,7 +180,7 @@ class Memory:
 
         Args:
             text: what happened; folded to one line.
-            project: the project that it belongs to.
+            project: the project that it belongs to; without it, the one that the process's folder belongs to.
             now: the moment, with a zone; without it, the clock's.
 
         Raises:
@@ -189,6 +189,7 @@ class Memory:
             NotWritable, BadFile: the log cannot be written, and is as it was.
         """
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
+        from pipelines.queries.startup.own_project import project_of_line  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line, misspelled_project  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
@@ -203,12 +204,13 @@ class Memory:
         settings = load_settings(self.root)
         when = moment(now.isoformat() if now else None, settings)
         day = day_of(when, settings)
-        said = log_line(f"{when:%H:%M}", _one_line(without_private(text)), _one_line(project))
+        project = _one_line(project_of_line(str(self.root), text, project))
+        said = log_line(f"{when:%H:%M}", _one_line(without_private(text)), project)
         line = load_redactor(self.root).redact(said)
         path = append_line(self.root, day, line.text)
         redacted = format_found(line.found) if line.found else ""
         number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text.split("\n")[0])
-        hint = misspelled_project(self.root, _one_line(project))
+        hint = misspelled_project(self.root, project)
         return Written(path, number, line.text, day, redacted, hint)
 
     def recap(self, when: str = "", *, project: str = "") -> list[Episode]:

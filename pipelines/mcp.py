@@ -218,6 +218,7 @@ def _one_of(words: str) -> Json:
 
 
 _PROJECT = _text(0, _MOST_NAME, "A project's title, or empty.")
+_OWN_PROJECT = _text(0, _MOST_NAME, "A project's title; empty for that of your working directory.")
 _DAY = _text(0, 40, "A day: YYYY-MM-DD, yesterday, last week; empty for no limit.")
 _LINE = _whole(1, 1_000_000_000)
 _NAMED = _text(1, _MOST_NAME, "Its id or the first characters of it, or words that only it contains.")
@@ -259,7 +260,7 @@ _SEARCHES = {
     "before": _DAY, "source": _SOURCE,
 }  # fmt: skip
 _CONTEXTS = {
-    "project": _PROJECT,
+    "project": _OWN_PROJECT,
     "budget": _whole(*_BUDGETS) | {"description": "Most tokens to return."},
 }
 TOOLS: Final = (
@@ -270,7 +271,7 @@ TOOLS: Final = (
     _shown(Tools.memory_why, _WHY, _READS, {"item": _text(1, _MOST_ID, "An item's id.")}),
     _shown(Tools.memory_context, _CONTEXT, _READS, _CONTEXTS),
     _shown(Tools.memory_recap, _RECAP, _READS, {"when": _text(0, _MOST_NAME, _WHEN), "project": _PROJECT}),
-    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _PROJECT}),
+    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _OWN_PROJECT}),
     _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
     _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),
     _shown(

@@ -13,6 +13,7 @@ from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.startup.kept import keep_clock
+from pipelines.queries.startup.own_project import project_of_folder, project_of_line, working_directory
 from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
@@ -27,7 +28,7 @@ MAX_BYTES: Final = 1024 * 1024
 
 @click.command(cls=TextCommand)
 @click.argument("text", nargs=-1, required=True)
-@project_option("The project that the line belongs to.")
+@project_option("The project that the line belongs to (default: that of the working directory).")
 @with_memory
 def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     """Append `- HH:MM TEXT` to today's log; if TEXT is `-`, read it from standard input.
@@ -39,6 +40,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     given = _standard_input() if text == ("-",) else " ".join(text)
     if not given.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
+    project = project_of_line(str(root), given, project)
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
     path = append_line(root, day_of(when, settings), line.text)
     for written in line.text.split("\n"):
@@ -71,9 +73,9 @@ def _standard_input() -> str:
 def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
-    Without --document it goes where a run would file it. The change is committed at once. If an item already has the
-    same words, it is confirmed as your word. Items that say nearly the same are shown, each with the command that puts
-    yours in its place.
+    Without --document it goes to the project of the working directory, or where a run would file it. The change is
+    committed at once. If an item already has the same words, it is confirmed as your word. Items that say nearly the
+    same are shown, each with the command that puts yours in its place.
     """
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
     from pipelines.night.manual import ManualChange, change_by_hand, file_own_item  # noqa: PLC0415  as above
@@ -84,7 +86,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
     if not sentence:
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
-        path = ""
+        path = project_of_folder(str(root), direct.documents, working_directory())
         if document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)

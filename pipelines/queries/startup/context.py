@@ -5,10 +5,8 @@ Its last line is the memory's health: a night that did not happen, or did not en
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError
@@ -20,13 +18,13 @@ from pipelines.queries.startup.listed import (
     date_of,
     items_of,
     open_entries,
-    page_name,
     pair_entries,
     ranks_of,
     short_ids,
     told_above,
     work_entries,
 )
+from pipelines.queries.startup.own_project import page_name, project_of_folder
 from pipelines.queries.startup.read import (
     Snippet,
     document_entries,
@@ -63,6 +61,7 @@ from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     Keep = Callable[[list[Snippet], int], tuple[list[Snippet], int]]
 
@@ -398,38 +397,12 @@ def project_path(root: Path, documents: Mapping[str, Document], named: str, fold
         folder: the session's working directory, as for `project_of_folder`.
     """
     if not named:
-        return project_of_folder(root, documents, folder), ""
+        return project_of_folder(str(root), documents, folder), ""
     pages = sorted(_of_sessions(documents), key=lambda one: one.kind is not Kind.PROJECT)
     found = [one.path for one in pages if slug(page_name(one.path)) == slug(page_name(named)) and "/" in one.path]
     found += [one.path for one in pages if slug(one.title) == slug(named) and "/" in one.path]
     known = ", ".join([page_name(one.path) for one in pages if one.kind is Kind.PROJECT][:20]) or "none yet"
     return (found[0], "") if found else ("", f"There is no project {named}; there are: {known}.")
-
-
-def project_of_folder(root: Path, paths: Iterable[str], folder: str) -> str:
-    """Return the path of the project's document that a working directory belongs to, or an empty string.
-
-    The folder's own name is looked for, then that of each folder above it, then those of its repository, which may be
-    a work tree or a clone of another name.
-    """
-    there, top = _projects(paths), ""
-    if not there or f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/"):
-        return ""
-    for one in (Path(folder), *Path(folder).parents) if folder else ():
-        if path := there.get(slug(one.name)) if one.name else "":
-            return path
-        top = top or (str(one) if os.path.lexists(one / ".git") else "")
-    if top:
-        from pipelines.store.work_trees import repository_of
-
-        main, remote = repository_of(top) or ("", "")
-        return there.get(slug(page_name(main))) or there.get(slug(page_name(remote)), "")
-    return ""
-
-
-def _projects(paths: Iterable[str]) -> dict[str, str]:
-    """Return the paths of projects by the slug of their file's name."""
-    return {slug(page_name(path)): path for path in sorted(paths) if path.startswith("Projects/")}
 
 
 def _last_run(root: Path, now: datetime) -> str:

@@ -22,6 +22,7 @@ from pipelines.queries.startup.kept import (
     kept_page,
     units,
 )
+from pipelines.queries.startup.own_project import project_of_line, working_directory
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.whole_lines import append_whole
 
@@ -61,7 +62,7 @@ def find_root(named: str) -> str:
     One whose path is not UTF-8 is none: the verb proper says so.
     """
     named = named or os.environ.get("CURATE_MEMORY", "")
-    folder = os.path.abspath(os.path.expanduser(named)) if named else _here()
+    folder = os.path.abspath(os.path.expanduser(named)) if named else working_directory()
     while folder and not os.path.isfile(f"{folder}/curate.toml"):
         if os.path.isfile(f"{folder}/curate-notes.toml"):
             from pathlib import Path
@@ -74,14 +75,6 @@ def find_root(named: str) -> str:
             return ""
         folder = os.path.dirname(folder)
     return folder if folder.encode(errors="replace").decode() == folder else ""
-
-
-def _here() -> str:
-    """Return the working directory, or an empty string where it was deleted."""
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return ""
 
 
 def print_context(root: str, form: str, budget: int, project: str, when: datetime | None = None) -> None:
@@ -97,7 +90,7 @@ def print_context(root: str, form: str, budget: int, project: str, when: datetim
     session, text = "", "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
     try:
         event = hook_event() if form in HOOKS else {}
-        folder, session = event.get("cwd", "") or _here(), event.get("session_id", "")
+        folder, session = event.get("cwd", "") or working_directory(), event.get("session_id", "")
         if root:
             asked = {"budget": budget, "project": project, "folder": folder}
             text = session_start(root, form, asked, when)
@@ -197,16 +190,18 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
 
     Args:
         text: what happened.
-        project: the project that it belongs to, or empty.
+        project: the project that it belongs to, or empty to go by the working directory.
         memory: the memory that was named, or empty.
     """
-    said = f"{text}\n{project}"
-    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
-    is_plain = text.isprintable() and project.isprintable() and not any(sign in said for sign in ("  ", "<", "[", "]"))
-    if not is_plain or not text.strip() or text.lstrip()[0] in "*+•" or os.isatty(1):
+    if not text.strip() or text.lstrip()[0] in "*+•" or os.isatty(1):
         return None
     root = find_root(memory)
     if not root:
+        return None
+    project = project_of_line(root, text, project)
+    said = f"{text}\n{project}"
+    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
+    if not (text.isprintable() and project.isprintable()) or any(sign in said for sign in ("  ", "<", "[", "]")):
         return None
     try:
         day, clock = day_and_time(root, time.time())

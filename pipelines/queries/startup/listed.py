@@ -11,6 +11,7 @@ from math import log
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from pipelines.queries.startup.own_project import page_name
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
 from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_under
@@ -294,11 +295,6 @@ def _said(item: Item, page: str = "") -> str:
 def words_of(item: Item) -> str:
     """Return an item's words as its page has them, with whose word it is, and without the day on which it is due."""
     return stated_due(written_words(item))[0].rstrip()
-
-
-def page_name(path: str) -> str:
-    """Return the name of a page: that of its file."""
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def date_of(item: Item) -> str:

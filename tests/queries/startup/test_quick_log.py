@@ -155,3 +155,28 @@ def test_nothing_heavy_is_imported(memory: Memory, *, before: bool) -> None:
     done = subprocess.run([sys.executable, "-S", "-c", probe, *command], capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"
     assert "we ship" in memory.read(f"Logs/{OpenMemory(memory.root).today()}.md")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("src/Blue Whale/api", "blue-whale"), ("Zoë", "zoë"), ("src", ""), ("ada/blue_whale", ""), ("memory/alpha", "")],
+)
+def test_the_folder_names_the_project_if_the_memory_knows_it(
+    both: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, name: str
+) -> None:
+    for page in ("alpha", "blue-whale", "zoë"):
+        both.write(f"Projects/{page}.md", "")
+    monkeypatch.setenv("HOME", str(tmp_path / "ada/blue_whale"))  # a home folder is no project
+    here = both.root if folder.startswith("memory") else tmp_path
+    (here / folder).mkdir(parents=True)
+    monkeypatch.chdir(here / folder)
+    for words, project, mark in (("hello", "", name), ("hello", "Ada", "Ada"), ("[project: Ada] hello", "", "")):
+        line = f"- 20:30 {f'[project: {mark}] ' if mark else ''}{words}\n"
+        command = ["log", words, *(["--project", project] if project else [])]
+        assert start._answer(["--memory", str(both.root), *command]) == (None if "[" in words else 0)
+        both.curate(*command, "--now", NOON.isoformat())
+        OpenMemory(both.root).log(words, project=project, now=NOON)
+        assert set(written(both)["2026-03-17.md"].decode().splitlines(keepends=True)[2:]) == {line}
+    said = both.curate("add", "fact", "The hull is blue", "--now", NOON.isoformat())
+    assert (f"Projects/{name}.md" in said) is bool(name)
+    assert "Projects/alpha.md" in both.curate("add", "fact", "The hull is red", "--project", "alpha")

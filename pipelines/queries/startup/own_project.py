@@ -1,0 +1,75 @@
+"""The project of a working directory: what a session that starts there is shown, and where what is logged belongs."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def project_of_folder(root: str, paths: Iterable[str], folder: str) -> str:
+    """Return the path of the project's document that a working directory belongs to, or an empty string.
+
+    The folder's own name is looked for, then that of each folder above it, then those of its repository, which may be
+    a work tree or a clone of another name. The memory's own folder belongs to none, and neither does the home folder.
+
+    Args:
+        root: the memory.
+        paths: its documents.
+        folder: the working directory, or an empty string.
+    """
+    there = {_key(page_name(path)): path for path in sorted(paths) if path.startswith("Projects/")}
+    here, top, home = folder.rstrip("/"), "", os.path.expanduser("~")
+    if not there or f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/"):
+        return ""
+    while here != home and (name := os.path.basename(here)):
+        if path := there.get(_key(name)):
+            return path
+        top = top or (here if os.path.lexists(f"{here}/.git") else "")
+        here = os.path.dirname(here)
+    if top:
+        from pipelines.store.work_trees import repository_of
+
+        main, remote = repository_of(top) or ("", "")
+        return there.get(_key(page_name(main))) or there.get(_key(page_name(remote)), "")
+    return ""
+
+
+def project_of_line(root: str, text: str, named: str) -> str:
+    """Return the name of the project that a logged line belongs to: the one named, else the working directory's.
+
+    A line that names a project itself belongs to no other.
+    """
+    if named.strip() or "[project:" in text.lower():
+        return named
+    pages = [
+        f"{os.path.relpath(above, root)}/{name}"
+        for above, _, names in os.walk(f"{root}/Projects")
+        for name in names
+        if name.endswith(".md") and name.isprintable()
+    ]
+    return page_name(project_of_folder(root, pages, working_directory()))
+
+
+def working_directory() -> str:
+    """Return the working directory, or an empty string where it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
+def page_name(path: str) -> str:
+    """Return the name of a page: that of its file."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+def _key(name: str) -> str:
+    """Return a name's slug; of a plain one it is made here, since a line that is logged waits for no import."""
+    if name.isascii():
+        return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+    from pipelines.store.layout import slug
+
+    return slug(name)
