@@ -158,13 +158,3 @@ def is_call(words: Sequence[str], verb: Sequence[str]) -> bool:
     program, rest = words[:at], list(words[at + 1 :])
     curate = (len(program) == 1 and Path(program[0]).name == "curate") or tuple(program[-2:]) == _MODULE
     return curate and all(word in rest for word in verb[1:]) and "--memory" in rest[:-1]
-
-
-def is_line(line: object, verb: Sequence[str]) -> bool:
-    """Whether a value in somebody's settings is such a call, written for a shell."""
-    if not isinstance(line, str):
-        return False
-    try:
-        return is_call(shlex.split(line), verb)
-    except ValueError:
-        return False

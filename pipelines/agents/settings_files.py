@@ -9,7 +9,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from pipelines.agents.install_plan import MCP, NAME, Program, is_call, is_line
+from pipelines.agents.install_plan import MCP, NAME, Program, is_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -139,70 +139,59 @@ def value_at(settings: Settings, path: Sequence[str]) -> object | None:
     return value
 
 
-def drop_at(settings: Settings, path: Sequence[str]) -> None:
-    """Remove the value at a path, and each table that becomes empty."""
-    tables = [settings]
-    for key in path[:-1]:
-        tables.append(tables[-1][key])
-    for table, key in zip(reversed(tables), reversed(path), strict=True):
-        del table[key]
-        if table:
-            return
-
-
-def calls_in(settings: object, verb: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the words of each of our calls in settings, wherever it stands."""
-    if isinstance(settings, dict):
-        command, args = settings.get("command"), settings.get("args")
-        if isinstance(command, str):
-            with contextlib.suppress(ValueError):
-                words = [command, *map(str, args)] if isinstance(args, list) else shlex.split(command)
-                if is_call(words, verb):
-                    yield words
+def our_calls(settings: object, *verbs: Sequence[str]) -> Iterator[tuple[Settings, list[str]]]:
+    """Yield each entry of settings that is a call of ours with one of the verbs, wherever it stands, and its words."""
+    if isinstance(settings, dict) and any(is_call(_words(settings), verb) for verb in verbs):
+        yield settings, _words(settings)
     for one in settings.values() if isinstance(settings, dict) else settings if isinstance(settings, list) else ():
-        yield from calls_in(one, verb)
+        yield from our_calls(one, *verbs)
 
 
-# The MCP server is one entry in an agent's settings, under its own name.
+def _words(entry: Settings) -> list[str]:
+    """Return the words of the command in an entry, which are a list or a line for a shell."""
+    command, args = entry.get("command"), entry.get("args")
+    with contextlib.suppress(ValueError):
+        if isinstance(command, str):
+            return [command, *map(str, args)] if isinstance(args, list) else shlex.split(command)
+    return []
+
+
+def remove_calls(
+    settings: Settings, key: str, verbs: Sequence[Sequence[str]], head: Mapping[str, Any] | None = None
+) -> None:
+    """Remove our calls below a key and whatever becomes empty, as does a file with nothing left but `head`."""
+    if _emptied(settings.get(key), [entry for entry, _ in our_calls(settings.get(key), *verbs)]):
+        del settings[key]
+    if head and settings == head:
+        settings.clear()
+
+
+def _emptied(value: Any, gone: Sequence[Settings]) -> bool:  # noqa: ANN401  whatever settings hold
+    """Remove entries from what holds them; return whether that leaves nothing but a matcher."""
+    if not isinstance(value, (dict, list)):
+        return False
+    rows = list(value.items() if isinstance(value, dict) else enumerate(value))
+    left_out = [key for key, one in rows if any(one is other for other in gone) or _emptied(one, gone)]
+    for key in reversed(left_out):
+        del value[key]
+    return bool(left_out) and not (value.keys() - {"matcher"} if isinstance(value, dict) else value)
 
 
 def add_server(
     settings: Settings, path: Sequence[str], program: Program, more: Mapping[str, Any] | None = None
 ) -> None:
-    """Add the server to the table at `path`; what a person added to its entry stays.
+    """Add the MCP server, an entry under its own name, to the table at `path`; what a person added to it stays.
 
     Raises:
         CannotEdit: another server has the name, or a value on the path is not a table.
     """
     servers = table_at(settings, path)
-    found = servers.get(NAME)
-    if found is not None and not is_ours(found):
+    found = servers.setdefault(NAME, dict(more or {}))
+    if found != (more or {}) and not (isinstance(found, dict) and is_call(_words(found), MCP)):
         raise CannotEdit(f"has another MCP server called {NAME} (`{'.'.join((*path, NAME))}`)")
-    entry = {"command": program.words[0], "args": program.arguments(MCP)}
-    if found is None:
-        servers[NAME] = {**(more or {}), **entry}
-        return
-    for key, value in entry.items():
+    for key, value in {"command": program.words[0], "args": program.arguments(MCP)}.items():
         if found.get(key) != value:
-            found[key] = value
-
-
-def remove_server(settings: Settings, path: Sequence[str]) -> None:
-    """Remove the server and whatever becomes empty; a server that is not ours stays."""
-    if is_ours(value_at(settings, (*path, NAME))):
-        drop_at(settings, (*path, NAME))
-
-
-def is_ours(entry: object) -> bool:
-    """Whether an entry starts `curate mcp`, at any path."""
-    if not isinstance(entry, dict):
-        return False
-    words = [entry.get("command"), *(entry.get("args") or [])]
-    return all(isinstance(word, str) for word in words) and is_call(words, MCP)
-
-
-# Hooks are lists of commands under the name of an event. Claude Code, Codex and Gemini CLI put them into groups that
-# share a matcher; Cursor lists them directly, in a file that begins with its version.
+            servers[NAME][key] = value  # tomlkit puts its own kind of table there
 
 
 def add_hooks(
@@ -214,6 +203,9 @@ def add_hooks(
     grouped: bool = True,
 ) -> None:
     """Add each hook once; one that is there already is renewed in place, and other people's are left alone.
+
+    Hooks are lists of commands under the name of an event. Claude Code, Codex and Gemini CLI put them into groups that
+    share a matcher; Cursor lists them directly, in a file that begins with its version.
 
     Args:
         settings: what the file holds.
@@ -228,48 +220,18 @@ def add_hooks(
     for key, value in (head or {}).items():
         settings.setdefault(key, value)
     for event, verb, matcher, more in hooks:
-        if _one_hook(settings, event, verb, program):
-            continue
         listed = table_at(settings, ["hooks"]).setdefault(event, [])
         if not isinstance(listed, list):
             raise CannotEdit(f"cannot be edited: `hooks.{event}` is not a list")
+        ours = [entry for entry, _ in our_calls(listed, verb)]
+        if ours:
+            ours[0]["command"] = program.renewed(ours[0]["command"], verb)
+            _emptied(listed, ours[1:])
+            continue
         entry = {"command": program.line(verb), **more}
         if grouped:
             entry = {**({"matcher": matcher} if matcher else {}), "hooks": [{"type": "command", **entry}]}
         listed.append(entry)
-
-
-def remove_hooks(settings: Settings, hooks: Sequence[Hook], head: Mapping[str, Any] | None = None) -> None:
-    """Remove the hooks and whatever becomes empty; a file that holds nothing but `head` then becomes empty, too."""
-    for event, verb, *_ in hooks:
-        _one_hook(settings, event, verb, None)
-    if head and settings == head:
-        settings.clear()
-
-
-def _one_hook(settings: Settings, event: str, verb: Sequence[str], program: Program | None) -> bool:
-    """Renew the first hook that calls a verb, and remove the others; without a program, all. Return if one is left."""
-    listed: Any = value_at(settings, ("hooks", event))
-    if not isinstance(listed, list):
-        return False
-    groups = [one for one in listed if isinstance(one, dict) and isinstance(one.get("hooks"), list)]
-    entries = [*listed, *(entry for group in groups for entry in group["hooks"])]
-    ours = [one for one in entries if isinstance(one, dict) and is_line(one.get("command"), verb)]
-    gone = ours[1:] if program else ours[:]
-    if program and ours:
-        ours[0]["command"] = program.renewed(ours[0]["command"], verb)
-    for group in groups:
-        left = _without(group["hooks"], gone)
-        gone += [group] if group["hooks"] and not left else []
-        group["hooks"] = left
-    listed[:] = _without(listed, gone)
-    if gone and not listed:
-        drop_at(settings, ("hooks", event))
-    return bool(program and ours)
-
-
-def _without(entries: Sequence[Any], gone: Sequence[Any]) -> list[Any]:
-    return [one for one in entries if not any(one is other for other in gone)]
 
 
 # The block in an AGENTS.md is replaced in place, and removed without leaving a trace.

@@ -27,12 +27,11 @@ from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
     add_server,
-    calls_in,
     edit_json,
     edit_toml,
     load_json,
-    remove_hooks,
-    remove_server,
+    our_calls,
+    remove_calls,
     table_at,
     value_at,
     with_block,
@@ -219,8 +218,8 @@ def gives_sessions(name: str, asked: InstallRequest) -> bool:
     agent = AGENTS[name]
     with contextlib.suppress(CurateError, CannotEdit):
         settings = load_json(read_text(agent.settings.path(asked))[1] or "")
-        calls = calls_in(settings, CAPTURE if agent.hooks else MCP)
-        named: list[object] = [words[words.index("--memory") + 1] for words in calls]
+        calls = our_calls(settings, CAPTURE if agent.hooks else MCP)
+        named: list[object] = [words[words.index("--memory") + 1] for _, words in calls]
         if name == "claude-code" and (plugin := enabled_plugin(asked)):
             named += [os.environ.get("CURATE_MEMORY"), value_at(settings, ("env", "CURATE_MEMORY"))]
             named.append(value_at(settings, ("pluginConfigs", plugin, "options", "memory")))
@@ -244,14 +243,16 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
         )
     files: dict[Path, list[Change]] = {}
     if agent.hooks_file:
-        add = partial(add_hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
+        verbs = [verb for _, verb, *_ in agent.hooks]
         files[agent.hooks_file.path(asked)] = [
-            partial(add, hooks=agent.hooks) if adding else partial(remove_hooks, hooks=agent.hooks, head=agent.head)
+            partial(add_hooks, hooks=agent.hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
+            if adding
+            else partial(remove_calls, key="hooks", verbs=verbs, head=agent.head)
         ]
     files.setdefault(agent.servers.path(asked), []).append(
         partial(add_server, path=agent.keys, program=asked.program, more=agent.entry)
         if adding
-        else partial(remove_server, path=agent.keys)
+        else partial(remove_calls, key=agent.keys[0], verbs=[MCP])
     )
     edits = [_edit_settings(path, *changes) for path, changes in files.items()]
     if name == "openclaw" and (workspace := _workspace(asked)).is_dir() and not (workspace / SETTINGS).exists():

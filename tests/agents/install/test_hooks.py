@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.agents.install_plan import Program, is_line
-from pipelines.agents.settings_files import add_hooks, edit_json, remove_hooks
+from pipelines.agents.install_plan import Program, is_call
+from pipelines.agents.settings_files import add_hooks, edit_json, remove_calls
 from pipelines.agents.targets import CLAUDE_HOOKS as HOOKS
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
@@ -33,7 +34,7 @@ def with_hooks(text: str, program: Program) -> str:
 
 
 def without_hooks(text: str) -> str:
-    return edit_json(text, partial(remove_hooks, hooks=HOOKS))
+    return edit_json(text, partial(remove_calls, key="hooks", verbs=[verb for _, verb, *_ in HOOKS]))
 
 
 @given(SETTINGS, st.sampled_from([None, 2, 4, "\t"]), st.sampled_from(["", "\n"]))
@@ -45,7 +46,7 @@ def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> No
         assert told["hooks"][event][: len(groups)] == groups
     for event, verb, *_ in HOOKS:
         lines = [entry["command"] for group in told["hooks"][event] for entry in group["hooks"]]
-        assert [is_line(line, verb) for line in lines].count(True) == 1
+        assert [is_call(shlex.split(line), verb) for line in lines if line != "it's"].count(True) == 1
     assert with_hooks(added, PROGRAM) == added
     moved = with_hooks(added, MOVED)
     assert "my memory" not in moved
