@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from pipelines.queries.item_graph import Holding
     from pipelines.queries.recap import Episode
     from pipelines.queries.why import Why
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
-    from pipelines.store.item import Item
 
-__all__ = ["Answer", "Held", "Memory", "Passage", "Written"]
+__all__ = ["Answer", "Memory", "Passage", "Written"]
 
 MOST_HITS: Final = 1000
 
@@ -49,21 +49,6 @@ class Answer:
 
     def __len__(self) -> int:
         return len(self.hits)
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """An item where it stands.
-
-    Args:
-        item: type, text, status, dates, trust and evidence.
-        path: its document, relative to the memory.
-        line: its line, counted from 1.
-    """
-
-    item: Item
-    path: str
-    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +214,7 @@ class Memory:
 
         return recap(read_documents(self.root), *span_of(when, self.today()), project)
 
-    def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
+    def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Holding]:  # noqa: A002  the item's word
         """Return the items of the memory, in order of documents and lines, whatever their status.
 
         Args:
@@ -240,17 +225,18 @@ class Memory:
         Raises:
             UsageFault: there is no such document.
         """
+        from pipelines.queries.item_graph import Beliefs  # noqa: PLC0415  as above
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
         from pipelines.store.template import named_documents  # noqa: PLC0415  as above
 
         documents = read_documents(self.root)
-        paths = named_documents(documents, document) if document else list(documents)
+        if document:
+            documents = {path: documents[path] for path in named_documents(documents, document)}
         return [
-            Held(placed.item, path, placed.line + 1)
-            for path in sorted(paths)
-            for placed in documents[path].items
-            if type.casefold() in {"", placed.item.type.casefold()}
-            and status.casefold() in {"", placed.item.status.casefold()}
+            one
+            for one in Beliefs.of(documents).holdings
+            if type.casefold() in {"", one.item.type.casefold()}
+            and status.casefold() in {"", one.item.status.casefold()}
         ]
 
     def why(self, item: str) -> Why:

@@ -300,23 +300,10 @@ def serve(root: str) -> None:
 
 
 def _outcome_text(memory: Memory, outcome: Outcome) -> str:
-    """Return the outcome for an item, one sentence for each item concerned."""
-    if outcome.asked:
-        why = "it is trusted more than an agent's word"
-        return f"{outcome.id} stays {outcome.was.status}: {why}. A person is asked about it in the review queue."
-    from pipelines.store.secrets.redact import without_secrets
+    from pipelines.queries.item_lines import outcome_lines
+    from pipelines.store.snapshot import read_documents
 
-    held = {one.item.id: one for one in memory.items()}
-    now = held[outcome.id].item
-    if now.status is outcome.was.status:
-        return f"{outcome.id} is already {now.status}: {_short(without_secrets(now.text))}"
-    lines = [f"{outcome.id} is now {now.status}: {now.type}: {_short(without_secrets(now.text))}"]
-    if other := held.get(outcome.new):
-        beside = "also active:" if now.active else "replaced by"
-        lines.append(
-            f"{beside} {_printable(other.path)}:{other.line} {outcome.new}: {_short(without_secrets(other.item.text))}"
-        )
-    return "\n".join(lines)
+    return "\n".join(outcome_lines(outcome, read_documents(memory.root)))
 
 
 def _answer_text(answer: Answer) -> str:

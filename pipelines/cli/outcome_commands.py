@@ -26,7 +26,7 @@ from pipelines.night.outcome_changes import (
 )
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json
-from pipelines.queries.item_lines import safe
+from pipelines.queries.item_lines import outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
@@ -44,18 +44,6 @@ if TYPE_CHECKING:
 _IDS = click.argument("items", metavar="ID...", nargs=-1, required=True)
 _JSON = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED = 3
-_SAID = {
-    Status.LIVE: "holds",
-    Status.OPEN: "is open",
-    Status.DONE: "is done",
-    Status.DROPPED: "is dropped",
-    Status.RESOLVED: "is resolved",
-    Status.OCCURRED: "came true",
-    Status.ANSWERED: "is answered",
-    Status.ENDED: "no longer holds",
-    Status.NEVER_HELD: "never held",
-    Status.SUPERSEDED: "is superseded",
-}
 _TODOS, _RISKS = frozenset({ItemType.TODO}), frozenset({ItemType.RISK})
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 _ENDINGS = {
@@ -183,12 +171,10 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
     outcome = settle_by_session(root, words[0], words[1], words[2], when)
-    if outcome.asked:
-        say(f"{outcome.id} stays {outcome.was.status} until a person decides: `curate review`.")
-    elif words[1] == "both":
+    if words[1] == "both" and not outcome.asked:
         say(f"{words[0]} and {outcome.id} both hold.")
     else:
-        _tell(outcome, read_documents(root))
+        say(*outcome_lines(outcome, read_documents(root), day_shown))
 
 
 def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
@@ -236,29 +222,9 @@ def _carry_out(
         say_json([_outcome_json(one, after) for one in outcomes])
         return
     for one in outcomes:
-        _tell(one, after)
+        say(*outcome_lines(one, after, day_shown))
 
 
 def _outcome_json(one: Outcome, documents: Mapping[str, Document]) -> dict[str, Any]:
     path, placed = placed_item(documents, one.id)
     return item_json(placed.item, path, line=placed.line + 1) | {"was": one.was.status}
-
-
-def _tell(one: Outcome, documents: Mapping[str, Document]) -> None:
-    """Print the outcome of an item, and the item that replaced it."""
-    path, placed = placed_item(documents, one.id)
-    item = placed.item
-    said = _SAID.get(item.status, f"is {item.status}")
-    if item.status is one.was.status:
-        said += " already"
-    elif item.active:
-        said += " again"
-    say(f"{item.id} in {path} {said}: {item.type}: {safe(item.text)}")
-    if not one.new:
-        return
-    there, other = placed_item(documents, one.new)
-    words = f"{one.new} in {there}: {other.item.type}: {safe(other.item.text)}"
-    if item.active:
-        say(f"  The item that replaced it on {day_shown(one.was.until)} holds as well: {words}")
-    else:
-        say(f"  Replaced by {'' if one.is_new else 'an existing item, '}{words}")

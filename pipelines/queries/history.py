@@ -217,10 +217,7 @@ def differences(before: Item, after: Item) -> Iterator[str]:
             yield f"{told} {new}" if new else f"no longer {told} {getattr(before, name)}"
     if before.evidence != after.evidence or before.confirmed != after.confirmed:
         yield "confirmed" if after.seen >= before.seen else "evidence changed"
-    if before.links != after.links:
-        yield "links changed"
     if before.pinned != after.pinned:
         yield "pinned" if after.pinned else "no longer pinned"
-    if (before.since, before.by, before.extra) != (after.since, after.by, after.extra):
-        other = "rewritten" if before.metadata == after.metadata else "metadata changed"
-        yield "taken over by a person" if before.by and not after.by else other
+    if (before.since, before.by, before.links, before.extra) != (after.since, after.by, after.links, after.extra):
+        yield "taken over by a person" if before.by and not after.by else "metadata changed"

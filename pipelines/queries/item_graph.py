@@ -15,7 +15,7 @@ from pipelines.store.item import LINK_KINDS, Item, Status
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pipelines.store.document import Document
@@ -38,15 +38,11 @@ class Holding:
         item: the item.
         path: its document, relative to the memory.
         line: its line, counted from 1.
-        section: the title of the section that holds it.
-        notes: the lines that a person wrote under it, with their ends.
     """
 
     item: Item
     path: str
     line: int
-    section: str
-    notes: tuple[str, ...]
 
     @property
     def place(self) -> str:
@@ -80,13 +76,6 @@ def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
     }
 
 
-def holdings_in(document: Document) -> Iterator[Holding]:
-    """Yield the items of a document, in order of lines."""
-    for placed in document.items:
-        notes = tuple(document.lines[placed.notes : placed.end])
-        yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes)
-
-
 @dataclass(frozen=True)
 class Beliefs:
     """All items of a memory, now or at some time.
@@ -102,7 +91,10 @@ class Beliefs:
     @classmethod
     def of(cls, documents: Mapping[str, Document]) -> Beliefs:
         """Return the items of some documents."""
-        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path])), documents)
+        pages = sorted(documents.items())
+        return cls(
+            tuple(Holding(one.item, path, one.line + 1) for path, page in pages for one in page.items), documents
+        )
 
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
@@ -120,11 +112,6 @@ class Beliefs:
             found |= dict.fromkeys(links)
         held = {one.item.id for one in self.holdings if one.item.active}
         return [edge for edge in found if edge[1] != SUPERSEDES or edge[2] not in held]
-
-    @cached_property
-    def grounds(self) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Id → what each item rests on directly: the relation, and the id."""
-        return _steps(self, GROUNDS)
 
 
 def beliefs_of(root: Path) -> Beliefs:
@@ -171,14 +158,12 @@ def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[str, ...]:
     known = beliefs.by_id
     if ident not in known or not known[ident].item.active:
         return ()
-    below = dict.fromkeys(one for _, one in beliefs.grounds.get(ident, ()) if one in known)
+    below = dict.fromkeys(one for _, one in _steps(beliefs, GROUNDS).get(ident, ()) if one in known)
     return tuple(_told_over(item, known) for one in below if (item := known[one].item).status in _OVER)
 
 
 def _told_over(item: Item, known: Mapping[str, Holding]) -> str:
     day = f" on {item.until}" if item.until else ""
-    if item.status is Status.NEVER_HELD:
-        return f"rests on {item.id}, which never held: {item.text}"
     if new := known.get(item.superseded_by):
         return f"rests on {item.id}, superseded{day} by {new.item.id}: {new.item.text}"
     return f"rests on {item.id}, {item.status}{day}: {item.text}"

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.queries.item_graph import Step, item_json
+from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
-from pipelines.store.item import written_words
+from pipelines.store.item import Status, written_words
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from pipelines.night.outcome_changes import Outcome
+    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
@@ -52,3 +55,36 @@ def step_lines(steps: Iterable[Step]) -> Iterator[str]:
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
         yield f"  {step.relation} {shown}"
+
+
+_SAID = {
+    Status.LIVE: "holds",
+    Status.OCCURRED: "came true",
+    Status.ENDED: "no longer holds",
+    Status.NEVER_HELD: "never held",
+}
+
+
+def outcome_lines(one: Outcome, documents: Mapping[str, Document], when: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield what became of an item that was to change, and of the one that replaced it.
+
+    Args:
+        one: the outcome.
+        documents: every document by path, as it is afterwards.
+        when: returns a day as it is shown.
+    """
+    if one.asked:
+        yield f"{one.id} stays {one.was.status} until a person decides: it is trusted more than an agent's word."
+        return
+    path, placed = placed_item(documents, one.id)
+    item = placed.item
+    said = _SAID.get(item.status, f"is {item.status}")
+    again = " already" if item.status is one.was.status else " again" if item.active else ""
+    yield f"{item.id} in {path} {said}{again}: {item.type}: {safe(item.text)}"
+    if one.new:
+        there, other = placed_item(documents, one.new)
+        words = f"{one.new} in {there}: {other.item.type}: {safe(other.item.text)}"
+        if item.active:
+            yield f"  The item that replaced it on {when(one.was.until)} holds as well: {words}"
+        else:
+            yield f"  Replaced by {'' if one.is_new else 'an existing item, '}{words}"

@@ -78,7 +78,7 @@ def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Me
         [moved, bo] = sorted(pairs, key=lambda new: f"{new} Fact: Bo" in told)
         before, mara = pairs[moved], pairs[bo]
         result = await said(client, "memory_settle", item=moved, how="replaces", other=before)
-        assert "is now superseded: Fact: The gateway listens on port 8080." in result
+        assert "is superseded: Fact: The gateway listens on port 8080." in result
         assert "both hold" in await said(client, "memory_settle", item=bo, how="both", other=mara)
         assert await said(client, "memory_settle") == "No pair waits."
         assert "May conflict" not in await said(client, "memory_context")
@@ -105,21 +105,21 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
 
     async def story(client: Client) -> None:
         told = await said(client, "memory_close", item=ids["Call Anders"][:6], how="done", reason="he called back")
-        assert told == f"{ids['Call Anders']} is now done: Todo: Call Anders"
-        assert "is already done" in await said(client, "memory_close", item=ids["Call Anders"], how="done")
+        assert told == f"{ids['Call Anders']} in Projects/alpha.md is done: Todo: Call Anders"
+        assert "is done already" in await said(client, "memory_close", item=ids["Call Anders"], how="done")
         assert "can be ended or answered" in await said(
             client, "memory_close", item=ids["The port is 8080"], how="done", fails=True
         )
         told = await said(client, "memory_correct", item="the port", sentence="The port is 9090")
-        assert "is now superseded" in told
-        assert "replaced by Projects/alpha.md:" in told
-        assert "is now open" in await said(client, "memory_reopen", item=ids["Call Anders"])
+        assert "is superseded" in told
+        assert " in Projects/alpha.md: Fact: " in told
+        assert "is open again" in await said(client, "memory_reopen", item=ids["Call Anders"])
         # The owner's word, and what the owner ended, stay until a person decides.
         asked = [
             await said(client, "memory_close", item=ids["Pay the rent"], how="dropped"),
             await said(client, "memory_correct", item="office", sentence="The office is in Basel"),
         ]
-        assert all("A person is asked" in told for told in asked)
+        assert all("until a person decides" in told for told in asked)
         told = await said(client, "memory_reopen", item=ids["Tell Mara about the gateway"], fails=True)
         assert "Only a person can reopen" in told
 
