@@ -155,10 +155,6 @@ class _LoggedIn(ProgramTable):
     program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
     max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
 
-    def settings(self, name: str) -> ProviderSettings:
-        """Return the settings of the program with this name."""
-        return ProviderSettings(**self.model_dump() | {"model": self.model or DEFAULT_MODELS[name]})
-
 
 def _named(provider: str) -> str:
     if provider in PROVIDERS or (provider.startswith(PREFIX) and command_of(provider)):
@@ -239,10 +235,7 @@ class UserSettings:
 
     Args:
         providers: the extractors in order, never empty: names, `rules`, or `exec:COMMAND`.
-        anthropic: the settings of Claude, or None without a key or address.
-        gemini: the settings of Gemini, or None without a key.
-        openai: the settings of an OpenAI-compatible address, or None without a model.
-        logins: the settings of each program that a person is logged in to.
+        models: the settings of each provider that lacks nothing, and of the programs that a person is logged in to.
         exec: the settings of `exec:` programs.
         caps: the caps of a night.
         prices: the user's own prices, which override the table.
@@ -256,10 +249,7 @@ class UserSettings:
     """
 
     providers: tuple[str, ...] = ("rules",)
-    anthropic: ProviderSettings | None = None
-    gemini: ProviderSettings | None = None
-    openai: ProviderSettings | None = None
-    logins: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    models: Mapping[str, ProviderSettings] = field(default_factory=dict)
     exec: ProgramTable = field(default_factory=ProgramTable)
     caps: CostCaps = field(default_factory=CostCaps)
     prices: Prices = ()
@@ -292,8 +282,10 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         file = UserFile.model_validate(raw)
     except ValidationError as error:
         raise BadSettings(path or Path(), faults_of(error)) from None
-    found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
+    tables = {name: getattr(file, name.replace("-", "_")) for name in (*KEY_VARIABLES, *LOGINS)}
+    found = {name: _provider(name, table, environ) for name, table in tables.items()}
     lacks = {name: one for name, one in found.items() if isinstance(one, str)}
+    models = {name: one for name, one in found.items() if not isinstance(one, str)}
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
     faults = [
         f"{key}[{at}]: {lacks[name]}"
@@ -303,12 +295,10 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     ]
     if faults and path:
         raise BadSettings(path, faults)
-    keys = {name: one.api_key for name, one in found.items() if not isinstance(one, str)}
-    with_key = [name for name in ("anthropic", "gemini") if keys.get(name, _NO_KEY) != _NO_KEY]
+    with_key = [name for name in ("anthropic", "gemini") if name in models and models[name].api_key != _NO_KEY]
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
-        **{name: one for name, one in found.items() if not isinstance(one, str)},
-        logins={name: getattr(file, name.replace("-", "_")).settings(name) for name in LOGINS},
+        models,
         exec=file.exec,
         caps=file.limits,
         prices=tuple(Price(pattern, **one.model_dump(), is_own=True) for pattern, one in file.prices.items()),
@@ -337,9 +327,8 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
 
 def _unpriced(user: UserSettings) -> list[str]:
     """Return a fault for each model of unknown price under a cap on money."""
-    asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai, **user.logins}
     named = dict.fromkeys((*user.providers, *user.verify))
-    models = [f"{name}:{provider.model}" for name in named if (provider := asked.get(name))]
+    models = [f"{name}:{user.models[name].model}" for name in named if name in user.models]
     return [
         f'the price of {model} is not known, but limits.max_usd is set; add a table [prices."{model}"]'
         for model in models
@@ -347,8 +336,10 @@ def _unpriced(user: UserSettings) -> list[str]:
     ]
 
 
-def _provider(name: str, table: _Provider, environ: Mapping[str, str]) -> ProviderSettings | str:
-    """Return a provider's settings, or what it lacks. The user's own address may need no key."""
+def _provider(name: str, table: _Provider | _LoggedIn, environ: Mapping[str, str]) -> ProviderSettings | str:
+    """Return a provider's settings, or what it lacks. The user's own address may need no key; a login needs none."""
+    if isinstance(table, _LoggedIn):
+        return ProviderSettings(**table.model_dump() | {"model": table.model or DEFAULT_MODELS[name]})
     variables = (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
     if name == "openai" and table.base_url and not table.api_key_env:
         variables = ()  # OpenAI's own key is never sent to another address unasked

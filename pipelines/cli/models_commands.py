@@ -118,7 +118,7 @@ def choose(names: Sequence[str]) -> None:
     if names[1:] and "rules" in names:
         raise UsageFault("Rules stand alone.", "A day that no model can read waits for the next run.")
     user, more = load_user_settings(os.environ), dict[str, str]()
-    if "openai" in names and not user.openai and (local := local_server()):
+    if "openai" in names and "openai" not in user.models and (local := local_server()):
         more = {"base_url": local[0], "model": local[1]}
     for name in names:
         if name != "openai" or not more:
@@ -127,7 +127,7 @@ def choose(names: Sequence[str]) -> None:
     say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
     for name in filter(LOGINS.__contains__, names):
         say(f"Note: {login_means(name)}.")
-        if why := model_of(name, user.logins[name]).trouble():
+        if why := model_of(name, user.models[name]).trouble():
             say(f"Note: {name} {why}.")
 
 

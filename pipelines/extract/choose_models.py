@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pipelines.provider_settings import PREFIX, ProviderSettings, command_of
+from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
+    from pipelines.provider_settings import ProviderSettings
     from pipelines.user_settings import UserSettings
 
 
@@ -68,13 +69,9 @@ def _models(user: UserSettings, providers: Sequence[str]) -> list[Model]:
             from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
 
             models.append(ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens))
-        elif settings := _settings_of(name, user):
-            models.append(model_of(name, settings))
+        elif name in user.models:
+            models.append(model_of(name, user.models[name]))
     return models
-
-
-def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
-    return {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai, **user.logins}.get(name)
 
 
 def model_of(name: str, settings: ProviderSettings) -> ProviderModel:
@@ -94,6 +91,6 @@ def probe(user: UserSettings, seconds: float = SECONDS) -> list[tuple[str, str]]
         if name.startswith(PREFIX):
             program = next(iter(command_of(name)), "")
             found.append(("exec", "" if shutil.which(program) else f"names a program that was not found ({program})"))
-        elif settings := _settings_of(name, user):
+        elif settings := user.models.get(name):
             found.append((name, model_of(name, replace(settings, timeout_seconds=seconds)).trouble()))
     return found

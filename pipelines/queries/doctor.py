@@ -150,7 +150,7 @@ def providers() -> Answer:
     keyed = f" Keys are in {', '.join(keys)}." if keys else ""
     named = ", then ".join("exec:…" if name.startswith("exec:") else name for name in user.providers)
     for name in (*user.providers, *user.verify):
-        if name in LOGINS and not found_program(name, user.logins[name].program):
+        if name in LOGINS and not found_program(name, user.models[name].program):
             says = f"{name} should read the logs, but `{LOGINS[name].program}` is not installed."
             return _wrong(says, f"Install it, or set `program` in the table {name} of your settings.")
     if user.providers == ("rules",) and not user.chosen:

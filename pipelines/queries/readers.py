@@ -31,7 +31,7 @@ def readers(user: UserSettings) -> list[tuple[str, str]]:
     """Return who can read here, the best first: what goes where, and what it costs a month."""
     rows = [(name, f"with your login of {LOGINS[name].title}: {login_means(name)}") for name in logged_in_here(user)]
     for name in user.keys:
-        settings = getattr(user, name)
+        settings = user.models[name]
         model, where = settings.model, settings.address or _VENDORS[name]
         price = price_of(f"{name}:{model}", user.prices)
         costs = f"about ${_MONTH * price.cost(_DAY + _BRIEF):.2f} a month" if price else "at an unknown price"
@@ -82,7 +82,7 @@ def logged_in_here(user: UserSettings) -> list[str]:
     """Return the installed programs with a login."""
     from pipelines.extract.choose_models import model_of  # noqa: PLC0415  the verb's work, not its help
 
-    return [name for name, settings in user.logins.items() if not model_of(name, settings).trouble()]
+    return [name for name in LOGINS if not model_of(name, user.models[name]).trouble()]
 
 
 def login_means(name: str) -> str:

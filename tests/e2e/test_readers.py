@@ -35,7 +35,7 @@ REPLY = {"items": ["ü"]}
 
 
 def model(name: str) -> ProviderModel:
-    return model_of(name, load_user_settings(os.environ).logins[name])
+    return model_of(name, load_user_settings(os.environ).models[name])
 
 
 def not_told(request: Request) -> bool:

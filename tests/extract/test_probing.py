@@ -61,7 +61,7 @@ def server(status: int, body: object, *, hangs: bool = False) -> Iterator[tuple[
 
 def user(provider: str, url: str) -> UserSettings:
     settings = ProviderSettings("some-model", "test-key-of-nobody", url)
-    return UserSettings((provider, "rules"), **{provider: settings})  # type: ignore[arg-type]  # by its name
+    return UserSettings((provider, "rules"), {provider: settings})
 
 
 @pytest.mark.parametrize("provider", list(LISTS))

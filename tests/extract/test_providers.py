@@ -271,8 +271,8 @@ import sys
 from pipelines.extract.choose_models import chain_of
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
-settings = ProviderSettings("m", "k")
-named = UserSettings(("anthropic", "gemini", "openai", "exec:true"), settings, settings, settings)
+three = ("anthropic", "gemini", "openai")
+named = UserSettings((*three, "exec:true"), dict.fromkeys(three, ProviderSettings("m", "k")))
 names = [model.name for model in chain_of(named, named.providers).models]
 heavy = {"anthropic", "google.genai", "jinja2"} & set(sys.modules)
 import json; print(json.dumps([names, sorted(heavy)]))

@@ -98,11 +98,9 @@ def test_where_the_file_is_looked_for(tmp_path: Path) -> None:
     home = str(tmp_path / "home")
     for environ in ({"CURATE_CONFIG": str(named)}, {"HOME": home}, {"HOME": home, "XDG_CONFIG_HOME": "relative"}):
         user = load_user_settings({**key, **environ})
-        assert user.anthropic
-        assert user.anthropic.model == "mine"
+        assert user.models["anthropic"].model == "mine"
     elsewhere = load_user_settings({**key, "HOME": home, "XDG_CONFIG_HOME": str(tmp_path)})
-    assert elsewhere.anthropic
-    assert elsewhere.anthropic.model == "claude-haiku-5-5"
+    assert elsewhere.models["anthropic"].model == "claude-haiku-5-5"
 
 
 def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
@@ -140,13 +138,12 @@ timeout_seconds = 30
 
 def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None:
     user = load(config, LOCAL, OPENAI_API_KEY=KEY)
-    assert user.openai
-    assert (user.openai.api_key, user.openai.input_tokens) == ("", 6000)
+    local = user.models["openai"]
+    assert (local.api_key, local.input_tokens) == ("", 6000)
     assert chain(user) == ["openai:qwen3:8b"]
     assert user.exec.timeout_seconds == 30
     named = load(config, LOCAL.replace("input_tokens = 6000", 'api_key_env = "LOCAL_KEY"'), LOCAL_KEY=KEY)
-    assert named.openai
-    assert named.openai.api_key == KEY
+    assert named.models["openai"].api_key == KEY
     claude = load(config, 'providers = ["anthropic"]\n[anthropic]\nbase_url = "http://127.0.0.1:8080"\nmodel = "m"')
     assert chain(claude) == ["anthropic:m"]
 

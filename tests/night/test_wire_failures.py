@@ -111,8 +111,7 @@ class Nights:
 
         self.wire.by_request = answer
         when = datetime.fromisoformat(moment)
-        table: Any = {self.provider: ProviderSettings(self._model, KEY, self.wire.url)}
-        user = UserSettings((self.provider,), **table)
+        user = UserSettings((self.provider,), {self.provider: ProviderSettings(self._model, KEY, self.wire.url)})
         chain = chain_of(user, user.providers, Replies(self.memory.root), Still().retry)
         assert chain
         reader = ModelExtractor(chain)

@@ -109,8 +109,7 @@ def open_guard(user: UserSettings) -> Guard | None:
         return None
     connection = socket.socket(fileno=int(number))
     connection.set_inheritable(False)
-    named = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    return Guard(connection, {name: one.api_key for name, one in named.items() if one}, end_alone)
+    return Guard(connection, {name: one.api_key for name, one in user.models.items() if one.api_key}, end_alone)
 
 
 def _mark(key: str) -> str:
