@@ -12,7 +12,6 @@ from pipelines.cli.options import TextCommand, project_option, with_memory
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
-from pipelines.queries.startup.kept import keep_clock
 from pipelines.queries.startup.own_project import project_of_folder, project_of_line, working_directory
 from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
@@ -45,7 +44,6 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     path = append_line(root, day_of(when, settings), line.text)
     for written in line.text.split("\n"):
         say(f"{path}: {written}")
-    keep_clock(root, settings, when)
     if hint := misspelled_project(root, project):
         warn(f"curate log: {hint}")
     if line.found:

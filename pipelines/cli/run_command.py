@@ -18,7 +18,6 @@ from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch, save_failure
 from pipelines.night.unattended import curate_unattended
-from pipelines.queries.startup.kept import keep_clock
 from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git
 from pipelines.store.git_history import run_id
@@ -134,7 +133,6 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
         night = with_backlog(night, days)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
-    keep_clock(root, settings, when)
     if as_json:
         say_json(report.to_json())
     else:

@@ -1,7 +1,7 @@
-"""What the start of a session and `curate log` need at once, kept in `.curate`: the last start pages, and the clock.
+"""What the start of a session and `curate log` need at once: the last start pages, and the memory's clock.
 
 Nothing here imports what takes time to import. A page is printed again for an hour at most, while no file that it
-rests on has changed. The clock is the offset of the memory's zone, which its settings take long to tell.
+rests on has changed.
 """
 
 from __future__ import annotations
@@ -11,10 +11,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
-
-    from pipelines.settings import Settings
 
 BUDGET = 4000
 LEAST_BUDGET = 300
@@ -22,12 +19,11 @@ HOOKS = ("claude-code", "cursor")
 FORMATS = ("text", "json", *HOOKS)
 HOOK_CHARACTERS = 10_000
 """A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone."""
-PAGE, CLOCK = ".curate/start", ".curate/clock"
+PAGE, SETTINGS, ZONES = ".curate/start", "curate.toml", "/usr/share/zoneinfo"
 HOLDS_SECONDS = 3600
 _PAGES, _BETWEEN = 8, "\0"  # who works on several projects asks from each folder
 _SETTLED = 2  # seconds within which a file can change again under the same stamp
 _DAY = 86400
-_CHANGES_AT = 900  # clocks change at such multiples of seconds
 _ASKED_DAYS = 7
 
 
@@ -56,11 +52,21 @@ def kept_page(root: str, asked: str, now: float) -> str:
 
 def keep_page(root: Path, asked: str, text: str, stamps: list[str], now: float) -> None:
     """Keep a page with the stamps of what it rests on, taken before it was read; without any it never holds."""
+    from contextlib import suppress
+
+    from pipelines.errors import CurateError
+    from pipelines.store.files import replace_synced
+    from pipelines.store.lock import private_folder
+
     settled = stamps and all(int(one.split(" ", 1)[0]) < (now - _SETTLED) * 1e9 for one in stamps)
     until = now + HOLDS_SECONDS if settled else 0
     page = "\n".join([repr(asked), str(now), str(until), *stamps, "", text.replace(_BETWEEN, "\ufffd")])
     others = (one for one in _pages(str(root)) if not one.startswith(f"{asked!r}\n"))
-    _save(root, PAGE, _BETWEEN.join([page, *others][:_PAGES]))
+    with suppress(CurateError, OSError):  # a disk that refuses only costs time
+        replace_synced(
+            private_folder(root) / PAGE.rpartition("/")[2],
+            _BETWEEN.join([page, *others][:_PAGES]).encode("utf-8", "replace"),
+        )
 
 
 def _pages(root: str) -> list[str]:
@@ -93,41 +99,31 @@ def day_and_time(root: str, now: float) -> tuple[str, str]:
     """Return the memory's day, `YYYY-MM-DD`, and the time on its clock, `HH:MM`.
 
     Raises:
-        OSError, ValueError: they are not known.
+        OSError, ValueError, LookupError: its settings say them in an unusual way, or not at all.
     """
-    with open(f"{root}/{CLOCK}", encoding="utf-8") as file:
-        made_from, since, until, east, day_end = file.read().split("\n")
-    if made_from != stamp(f"{root}/curate.toml") or not float(since) <= now < float(until):
-        raise ValueError(until)
-    local = now + int(east)
-    return time.strftime("%Y-%m-%d", time.gmtime(local - int(day_end))), time.strftime("%H:%M", time.gmtime(local))
+    with open(f"{root}/{SETTINGS}", encoding="utf-8-sig") as file:
+        rows = [line.partition("=") for line in f"\n{file.read()}".partition("\n[")[0].split("\n")]
+    told = {"timezone": '"UTC"', "day_end": '"00:00"'} | {key.strip("\"' "): value for key, _, value in rows}
+    zone, day_end = (told[key].split('"')[1] for key in ("timezone", "day_end"))
+    hour, minute = map(int, day_end.split(":"))
+    local = now + _offset(zone, now)
+    day = time.gmtime(local - 60 * (60 * hour + minute))
+    return time.strftime("%Y-%m-%d", day), time.strftime("%H:%M", time.gmtime(local))
 
 
-def keep_clock(root: Path, settings: Settings, when: datetime) -> None:
-    """Keep the offset of the memory's zone for a day, or until the clock may change.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        when: the moment, in its zone.
-    """
-    from datetime import timedelta
-
-    now, before = when.timestamp(), stamp(f"{root}/curate.toml")
-    offsets = [one.utcoffset() or timedelta() for one in (when, when.fromtimestamp(now + _DAY, when.tzinfo))]
-    until = now + _DAY if offsets[0] == offsets[1] else now // _CHANGES_AT * _CHANGES_AT + _CHANGES_AT
-    hour, minute = settings.day_end.split(":")
-    east, day_end = int(offsets[0].total_seconds()), 60 * (60 * int(hour) + int(minute))
-    _save(root, CLOCK, f"{before}\n{now}\n{until}\n{east}\n{day_end}")
-
-
-def _save(root: Path, path: str, text: str) -> None:
-    """Write a file that others cannot read; a disk that refuses only costs time."""
-    from contextlib import suppress
-
-    from pipelines.errors import CurateError
-    from pipelines.store.files import replace_synced
-    from pipelines.store.lock import private_folder
-
-    with suppress(CurateError, OSError):
-        replace_synced(private_folder(root) / path.rpartition("/")[2], text.encode("utf-8", "replace"))
+def _offset(zone: str, now: float) -> int:
+    """Return the seconds by which a zone is ahead of UTC, from the system's own table of it."""
+    if zone == "UTC":
+        return 0
+    if ".." in zone or not os.path.isfile(f"{ZONES}/{zone}"):
+        raise ValueError(zone)
+    before = os.environ.get("TZ")
+    try:
+        os.environ["TZ"] = f":{ZONES}/{zone}"
+        time.tzset()
+        return time.localtime(now).tm_gmtoff
+    finally:
+        del os.environ["TZ"]
+        if before is not None:
+            os.environ["TZ"] = before
+        time.tzset()

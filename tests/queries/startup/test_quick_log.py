@@ -13,10 +13,7 @@ import pytest
 
 from pipelines import Memory as OpenMemory
 from pipelines import start
-from pipelines.clock import moment
 from pipelines.queries.startup import fast
-from pipelines.queries.startup.kept import keep_clock
-from pipelines.settings import load_settings
 from tests.forking import forked
 from tests.planting import RULES
 
@@ -35,8 +32,6 @@ WORDS = [
 def both(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory of whose clock the quick way reads noon, as `--now` tells the verb proper."""
     memory.write("curate.toml", 'timezone = "Asia/Tokyo"\nday_end = "21:00"\n')
-    settings = load_settings(memory.root)
-    keep_clock(memory.root, settings, moment(NOON.isoformat(), settings))
     monkeypatch.setattr("pipelines.queries.startup.fast.time.time", NOON.timestamp)
     return memory
 
