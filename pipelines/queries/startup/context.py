@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import CurateError
+from pipelines.errors import CurateError, UsageFault
 from pipelines.night.episodes import episodes_in, rests_on
 from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import BUDGET
@@ -57,6 +57,7 @@ from pipelines.store.layout import (
 )
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import FileWarning, read_documents
+from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -382,8 +383,7 @@ def _health(request: ContextRequest, documents: Mapping[str, Document]) -> Conte
     line = f"Memory health: {_last_run(request.root, request.now)}"
     if waiting := len(read_queue(documents.get(REVIEW))):
         waits = "entry waits" if waiting == 1 else "entries wait"
-        queue = REVIEW
-        line += f" {waiting} {waits} for a person in {queue}; `curate review` shows what."
+        line += f" {waiting} {waits} for a person in {REVIEW}; `curate review` shows what."
     return ContextPart("health", text=line)
 
 
@@ -393,16 +393,16 @@ def project_path(root: Path, documents: Mapping[str, Document], named: str, fold
     Args:
         root: the memory.
         documents: its documents by path.
-        named: what the session asks for: a title or a file's name, in any case; empty for none. Projects come first.
+        named: what the session asks for, as for `named_documents`; empty for none. Projects come first.
         folder: the session's working directory, as for `project_of_folder`.
     """
     if not named:
         return project_of_folder(str(root), documents, folder), ""
-    pages = sorted(_of_sessions(documents), key=lambda one: one.kind is not Kind.PROJECT)
-    found = [one.path for one in pages if slug(page_name(one.path)) == slug(page_name(named)) and "/" in one.path]
-    found += [one.path for one in pages if slug(one.title) == slug(named) and "/" in one.path]
-    known = ", ".join([page_name(one.path) for one in pages if one.kind is Kind.PROJECT][:20]) or "none yet"
-    return (found[0], "") if found else ("", f"There is no project {named}; there are: {known}.")
+    try:
+        found = named_documents({one.path: one for one in _of_sessions(documents) if "/" in one.path}, named)
+    except UsageFault as fault:
+        return "", str(fault)
+    return min(found, key=lambda path: documents[path].kind is not Kind.PROJECT), ""
 
 
 def _last_run(root: Path, now: datetime) -> str:

@@ -77,7 +77,7 @@ def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, t
     assert "It soars." in kite.partition("The project (Resources/Red Kite.md)")[2]
     assert "Todo: Ring it. (Red Kite)" in kite
     unknown = started("--memory", str(memory.root), "--project", "../../etc/passwd", cwd=tmp_path)
-    assert "There is no project ../../etc/passwd; there are: blue-whale." in unknown.stdout
+    assert "There is no document ../../etc/passwd. There are: " in unknown.stdout
     hook = json.dumps({"hook_event_name": "SessionStart", "cwd": str(tmp_path / "src/Blue Whale")})
     assert "It sings" in hook_text(
         started("--memory", str(memory.root), "--format", "claude-code", cwd=tmp_path, stdin=hook)
