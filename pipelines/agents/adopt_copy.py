@@ -1,11 +1,10 @@
 """Adopting a copy: each file of the source gets a place in the new memory, or a reason why it is left out.
 
-The whole memory is built in a staging folder and committed before it moves to its place. The source is only read.
+The source is only read.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -31,7 +30,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
-from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, document_id, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, document_id, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import load_redactor
@@ -40,7 +39,7 @@ from pipelines.store.template import lay_down
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -59,7 +58,6 @@ _DREAMING = "memory/dreaming/"
 _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
 """Where OpenClaw keeps its journal, in folders of dates or in none."""
 _LINK = re.compile(r"\]\(([^()\s]{1,300}\.md)\)")
-_STAGE = ".adopting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +222,6 @@ def check_places(source: Path, target: Path) -> None:
         raise BadFile(target, "is not a folder", "Name a folder, or one to create.")
     with writing(target):
         there = [entry.name for entry in target.iterdir()]
-    if there == [_STAGE]:
-        raise UsageFault(f"{target / _STAGE} is left from an interrupted adoption.", "Remove it and adopt again.")
     if there:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
@@ -233,8 +229,8 @@ def check_places(source: Path, target: Path) -> None:
 def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> dict[str, int]:
     """Copy the files of a plan, add what else a memory needs, and commit it. The source is only read.
 
-    `target` ends up as a whole memory or untouched. Secrets are taken out of the copies: a page with one would wait
-    outside git.
+    If something goes wrong, `target` is as it was: missing or empty. Secrets are taken out of the copies: a page with
+    one would wait outside git.
 
     Args:
         plan: the plan.
@@ -252,29 +248,35 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         GitFault: git refused; nothing is left.
     """
     check_places(source, target)
-    with _stage_in(target) as stage:
-        redactor = load_redactor(stage)
-        taken_out = {piece.target: _put(source, stage, piece, plan, redactor) for piece in plan.pieces}
-        lay_down(stage, resource("memory_template"), settings.timezone)
+    made = not os.path.lexists(target)
+    try:
+        with writing(target):
+            target.mkdir(parents=True, exist_ok=True)
+        redactor = load_redactor(target)
+        taken_out = {piece.target: _put(source, target, piece, plan, redactor) for piece in plan.pieces}
+        lay_down(target, resource("memory_template"), settings.timezone)
         if plan.kind in _BY_AGENTS:
-            _mark_as_the_agents(stage, now.date().isoformat(), settings.caps.briefing)
-        git = Git(stage)
+            _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
+        git = Git(target)
         git.init()
         git.check()
-        with run_lock(stage, "curate init"):
+        with run_lock(target, "curate init"):
             author = Author(*settings.author, now)
-            commit_edits(stage, git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
+            commit_edits(target, git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
         with writing(target):
             os.sync()
-            # The settings turn a folder into a memory, so they come last.
-            for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
-                entry.rename(target / entry.name)
+    except BaseException:
+        for one in target.iterdir() if target.is_dir() else ():
+            shutil.rmtree(one) if one.is_dir() else one.unlink()
+        if made and target.is_dir():
+            target.rmdir()
+        raise
     return {path: secrets for path, secrets in taken_out.items() if secrets}
 
 
-def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
+def _mark_as_the_agents(root: Path, today: str, cap: int) -> None:
     """Number the items of notes that an agent wrote: a line without a mark counts as a person's."""
-    taken, before = set[str](), read_documents(stage)
+    taken, before = set[str](), read_documents(root)
     documents = before | with_statements(before.values(), before, today, cap)
     for path, document in list(documents.items()):
         marked = {}
@@ -285,28 +287,12 @@ def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
             taken.add(marked[placed.line].id)
         if marked:
             documents[path] = with_marks(document, marked)
-    write_pages(stage, before, documents)
+    write_pages(root, before, documents)
 
 
-@contextlib.contextmanager
-def _stage_in(target: Path) -> Iterator[Path]:
-    """Provide a staging folder inside the target; it goes at the end, as does a target that is new and empty."""
-    made = not os.path.lexists(target)
-    stage = target / _STAGE
-    with writing(target):
-        stage.mkdir(parents=True)
-    try:
-        yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-        if made:
-            with contextlib.suppress(OSError):
-                target.rmdir()  # fails if it is not empty
-
-
-def _put(source: Path, stage: Path, piece: CopiedFile, plan: CopyPlan, redactor: Redactor) -> int:
+def _put(source: Path, target: Path, piece: CopiedFile, plan: CopyPlan, redactor: Redactor) -> int:
     """Write one file of the new memory without secrets, and count these; it grants others no more than the original."""
-    place, secrets = stage / piece.target, 0
+    place, secrets = target / piece.target, 0
     if piece.target.lower().endswith((".md", ".txt")):
         notes = [(path, note_text(source, path)) for path in piece.sources]
         if plan.kind is NotesKind.OPENCLAW:

@@ -16,7 +16,7 @@ from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.settings import Settings
-from pipelines.store.layout import NOTES_FILE, is_matched
+from pipelines.store.layout import LOGS, NOTES_FILE, is_matched
 from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
 
@@ -151,20 +151,17 @@ def _is_agreed(wanted: Wanted, question: str) -> bool:
 
 
 def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield a row for each folder with many files, and one for each unusual or lone file."""
-    groups: dict[tuple[str, str], list[CopiedFile]] = {}
+    """Yield a row for the files of each folder that become those of another: their names, or of many the folders."""
+    groups: dict[tuple[str, str, str], list[CopiedFile]] = {}
     for piece in pieces:
         old, new = (path.rpartition("/")[0] for path in (piece.sources[0], piece.target))
-        groups.setdefault((old, new), []).append(piece)
-    for (old, new), group in groups.items():
-        usual = [piece for piece in group if not piece.why]
-        alone = group
-        if len(usual) > _ALONE and new:
-            count = sum(len(piece.sources) for piece in usual)
-            yield shown(old or "."), f"{new}/", f"{count:,}", f"{len(usual):,} days" if new == "Logs" else ""
-            alone = [piece for piece in group if piece.why]
-        for piece in alone:
-            yield ", ".join(map(shown, piece.sources)), piece.target, f"{len(piece.sources)}", piece.why
+        groups.setdefault((old, new, piece.why), []).append(piece)
+    for (old, new, why), group in groups.items():
+        names = [(shown(path), piece.target) for piece in group for path in piece.sources]
+        days = f"{len(group):,} days" if new == LOGS else ""
+        few = len(group) <= _ALONE or not new
+        ends = (", ".join(dict.fromkeys(side)) for side in zip(*names, strict=True)) if few else (shown(old), f"{new}/")
+        yield (*ends, f"{len(names):,}", why or days)
 
 
 def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
