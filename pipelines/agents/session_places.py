@@ -18,7 +18,7 @@ import os
 import re
 import stat
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -161,10 +161,6 @@ class SweptAgent:
         path, *stamp = kept
         return self.files.get(path) != stamp
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as a row of the record."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
     def sentence(self, waiting: int) -> str:
         """Return the state for people: up to when sessions are captured, how many wait, and what was passed over."""
         if not self.at:
@@ -177,41 +173,32 @@ class SweptAgent:
         return "; ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """An agent whose sessions belong in a memory: what it keeps, how to open that, and what is wrong with it."""
-
-    kept: list[Kept]
-    opening: Callable[[Path], IO[bytes]]
-    passed: dict[str, str] = field(default_factory=dict)
-
-    def new_since(self, known: SweptAgent) -> list[Kept]:
-        """Return what changed since the last sweep."""
-        return [one for one in self.kept if known.is_new(one)]
-
-
 def note_installed(root: Path, agent: str) -> None:
     """Record which of an agent's sessions are old, unless a sweep knows it already."""
     if agent in AGENTS_SESSIONS:
         record = read_record(root, _RECORD)
         known = SweptAgent.read(record.get(agent), _kept_by(agent, os.environ))
-        write_record(root, _RECORD, {**record, agent: known.to_json()})
+        write_record(root, _RECORD, {**record, agent: asdict(known)})
 
 
-def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
-    """Yield the agents whose settings name a memory, and the programs with an entry point."""
+def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[bytes]], dict[str, str]]]:
+    """Yield the agents whose settings name a memory, and the programs with an entry point.
+
+    Yields:
+        Its name, what it keeps, how to open that, and what is wrong with it.
+    """
     if os.environ.get("HOME"):
         asked = InstallRequest(this_program(root), Path.home())
         for agent in AGENTS_SESSIONS:
             if gives_sessions(agent, asked):
-                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept)
+                yield agent, list(_kept_by(agent, os.environ)), open_kept, {}
     for point in other_programs():
         try:
             module = point.load()
             found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]
-            yield point.name, _Source(found, _opening_by(point.name, module.turns))
+            yield point.name, found, _opening_by(point.name, module.turns), {}
         except Exception as fault:  # noqa: BLE001  somebody else's code fails for itself alone
-            yield point.name, _Source([], open_kept, {point.value: f"failed: {type(fault).__name__}: {fault}"})
+            yield point.name, [], open_kept, {point.value: f"failed: {type(fault).__name__}: {fault}"}
 
 
 def _opening_by(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]]) -> Callable[[Path], IO[bytes]]:
@@ -250,14 +237,14 @@ def sweep(
     """
     record, told = read_record(root, _RECORD), list[CapturedSession]()
     clock = max(now, datetime.now(UTC))
-    for name, source in _sources(root):
-        known, passed = SweptAgent.read(record.get(name), source.kept), dict(source.passed)
-        new = list(filter(known.is_new, _opened_up(source.new_since(known), passed)))
+    for name, kept, opening, passed in _sources(root):
+        known = SweptAgent.read(record.get(name), kept)
+        new = list(filter(known.is_new, _opened_up(filter(known.is_new, kept), passed)))
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
         captured = capture_sessions(
-            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=source.opening
+            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=opening
         )
-        here = {path for path, _, _ in source.kept}
+        here = {path for path, _, _ in kept}
         seen = {
             path: stamp
             for path, stamp in known.files.items()
@@ -272,10 +259,10 @@ def sweep(
             told += [one] if one.turns else []
         left = {path.rpartition("#")[0] for path in at if seen.get(path) != at[path]}
         whole = here - left - passed.keys()  # a database counts once all in it was looked at
-        seen |= {path: stamp for path, *stamp in source.kept if path.endswith(DATABASE) and path in whole}
+        seen |= {path: stamp for path, *stamp in kept if path.endswith(DATABASE) and path in whole}
         told += [CapturedSession(path, fault=why) for path, why in passed.items() if path not in known.passed]
         at_last = clock.isoformat(timespec="seconds")
-        record[name] = replace(known, at=at_last, last=last, files=seen, passed=passed).to_json()
+        record[name] = asdict(replace(known, at=at_last, last=last, files=seen, passed=passed))
         write_record(root, _RECORD, record)
     return told
 
@@ -294,8 +281,8 @@ def _opened_up(kept: Iterable[Kept], passed: dict[str, str]) -> list[Kept]:
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
     record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
-    for name, source in _sources(root):
-        known = SweptAgent.read(record.get(name), source.kept)
-        waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in source.new_since(known))
+    for name, kept, _, _ in _sources(root):
+        known = SweptAgent.read(record.get(name), kept)
+        waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in filter(known.is_new, kept))
         found[name] = known, known.sentence(waiting)
     return found
