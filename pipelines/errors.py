@@ -251,11 +251,11 @@ class ModelFailed(CurateError):
 
 
 class UnknownItem(CurateError):
-    """Raised when no item, or more than one, matches an id."""
+    """Raised when no item, or more than one, matches an id; or no run matches an id or commit."""
 
-    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
-        several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its digits."
-        none = f"No item has the id {prefix}.", near or "`curate items` lists them."
+    def __init__(self, prefix: str, matches: Sequence[str], near: str = "", what: str = "item") -> None:
+        several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of it."
+        none = f"No {what} has the id {prefix}.", near or f"`curate {what}s` lists them."
         super().__init__(*(several if matches else none))
 
 
@@ -264,15 +264,6 @@ class IndexUnusable(CurateError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"The index cannot be used: {why}.", "`curate index --full` rebuilds it from the files.")
-
-
-class UnknownRun(CurateError):
-    """Raised when no run, or more than one, matches an id or commit."""
-
-    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
-        several = f"The run {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its id."
-        none = f"No run has the id or commit {prefix}.", near or "`curate runs` lists them."
-        super().__init__(*(several if matches else none))
 
 
 class NotUndoable(CurateError):

@@ -45,7 +45,7 @@ def load_json(text: str) -> Settings:
     if not text.strip():
         return {}
     try:
-        data = json.loads(text, parse_constant=_no_constant)
+        data = json.loads(text)
     except ValueError as fault:
         if _COMMENT.search(text):
             raise CannotEdit(
@@ -60,10 +60,6 @@ def load_json(text: str) -> Settings:
     return data
 
 
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
-
-
 def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
     """Return a JSON text after changes to its object; the order of keys and the indentation stay.
 
@@ -73,21 +69,11 @@ def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
     Raises:
         CannotEdit: the text cannot be read, or does not have the shape that a change needs.
     """
-    data = load_json(text)
-    if _is_same_after(data, changes):
-        return text
     found = _INDENT.search(text)
-    end = text[len(text.rstrip()) :] if text.strip() else "\n"
     indent = found[1] if found else None if text.strip() else "  "
-    return json.dumps(data, ensure_ascii=False, indent=indent) + end if data else ""
-
-
-def _is_same_after(data: Settings, changes: Iterable[Callable[[Settings], None]]) -> bool:
-    """Make the changes; return whether nothing is different."""
-    before = copy.deepcopy(data)
-    for change in changes:
-        change(data)
-    return bool(data == before)  # tomlkit defines no `!=` of its own
+    return _edited(
+        text, load_json(text), changes, lambda data: json.dumps(data, ensure_ascii=False, indent=indent) if data else ""
+    )
 
 
 def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
@@ -108,11 +94,19 @@ def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
         raise CannotEdit(f"is not valid TOML: {fault}") from None
     except RecursionError:
         raise CannotEdit("is nested too deeply") from None
-    if _is_same_after(data, changes):
+    return _edited(text, data, changes, lambda data: tomlkit.dumps(data).rstrip())
+
+
+def _edited(
+    text: str, data: Settings, changes: Iterable[Callable[[Settings], None]], dumped: Callable[[Settings], str]
+) -> str:
+    before = copy.deepcopy(data)
+    for change in changes:
+        change(data)
+    if data == before:
         return text
-    made = tomlkit.dumps(data).rstrip()
-    end = text[len(text.rstrip()) :] if text.strip() else "\n"
-    return made + end if made else ""
+    made = dumped(data)
+    return made + (text[len(text.rstrip()) :] if text.strip() else "\n") if made else ""
 
 
 def table_at(settings: Settings, path: Sequence[str]) -> Settings:

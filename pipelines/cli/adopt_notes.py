@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
+from pipelines.agents.adopt_copy import CopiedFile, CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
-from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
+from pipelines.agents.adopt_source import NotesKind, Source, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
@@ -66,10 +66,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
     settings = Settings(timezone=system_zone())
     found = _with_files(read_source(source))
     plan = plan_adoption(found, NotesKind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
-    say(f"{source} is {plan.kind.called}.")
-    say_table(("from", "to", "files", ""), list(_copy_rows(plan.pieces)))
-    _show_left_out(plan.left_out)
-    say(*plan.sentences)
+    _show(source, plan, ("from", "to", "files", ""), _copy_rows(plan.pieces))
     if target and _is_agreed(wanted, f"Copy this to {target}?"):
         taken_out = carry_out(plan, source, target, settings, moment(wanted.now, settings))
         files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
@@ -98,10 +95,7 @@ def adopt_in_place(wanted: Wanted, home: str) -> None:
         source = _notes_folder(source / base.rstrip("/"))
         found = read_source(source)
     plan = plan_in_place(_with_files(found), kind, home)
-    say(f"{source} is {plan.kind.called}. It would be read in place.")
-    say_table(("what", "files", "part"), _part_rows(plan))
-    _show_left_out(plan.left_out)
-    say(*plan.sentences)
+    _show(source, plan, ("what", "files", "read in place as"), _part_rows(plan))
     memory = source / home
     if _is_agreed(wanted, f"Make a memory in {memory}?"):
         settings = Settings(timezone=system_zone())
@@ -178,15 +172,20 @@ def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
     yield NOTES_FILE, "new", "what of the notes it reads"
 
 
-def _show_left_out(left: Iterable[LeftOut]) -> None:
-    """Print a row for each reason to leave files out, with the first few names."""
+def _show(source: Path, plan: CopyPlan | InPlace, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a plan: what becomes of the files, and a row for each reason to leave some out, with the first names."""
+    say(f"{source} is {plan.kind.called}.")
+    say_table(titles, list(rows))
     groups: dict[str, list[str]] = {}
-    for path, why in left:
+    for path, why in plan.left_out:
         groups.setdefault(why, []).append(shown(path))
-    rows = [
-        (", ".join([*names[:_ALONE], *["…"] * (len(names) > _ALONE)]), why, f"{len(names):,}")
-        for why, names in groups.items()
-    ]
-    if rows:
+    if groups:
         say("")
-        say_table(("left out", "because it", "files"), rows)
+        say_table(
+            ("left out", "because it", "files"),
+            [
+                (", ".join([*names[:_ALONE], *["…"] * (len(names) > _ALONE)]), why, f"{len(names):,}")
+                for why, names in groups.items()
+            ],
+        )
+    say(*plan.sentences)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from pipelines.cli.options import (
 from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import shares_memories, trust_settings
+from pipelines.queries.startup.fast import start_aside
 from pipelines.store.transcripts.reader import open_transcript
 from pipelines.store.user_layout import find_memory
 from pipelines.text import escape_terminal_line
@@ -134,18 +134,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn(f"curate capture: {fault}")
     if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories(os.environ):
         with contextlib.suppress(CurateError, OSError):
-            _start_sync(find_memory(named_memory(memory)))
-
-
-def _start_sync(root: Path) -> None:
-    """Start `curate sync` on its own: agents wait for a hook for a few seconds only. `curate status` shows failures."""
-    subprocess.Popen(
-        [sys.executable, "-P", "-m", "pipelines.cli", "sync", "--memory", str(root)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+            start_aside(str(find_memory(named_memory(memory))), "sync")  # `curate status` shows failures
 
 
 def _transcripts(paths: Sequence[Path], agent: str | None, *, sweeping: bool) -> list[Path]:

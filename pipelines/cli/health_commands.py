@@ -44,7 +44,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import not_reached, push_state
+from pipelines.store.state import push_state
 from pipelines.store.trees import read_version
 from pipelines.usage import spent
 
@@ -165,6 +165,8 @@ def _time(when: datetime) -> str:
 
 def _nights(root: Path, state: Health, when: datetime) -> Part:
     """Return the state of the runs: whether they happen, when the next one is, what they cost."""
+    from pipelines.queries import doctor  # noqa: PLC0415  the verb's work, not its help
+
     there = state.elsewhere
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
@@ -190,28 +192,18 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         "cost_30_days": costs,
         "push": dict(push) if push else None,
     }
-    begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
-    if upcoming:
-        begins = f"{_time(upcoming[0])}, by {upcoming[1]}"
-    elif installed:
-        begins = "installed but not active; `curate install` shows what is installed"
     waits = f"{count(entries, 'entry waits', 'entries wait')} in {REVIEW}; `curate review`"
     lines = [
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
         ("Unread", state.unread),
         ("Elsewhere", _run(there, ", the last run of another machine")),
-        ("Next run", begins),
+        ("Schedule", " ".join(doctor.schedule(root, when)[1:])),
         ("Review", waits if entries else "nothing waits"),
         ("Cost", _cost(costs)),
-        ("Push", _pushed(push) if push else "nothing is pushed"),
+        ("Push", " ".join(doctor.push(root)[1:])),
     ]
     return facts, [(label, text) for label, text in lines if text]
-
-
-def _pushed(push: Mapping[str, object]) -> str:
-    reason = f": {push['reason']}" if push.get("reason") else ""
-    return f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
 
 
 def _cost(costs: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.manual_changes import confirm, item_named, open_document, redacted_text
 from pipelines.cli.options import (
-    day_option,
+    as_of_option,
     json_option,
     with_memory,
     with_root,
@@ -62,7 +62,7 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
 @click.option("--all", "whole", is_flag=True, help="Also those that are over.")
-@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
+@as_of_option
 @json_option("Print a JSON array of all, those that are over among them, with the evidence of each.")
 @with_root
 def curate_items(  # noqa: PLR0913  one option each

@@ -102,6 +102,11 @@ def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command
     return click.option(name, type=Day(last=last), metavar="DAY", help=text)
 
 
+def as_of_option(command: Command) -> Command:
+    """Give a verb `--as-of DAY`; passed on as `as_of: str | None`."""
+    return day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)(command)
+
+
 def project_option(text: str) -> Callable[[Command], Command]:
     """Return the option `--project NAME` with its help; passed on as `project: str`."""
     return click.option("--project", metavar="NAME", default="", help=text)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import TextCommand, day_option, json_option, project_option, with_root
+from pipelines.cli.options import TextCommand, as_of_option, day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
@@ -35,7 +35,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 @project_option("Only what belongs to this project.")
 @day_option("--since", "Only what is from this day or later.")
 @day_option("--before", "Only what is from before this day.")
-@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
+@as_of_option
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
 @click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")

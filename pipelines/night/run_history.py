@@ -191,7 +191,7 @@ def find_run(root: Path, git: Git, prefix: str) -> PastRun:
     """Return the run whose id or commit starts with a prefix.
 
     Raises:
-        UnknownRun: none or more than one matches.
+        UnknownItem: none or more than one matches.
     """
     runs = all_runs(root, git)
     ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))

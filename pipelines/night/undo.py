@@ -54,7 +54,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
     """Decide everything; write nothing. The arguments are those of `carry_out_undo`.
 
     Raises:
-        UnknownRun: none or more than one matches.
+        UnknownItem: none or more than one matches.
         UnknownItem: none or more than one matches.
         NotUndoable: there is nothing to undo, or it was undone already.
         BrokenChangeSet: the changes would break a promise.

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import UnknownRun, did_you_mean
+from pipelines.errors import UnknownItem, did_you_mean
 from pipelines.store.document import Document
 from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
@@ -123,7 +123,7 @@ def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
         runs: id and commit of each run; the commit is empty if there is none.
 
     Raises:
-        UnknownRun: no run matches, or more than one.
+        UnknownItem: no run matches, or more than one.
     """
     found, known = [], list(runs)
     for run, commit in known:
@@ -132,7 +132,7 @@ def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
         if run.startswith(prefix) or (len(prefix) >= _SHORTEST and commit.startswith(prefix)):
             found.append(run)
     if len(found) != 1:
-        raise UnknownRun(prefix, found, did_you_mean(prefix, (run for run, _ in known)))
+        raise UnknownItem(prefix, found, did_you_mean(prefix, (run for run, _ in known)), "run")
     return found[0]
 
 

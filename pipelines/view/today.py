@@ -111,7 +111,7 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show what one run, or one change by hand, did to items.
 
     Raises:
-        UnknownRun: none, or more than one, has an id or commit that begins so.
+        UnknownItem: none, or more than one, has an id or commit that begins so.
     """
     run = find_run(reading.root, Git(reading.root), asked["ident"])
     return {"title": run.commit.subject if run.commit else run.id, "night": diff_of(reading, run)}

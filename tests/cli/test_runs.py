@@ -94,7 +94,7 @@ def test_a_run_is_found_by_the_start_of_its_id_or_commit(memory: Memory) -> None
     head = memory.git("rev-parse", "HEAD").strip()
     assert json.loads(memory.curate("runs", "--json", first[:8]))["run"] == first
     assert json.loads(memory.curate("runs", "--json", head[:6]))["run"] == second
-    assert "No run has the id or commit 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
+    assert "No run has the id 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
     assert "is not unique: " in memory.curate("runs", "202603", exits=1)
 
 

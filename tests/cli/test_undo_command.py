@@ -61,7 +61,7 @@ def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> 
     _, first, _ = two_nights(memory)
     commit = memory.git("rev-parse", "HEAD").strip()
     assert "is not unique" in memory.curate("undo", "202603", exits=1)
-    assert "No run has the id or commit" in memory.curate("undo", "2027", exits=1)
+    assert "No run has the id" in memory.curate("undo", "2027", exits=1)
     assert "exclude each other" in memory.curate("undo", "2026", "--item", "k1", exits=2)
     memory.curate("undo", commit[:7], "--now", "2026-03-12T09:00")
     assert curated(memory.files()) == curated(first)

@@ -121,7 +121,7 @@ def test_what_the_last_thirty_days_cost(memory: Memory) -> None:
 
 def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: System) -> None:
     assert status(memory, "2026-03-20T12:00")["next_run"] is None
-    assert "Next run  not scheduled;" in memory.curate("status", "--now", "2026-03-20T12:00")
+    assert "Schedule  No run is scheduled." in memory.curate("status", "--now", "2026-03-20T12:00")
     system.cron()
     memory.curate("install", "cron", "--time", "02:30")
     assert status(memory, "2026-03-20T02:00")["next_run"] == {"at": "2026-03-20T02:30:00+00:00", "by": "cron"}
@@ -174,8 +174,8 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
     told = status(memory, "2026-03-20T12:00")
     assert (told["push"], told["review"]) == (state, 2)
     said = memory.curate("status", "--now", "2026-03-20T12:00")
-    assert "Push      diverged (origin, 2026-03-20T02:00:10+00:00): Theirs changed." in said
-    assert "Theirs changed. The last push was 2026-03-17T02:00:09+00:00.\n" in said
+    assert "Push      origin: diverged: Theirs changed." in said
+    assert "Theirs changed. The last push was 2026-03-17T02:00:09+00:00. `curate sync`" in said
     assert "Review    2 entries wait in Review.md; `curate review`\n" in said
     for broken in ("{", "[]", '{"state": 5}', "\0"):
         memory.write(".curate/push.json", broken)

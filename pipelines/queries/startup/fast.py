@@ -102,7 +102,7 @@ def print_context(root: str, form: str, budget: int, project: str, when: datetim
         text = escape_terminal(text)
     put_out(hook_answer(text, form) if form in HOOKS else text)
     if session and root:
-        sweep_aside(root)
+        start_aside(root, "capture", "--sweep")  # what other sessions left
 
 
 def session_start(root: str, form: str, asked: dict[str, Any], when: datetime | None = None) -> str:
@@ -128,14 +128,14 @@ def session_start(root: str, form: str, asked: dict[str, Any], when: datetime | 
     return made_page(request, form, key, keeps=when is None)
 
 
-def sweep_aside(root: str) -> None:
-    """Capture what other sessions left, in a process of its own: neither the session nor its hook waits for it."""
+def start_aside(root: str, *words: str) -> None:
+    """Start a verb in a process of its own, for which neither a session nor its hook waits; the next run makes up."""
     actions = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
-    call = [sys.executable, "-P", "-m", "pipelines.cli", "capture", "--sweep", "--memory", root]
+    call = [sys.executable, "-P", "-m", "pipelines.cli", *words, "--memory", root]
     try:  # noqa: SIM105  contextlib takes longer to import
         os.posix_spawn(sys.executable, call, os.environ, file_actions=actions, setsid=True)
     except (OSError, NotImplementedError):
-        pass  # the next run sweeps
+        pass
 
 
 def put_out(text: str) -> None:
