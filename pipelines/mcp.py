@@ -95,116 +95,6 @@ Reopen an item: a todo that was not done after all, a decision that holds again.
 replaced by mistake. What a person closed, only a person reopens."""
 
 
-class Tools:
-    """The tools for one memory; the texts above tell a model when to use each.
-
-    Args:
-        root: the memory, or "" to look it up at each call, from the environment or the working directory.
-    """
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-
-    @property
-    def _memory(self) -> Memory:
-        from pipelines.api import Memory
-
-        return Memory(self._root)
-
-    def memory_search(  # noqa: PLR0913, PLR0917  the filters of a search
-        self,
-        query: str,
-        limit: int = 10,
-        type: str | None = None,  # noqa: A002  the name clients use
-        project: str = "",
-        since: str = "",
-        before: str = "",
-        source: str | None = None,
-    ) -> str:
-        """Return what a search finds: each hit with its place, date and trust."""
-        from pipelines.queries.search_settings import spare_threads
-
-        spare_threads()
-        types = (type,) if type else ()
-        found = self._memory.search(
-            query, limit=limit, types=types, project=project, since=since, before=before,
-            sources=(source,) if source else (),
-        )  # fmt: skip
-        return _answer_text(found)
-
-    def memory_read(self, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
-        """Return lines of one file, each with its number."""
-        passage = self._memory.read(name, start_line, end_line)
-        head = f"{passage.path}: {passage.total_lines:,} lines"
-        if not passage.lines:
-            return f"{head}. There is no line {passage.start_line:,}."
-        head += f", showing {passage.start_line:,} to {passage.end_line:,}"
-        lines = [f"{number}: {line}" for number, line in enumerate(passage.lines, passage.start_line)]
-        if passage.end_line < passage.total_lines:
-            lines.append(f"(For more, call again with start_line={passage.end_line + 1}.)")
-        return "\n".join([f"{head}.", *lines])
-
-    def memory_why(self, item: str) -> str:
-        """Return why an item is believed: its evidence with places, and who added it and when."""
-        from pipelines.queries.why_lines import why_lines
-        from pipelines.text import escape_terminal
-
-        return escape_terminal("\n".join(why_lines(self._memory.why(item))))[:_MOST_ANSWER]
-
-    def memory_context(self, project: str = "", budget: int = 4000) -> str:
-        """Return what a session should start with."""
-        return self._memory.context(budget=budget, project=project)
-
-    def memory_recap(self, when: str = "", project: str = "") -> str:
-        """Return what happened, one line for each day."""
-        from pipelines.store.secrets.redact import without_secrets
-
-        told = [f"{one.day}: {one.text}" for one in self._memory.recap(when, project=project)]
-        return without_secrets("\n".join(told))[:_MOST_ANSWER] or "There is no recap of these days. Try memory_search."
-
-    def memory_log(self, text: str, project: str = "") -> str:
-        """Append a line to today's log and say where."""
-        written = self._memory.log(text, project=project)
-        told = f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
-        redacted = written.redacted and f"{written.redacted} redacted before writing."
-        return "\n".join(filter(None, (told, redacted, written.hint)))
-
-    def memory_close(self, item: str, how: str, reason: str = "") -> str:
-        """Close an item and report the outcome."""
-        from pipelines.night.session_changes import close_by_session
-        from pipelines.store.item import Status
-
-        memory = self._memory
-        return _outcome_text(memory, close_by_session(memory.root, item, Status(how), reason))
-
-    def memory_correct(self, item: str, sentence: str) -> str:
-        """Replace an item and report the outcome."""
-        from pipelines.night.session_changes import correct_by_session
-
-        memory = self._memory
-        return _outcome_text(memory, correct_by_session(memory.root, item, sentence))
-
-    def memory_settle(self, item: str = "", how: str = "both", other: str = "") -> str:
-        """Settle two items that may conflict and report the outcome; without items, list the pairs that wait."""
-        memory = self._memory
-        if not item and not other:
-            from pipelines.queries.startup.context import unsettled_pairs
-
-            return unsettled_pairs(memory.root) or "No pair waits."
-        from pipelines.night.session_changes import settle_by_session
-
-        outcome = settle_by_session(memory.root, item, how, other)
-        both = how == "both" and not outcome.asked
-        return f"{item} and {outcome.id} both hold." if both else _outcome_text(memory, outcome)
-
-    def memory_reopen(self, item: str, reason: str = "") -> str:
-        """Reopen an item and report the outcome."""
-        from pipelines.night.session_changes import reopen_by_session
-
-        memory = self._memory
-        return _outcome_text(memory, reopen_by_session(memory.root, item, reason))
-
-
 def _text(least: int, most: int, about: str = "") -> Json:
     return {"type": "string", "minLength": least, "maxLength": most} | ({"description": about} if about else {})
 
@@ -235,57 +125,160 @@ _READS = {"readOnlyHint": True, "openWorldHint": False}
 _WRITES = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 
 
-def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: Json) -> Json:
-    """Return a tool as `tools/list` shows it.
+TOOLS: Final[list[Json]] = []
+"""The tools as `tools/list` shows them."""
+_FUNCTIONS: dict[str, Callable[..., str]] = {}
+
+
+def _tool(description: str, hints: Json, **arguments: Json) -> Callable[[Callable[..., str]], Callable[..., str]]:
+    """List a function as a tool.
 
     Args:
-        tool: its method; the defaults of its last arguments, if not None, become those of the schema.
         description: what it does and when to use it.
         hints: what it does to the memory.
-        arguments: the schema of each argument, in the order of the method.
+        arguments: the schema of each argument, in the order of the function; its defaults become those of the schema.
     """
-    names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
-    needed = names[: len(names) - len(defaults)]
-    optional = {
-        name: arguments[name] | ({} if default is None else {"default": default})
-        for name, default in zip(names[len(needed) :], defaults, strict=True)
-    }
-    schema = {"type": "object", "properties": arguments | optional, "required": needed, "additionalProperties": False}
-    told = " ".join(description.split())
-    return {"name": tool.__name__, "description": told, "annotations": hints, "inputSchema": schema}
+
+    def listed(tool: Callable[..., str]) -> Callable[..., str]:
+        names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
+        needed = names[: len(names) - len(defaults)]
+        optional = {
+            name: arguments[name] | ({} if default is None else {"default": default})
+            for name, default in zip(names[len(needed) :], defaults, strict=True)
+        }
+        schema = {"type": "object", "properties": arguments | optional, "required": needed}
+        told = " ".join(description.split())
+        shown = {"name": tool.__name__, "description": told, "annotations": hints}
+        TOOLS.append(shown | {"inputSchema": schema | {"additionalProperties": False}})
+        _FUNCTIONS[tool.__name__] = tool
+        return tool
+
+    return listed
 
 
-_SEARCHES = {
-    "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
-    "before": _DAY, "source": _SOURCE,
-}  # fmt: skip
-_CONTEXTS = {
-    "project": _OWN_PROJECT,
-    "budget": _whole(*_BUDGETS) | {"description": "Most tokens to return."},
-}
-TOOLS: Final = (
-    _shown(Tools.memory_search, _SEARCH, _READS, _SEARCHES),
-    _shown(
-        Tools.memory_read, _READ, _READS, {"name": _text(0, _MOST_NAME, _NAME), "start_line": _LINE, "end_line": _LINE}
-    ),
-    _shown(Tools.memory_why, _WHY, _READS, {"item": _text(1, _MOST_ID, "An item's id.")}),
-    _shown(Tools.memory_context, _CONTEXT, _READS, _CONTEXTS),
-    _shown(Tools.memory_recap, _RECAP, _READS, {"when": _text(0, _MOST_NAME, _WHEN), "project": _PROJECT}),
-    _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _OWN_PROJECT}),
-    _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
-    _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),
-    _shown(
-        Tools.memory_settle,
-        _SETTLE,
-        _WRITES,
-        {
-            "item": _text(0, _MOST_NAME, "The id of one that holds."),
-            "how": _one_of("replaces both"),
-            "other": _text(0, _MOST_NAME, "The id of the other one."),
-        },
-    ),
-    _shown(Tools.memory_reopen, _REOPEN, _WRITES, {"item": _NAMED, "reason": _REASON}),
+@_tool(
+    _SEARCH,
+    _READS,
+    query=_text(0, _MOST_QUERY),
+    limit=_whole(1, _MOST_HITS),
+    type=_KIND,
+    project=_PROJECT,
+    since=_DAY,
+    before=_DAY,
+    source=_SOURCE,
 )
+def memory_search(  # noqa: PLR0913, PLR0917  the filters of a search
+    memory: Memory,
+    query: str,
+    limit: int = 10,
+    type: str | None = None,  # noqa: A002  the name clients use
+    project: str = "",
+    since: str = "",
+    before: str = "",
+    source: str | None = None,
+) -> str:
+    """Return what a search finds: each hit with its place, date and trust."""
+    from pipelines.queries.search_settings import spare_threads
+
+    spare_threads()
+    types = (type,) if type else ()
+    found = memory.search(
+        query, limit=limit, types=types, project=project, since=since, before=before,
+        sources=(source,) if source else (),
+    )  # fmt: skip
+    return _answer_text(found)
+
+
+@_tool(_READ, _READS, name=_text(0, _MOST_NAME, _NAME), start_line=_LINE, end_line=_LINE)
+def memory_read(memory: Memory, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
+    """Return lines of one file, each with its number."""
+    passage = memory.read(name, start_line, end_line)
+    head = f"{passage.path}: {passage.total_lines:,} lines"
+    if not passage.lines:
+        return f"{head}. There is no line {passage.start_line:,}."
+    head += f", showing {passage.start_line:,} to {passage.end_line:,}"
+    lines = [f"{number}: {line}" for number, line in enumerate(passage.lines, passage.start_line)]
+    if passage.end_line < passage.total_lines:
+        lines.append(f"(For more, call again with start_line={passage.end_line + 1}.)")
+    return "\n".join([f"{head}.", *lines])
+
+
+@_tool(_WHY, _READS, item=_text(1, _MOST_ID, "An item's id."))
+def memory_why(memory: Memory, item: str) -> str:
+    """Return why an item is believed: its evidence with places, and who added it and when."""
+    from pipelines.queries.why_lines import why_lines
+    from pipelines.text import escape_terminal
+
+    return escape_terminal("\n".join(why_lines(memory.why(item))))[:_MOST_ANSWER]
+
+
+@_tool(_CONTEXT, _READS, project=_OWN_PROJECT, budget=_whole(*_BUDGETS) | {"description": "Most tokens to return."})
+def memory_context(memory: Memory, project: str = "", budget: int = 4000) -> str:
+    """Return what a session should start with."""
+    return memory.context(budget=budget, project=project)
+
+
+@_tool(_RECAP, _READS, when=_text(0, _MOST_NAME, _WHEN), project=_PROJECT)
+def memory_recap(memory: Memory, when: str = "", project: str = "") -> str:
+    """Return what happened, one line for each day."""
+    from pipelines.store.secrets.redact import without_secrets
+
+    told = [f"{one.day}: {one.text}" for one in memory.recap(when, project=project)]
+    return without_secrets("\n".join(told))[:_MOST_ANSWER] or "There is no recap of these days. Try memory_search."
+
+
+@_tool(_LOG, _WRITES, text=_text(1, _MOST_TEXT), project=_OWN_PROJECT)
+def memory_log(memory: Memory, text: str, project: str = "") -> str:
+    """Append a line to today's log and say where."""
+    written = memory.log(text, project=project)
+    told = f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
+    redacted = written.redacted and f"{written.redacted} redacted before writing."
+    return "\n".join(filter(None, (told, redacted, written.hint)))
+
+
+@_tool(_CLOSE, _WRITES, item=_NAMED, how=_HOW, reason=_REASON)
+def memory_close(memory: Memory, item: str, how: str, reason: str = "") -> str:
+    """Close an item and report the outcome."""
+    from pipelines.night.session_changes import close_by_session
+    from pipelines.store.item import Status
+
+    return _outcome_text(memory, close_by_session(memory.root, item, Status(how), reason))
+
+
+@_tool(_CORRECT, _WRITES, item=_NAMED, sentence=_text(1, _MOST_TEXT))
+def memory_correct(memory: Memory, item: str, sentence: str) -> str:
+    """Replace an item and report the outcome."""
+    from pipelines.night.session_changes import correct_by_session
+
+    return _outcome_text(memory, correct_by_session(memory.root, item, sentence))
+
+
+@_tool(
+    _SETTLE,
+    _WRITES,
+    item=_text(0, _MOST_NAME, "The id of one that holds."),
+    how=_one_of("replaces both"),
+    other=_text(0, _MOST_NAME, "The id of the other one."),
+)
+def memory_settle(memory: Memory, item: str = "", how: str = "both", other: str = "") -> str:
+    """Settle two items that may conflict and report the outcome; without items, list the pairs that wait."""
+    if not item and not other:
+        from pipelines.queries.startup.context import unsettled_pairs
+
+        return unsettled_pairs(memory.root) or "No pair waits."
+    from pipelines.night.session_changes import settle_by_session
+
+    outcome = settle_by_session(memory.root, item, how, other)
+    both = how == "both" and not outcome.asked
+    return f"{item} and {outcome.id} both hold." if both else _outcome_text(memory, outcome)
+
+
+@_tool(_REOPEN, _WRITES, item=_NAMED, reason=_REASON)
+def memory_reopen(memory: Memory, item: str, reason: str = "") -> str:
+    """Reopen an item and report the outcome."""
+    from pipelines.night.session_changes import reopen_by_session
+
+    return _outcome_text(memory, reopen_by_session(memory.root, item, reason))
 
 
 def serve(root: str) -> None:
@@ -294,9 +287,13 @@ def serve(root: str) -> None:
     Args:
         root: the memory, or "" to look it up at each call, from the environment or the working directory.
     """
-    tools = Tools(root)
-    about = {"name": "memcurate", "version": __version__}
-    ToolServer(about, _INSTRUCTIONS, TOOLS, lambda name, given: getattr(tools, name)(**given)).run()
+
+    def called(name: str, given: Json) -> str:
+        from pipelines.api import Memory
+
+        return _FUNCTIONS[name](Memory(root), **given)
+
+    ToolServer({"name": "memcurate", "version": __version__}, _INSTRUCTIONS, TOOLS, called).run()
 
 
 def _outcome_text(memory: Memory, outcome: Outcome) -> str:

@@ -10,7 +10,7 @@ import pytest
 from pipelines import Memory as Opened
 from pipelines.clock import span_of
 from pipelines.errors import UsageFault
-from pipelines.mcp import Tools
+from pipelines.mcp import memory_recap
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -85,7 +85,7 @@ def test_days_without_an_episode_say_so(told: Memory) -> None:
 def test_the_command_python_and_an_agent_are_told_the_same(told: Memory) -> None:
     printed = [day["day"] for day in json.loads(told.curate("recap", "2026-03", "--json"))]
     assert [one.day for one in Opened(told.root).recap("2026-03")] == printed
-    said = Tools(str(told.root)).memory_recap("2026-03").splitlines()
+    said = memory_recap(Opened(told.root), "2026-03").splitlines()
     assert said == ["2026-03-16: Decided: Use brass. At risk: Rust.",
                     "2026-03-17: To do: Order brass."]  # fmt: skip
-    assert "memory_search" in Tools(str(told.root)).memory_recap("2020-01")
+    assert "memory_search" in memory_recap(Opened(told.root), "2020-01")

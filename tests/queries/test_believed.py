@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from pipelines import Memory as Opened
 from pipelines.api import Memory
-from pipelines.mcp import Tools
+from pipelines.mcp import memory_search
 
 if TYPE_CHECKING:
     from tests import conftest
@@ -34,7 +35,7 @@ def test_each_way_to_ask_tells_what_overruled_a_line(memory: conftest.Memory) ->
     said = memory.curate("search", "when does the office open")
     assert said.index("09:30") < said.index("~~- 09:00 Fact: The office opens at 08:00.~~")
     assert f"superseded on 2026-03-05 by {first['item']}: Fact: The office opens at 09:30." in said
-    answer = Tools(str(memory.root)).memory_search("when does the office open")
+    answer = memory_search(Opened(memory.root), "when does the office open")
     assert f"Not believed, superseded on 2026-03-05 by {first['item']}" in answer
     assert answer.index("09:30") < answer.index("08:00")
     # An episode keeps the words of its day, and says what no longer holds of them.

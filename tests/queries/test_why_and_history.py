@@ -8,7 +8,7 @@ import pytest
 
 from pipelines import Memory as Opened
 from pipelines.errors import ItemGone
-from pipelines.mcp import Tools
+from pipelines.mcp import memory_why
 from tests.queries.making import asked, ids, story
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_why_gives_the_models_reason(memory: Memory) -> None:
     assert asked(memory, "why", "k111")["reason"] == "clients need it"
     assert "kept because: clients need it" in memory.curate("history", "k111")
     assert asked(memory, "history", "k111")["versions"][0]["reason"] == "clients need it"
-    assert "\n  kept because: clients need it\n" in Tools(str(memory.root)).memory_why("k111")
+    assert "\n  kept because: clients need it\n" in memory_why(Opened(memory.root), "k111")
 
 
 def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory, tmp_path: Path) -> None:
