@@ -21,7 +21,9 @@ from pipelines.agents.session_places import (
     transcripts_below,
 )
 from pipelines.cli.options import (
+    ANY_PATH,
     day_option,
+    flag_option,
     json_option,
     memory_option,
     named_memory,
@@ -49,10 +51,10 @@ _HOOK_BYTES = 1 << 20
 
 
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=ANY_PATH)
 @click.option("--from", "agent", type=click.Choice(_AGENTS), help="Capture every session that this agent has kept.")
-@click.option("--sweep", "sweeping", is_flag=True, help="Capture what is new of each agent that uses the memory.")
-@click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
+@flag_option("--sweep", "Capture what is new of each agent that uses the memory.", "sweeping")
+@flag_option("--hook", "Capture the session that a hook's JSON on standard input names.")
 @project_option("The project of the sessions (default: that of their working directory).")
 @day_option("--since", "Skip what was said before this day.")
 @json_option("Print the result for each transcript as a JSON array.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, with_root
+from pipelines.cli.options import flag_option, json_option, with_root
 from pipelines.cli.output import count, say, say_json, say_table, say_verbatim
 from pipelines.errors import EXPECTED, FINE, GitFault, UsageFault
 from pipelines.settings import load_settings
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--secrets", is_flag=True, help="Look for secrets in the current files instead.")
-@click.option("--history", is_flag=True, help="With --secrets: also look in every version in git.")
+@flag_option("--secrets", "Look for secrets in the current files instead.")
+@flag_option("--history", "With --secrets: also look in every version in git.")
 @json_option("Print the faults as JSON.")
 @with_root
 def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> int:

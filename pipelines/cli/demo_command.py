@@ -14,7 +14,7 @@ import click
 from pipelines.cli.init_command import make_memory
 from pipelines.cli.models_commands import can_ask
 from pipelines.cli.night_of import night_of
-from pipelines.cli.options import open_memory
+from pipelines.cli.options import ANY_PATH, flag_option, open_memory
 from pipelines.cli.output import say, say_bold
 from pipelines.errors import BadFile
 from pipelines.night.report import Watch
@@ -37,8 +37,8 @@ _QUESTIONS = (
 
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
-@click.option("--no-view", is_flag=True, help="Do not open the page at the end.")
+@click.argument("directory", type=ANY_PATH, required=False, metavar="[DIR]")
+@flag_option("--no-view", "Do not open the page at the end.")
 def curate_demo(*, directory: Path | None, no_view: bool) -> None:
     """Curate a week of sample logs: what was logged, what one night keeps, three questions, and the page.
 

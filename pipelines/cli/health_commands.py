@@ -14,7 +14,7 @@ import click
 
 from pipelines import __version__
 from pipelines.agents.session_places import swept_agents
-from pipelines.cli.options import json_option, now_option, with_memory, with_root
+from pipelines.cli.options import flag_option, json_option, now_option, with_memory, with_root
 from pipelines.cli.output import (
     count,
     day_shown,
@@ -65,7 +65,7 @@ NIGHTS = 30
 
 @click.command()
 @json_option("Print it as JSON.")
-@click.option("--notify", is_flag=True, help="Also notify you on the desktop.")
+@flag_option("--notify", "Also notify you on the desktop.")
 @with_memory
 def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     """Show the state of the memory: its last run, what waits, how full the briefing is, and its search.
@@ -243,12 +243,7 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
 
 
 @click.command()
-@click.option(
-    "--probe",
-    "probing",
-    is_flag=True,
-    help="Also ask the models' providers; takes a few seconds.",
-)
+@flag_option("--probe", "Also ask the models' providers; takes a few seconds.", "probing")
 @json_option("Print it as JSON.")
 @with_root
 @now_option

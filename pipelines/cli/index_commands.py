@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, with_root
+from pipelines.cli.options import flag_option, json_option, with_root
 from pipelines.cli.output import count, say, say_json, skipped_lines, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("index")
-@click.option("--full", is_flag=True, help="Rebuild it from the files.")
+@flag_option("--full", "Rebuild it from the files.")
 @json_option("Print the report as one JSON object.")
 @with_root
 def curate_index(*, full: bool, as_json: bool, root: Path) -> int:

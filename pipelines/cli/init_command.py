@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipelines.cli.options import now_option
+from pipelines.cli.options import ANY_PATH, flag_option, now_option
 from pipelines.cli.output import say, say_verbatim
 from pipelines.cli.set_up import SetUp, never_asked, set_up
 from pipelines.clock import moment, system_zone
@@ -27,9 +27,9 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 
 @click.command()
-@click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
-@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Start with these notes.")
-@click.option("--in-place", is_flag=True, help="Read NOTES where they are, and change none of them.")
+@click.argument("directory", type=ANY_PATH, required=False, metavar="[DIR]")
+@click.option("--adopt", type=ANY_PATH, metavar="NOTES", help="Start with these notes.")
+@flag_option("--in-place", "Read NOTES where they are, and change none of them.")
 @click.option(
     "--home", default="Curated", show_default=True, help="With --in-place: the new folder in NOTES for the memory."
 )
@@ -37,12 +37,12 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.option("--agents", metavar="NAMES", help="The agents to connect, with commas between, or none.")
 @click.option("--reader", metavar="NAME", help="Who reads the logs, such as claude-code, anthropic, rules.")
 @click.option("--nights", metavar="HH:MM", help="When nights run, or never.")
-@click.option("--yes", is_flag=True, help="Do not ask: adopt; or connect the agents found, and run nights at 02:00.")
-@click.option("--print", "only_print", is_flag=True, help="Only show what adopting would do.")
+@flag_option("--yes", "Do not ask: adopt; or connect the agents found, and run nights at 02:00.")
+@flag_option("--print", "Only show what adopting would do.", "only_print")
 @click.option(
     "--from",
     "bundle",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="FILE",
     help="Restore what `curate export` wrote.",
 )

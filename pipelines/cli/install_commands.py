@@ -22,7 +22,7 @@ from pipelines.agents.timers_cron import (
     write_crontab,
 )
 from pipelines.cli.models_commands import choose
-from pipelines.cli.options import memory_option, named_memory
+from pipelines.cli.options import flag_option, memory_option, named_memory
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS
@@ -42,7 +42,7 @@ _OPTIONS = (
         metavar="FILE",
         help="For the target agents: the AGENTS.md to change.",
     ),
-    click.option("--print", "only_print", is_flag=True, help="Show what would change, and change nothing."),
+    flag_option("--print", "Show what would change, and change nothing.", "only_print"),
 )
 
 

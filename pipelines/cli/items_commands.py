@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, item_named, open_document, redacted_text
-from pipelines.cli.options import (
-    as_of_option,
-    json_option,
-    with_memory,
-    with_root,
-)
+from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import bereft, forget
@@ -61,7 +56,7 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
-@click.option("--all", "whole", is_flag=True, help="Also those that are over.")
+@flag_option("--all", "Also those that are over.", "whole")
 @as_of_option
 @json_option("Print a JSON array of all, those that are over among them, with the evidence of each.")
 @with_root
@@ -111,7 +106,7 @@ def _held_on(item: Item, day: str) -> bool:
 
 @click.command()
 @_IDS
-@click.option("--off", is_flag=True, help="Remove the pin, so that the items fade like any other.")
+@flag_option("--off", "Remove the pin, so that the items fade like any other.")
 @with_memory
 def curate_pin(idents: tuple[str, ...], opened: OpenMemory, *, off: bool) -> None:
     """Pin items: they do not fade, come first, and leave MEMORY.md only after every unpinned item has left.
@@ -156,7 +151,7 @@ def curate_move(idents: tuple[str, ...], document: str, opened: OpenMemory) -> N
 
 @click.command()
 @_ID
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@flag_option("--yes", "Do not ask for confirmation.")
 @with_memory
 def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     """Erase an item for good from documents, logs, Review.md, the index and saved replies.

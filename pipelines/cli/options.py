@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     OpenMemory = tuple[Path, Settings, datetime]
 
 
+ANY_PATH: Final = click.Path(path_type=Path)
+"""A path, there or not."""
+
 memory_option: Final = click.option(
     "--memory",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="DIR",
     is_eager=True,  # the words for days are read in the memory's zone
     help="The memory to use (default: CURATE_MEMORY, or the nearest folder upward with a curate.toml).",
@@ -58,9 +61,14 @@ class TextCommand(click.Command):
         return rest
 
 
+def flag_option(name: str, text: str, passed: str | None = None) -> Callable[[Command], Command]:
+    """Return a flag with its help; passed on as a bool, under its own name or another."""
+    return click.option(name, *filter(None, [passed]), is_flag=True, help=text)
+
+
 def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
     """Return the option `--json` with its help; passed on as `as_json: bool`."""
-    return click.option("--json", "as_json", is_flag=True, help=text)
+    return flag_option("--json", text, "as_json")
 
 
 class Day(click.ParamType[str]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import TextCommand, json_option, with_memory
+from pipelines.cli.options import TextCommand, flag_option, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
@@ -115,7 +115,7 @@ def curate_close(*, how: str | None, **given: Unpack[_Given]) -> None:
 
 @click.command(cls=TextCommand)
 @click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True)
-@click.option("--never-true", "never_held", is_flag=True, help="The old sentence was wrong from the start.")
+@flag_option("--never-true", "The old sentence was wrong from the start.", "never_held")
 @json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
 def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, opened: OpenMemory) -> None:

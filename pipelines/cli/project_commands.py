@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, project_named
-from pipelines.cli.options import with_memory
+from pipelines.cli.options import flag_option, with_memory
 from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
@@ -72,7 +72,7 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
 
 @curate_project.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask, even if todos are open.")
+@flag_option("--yes", "Do not ask, even if todos are open.")
 @with_memory
 def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
     """Close a project: move it to Archives/ with its items. It is no longer loaded, but search still finds it."""

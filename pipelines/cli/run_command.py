@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,7 @@ import click
 from pipelines.agents.agent_folders import may_have_sessions
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.night_of import at_most, night_of, print_report
-from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
+from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, say_verbatim
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
@@ -24,6 +23,8 @@ from pipelines.store.git_history import run_id
 from pipelines.store.layout import LOGS, day_of_log
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipelines.cli.options import OpenMemory
     from pipelines.night.run import Night
     from pipelines.user_settings import UserSettings
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("remote", required=False)
-@click.option("--dry-run", is_flag=True, help="Only show what would change, as a diff.")
+@flag_option("--dry-run", "Only show what would change, as a diff.")
 @day_option("--again", "Read that day's log again, even what was deleted since.")
 @click.option(
     "--provider",
@@ -46,17 +47,17 @@ if TYPE_CHECKING:
     metavar="N",
     help="How many of the newest unread days a model reads; the rules read older ones. Past 30 days it asks.",
 )
-@click.option("--estimate", is_flag=True, help="Only show what the model calls would cost.")
+@flag_option("--estimate", "Only show what the model calls would cost.")
 @click.option(
     "--max-usd",
     type=click.FloatRange(min=0),
     metavar="USD",
     help="The most that the run may cost, if that is less than your settings allow.",
 )
-@click.option("--due", is_flag=True, help="Only print which of the remotes on standard input, one a line, have news.")
+@flag_option("--due", "Only print which of the remotes on standard input, one a line, have news.")
 @click.option(
     "--workdir",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="DIR",
     help="Where clones of remotes are cached (default: memcurate/nights in your cache folder).",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import diff_of, item_named
-from pipelines.cli.options import json_option, with_memory, with_root
+from pipelines.cli.options import flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import (
     count,
     dollars,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", required=False, default="")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show at most this many.")
-@click.option("--skipped", is_flag=True, help="List the lines that RUN, or the last run, did not understand.")
+@flag_option("--skipped", "List the lines that RUN, or the last run, did not understand.")
 @json_option("Print JSON: an array, or an object for one RUN.")
 @with_root
 def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Path) -> None:
@@ -93,7 +93,7 @@ def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
 @click.command()
 @click.argument("run", required=False, default="")
 @click.option("--item", default="", metavar="ID", help="Take back only what the last run did to this item.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
+@flag_option("--dry-run", "Show what would change, as a diff, and write nothing.")
 @with_memory
 def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:
     """Undo RUN (its id or commit, or the start of one) with a new commit.

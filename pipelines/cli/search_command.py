@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import TextCommand, as_of_option, day_option, json_option, project_option, with_root
+from pipelines.cli.options import (
+    TextCommand,
+    as_of_option,
+    day_option,
+    flag_option,
+    json_option,
+    project_option,
+    with_root,
+)
 from pipelines.cli.output import day_shown, say_json, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
@@ -38,8 +46,8 @@ _TYPES, _TRUSTS, _SOURCES = (
 @as_of_option
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
-@click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
-@click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
+@flag_option("--flat", "Also show the log lines that items rest on.")
+@flag_option("--overruled", "Also find lines that were rejected or await review.")
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name

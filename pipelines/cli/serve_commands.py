@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import memory_option, named_memory, now_option, project_option, with_root
+from pipelines.cli.options import flag_option, memory_option, named_memory, now_option, project_option, with_root
 from pipelines.cli.output import say
 from pipelines.clock import moment
 from pipelines.queries.startup.fast import print_context
@@ -124,7 +124,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @click.command()
-@click.option("--no-browser", is_flag=True, help="Only print the address and the code.")
+@flag_option("--no-browser", "Only print the address and the code.")
 @click.option("--port", type=int, default=0, help="Where to listen (default: a free port).")
 @with_root
 @now_option

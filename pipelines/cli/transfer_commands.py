@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import json_option, with_memory, with_root
+from pipelines.cli.options import ANY_PATH, json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
@@ -48,7 +48,7 @@ def curate_export(*, file: str, root: Path) -> None:
 
 
 @click.command()
-@click.argument("export", type=click.Path(path_type=Path))
+@click.argument("export", type=ANY_PATH)
 @json_option("Print one JSON object.")
 @with_memory
 def curate_import(*, export: Path, as_json: bool, opened: OpenMemory) -> None:
