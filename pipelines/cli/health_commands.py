@@ -33,7 +33,7 @@ from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.night import unattended
 from pipelines.night.report import read_reports
 from pipelines.night.run_history import RunEnd
-from pipelines.queries.health import Health, health_of, installed_nights, minutes, next_run, waiting_days
+from pipelines.queries.health import Health, health_of, installed_nights, next_run, waiting_days
 from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import skipped
 from pipelines.settings import Settings, load_settings
@@ -87,7 +87,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
         say_json(held | nights | search | {"sessions": looked})
     else:
         say(f"{_how_it_is(state, held, nights)}\n")
-        first = [("Memory", str(root)), ("Last run", _run(state.last) or "none yet")]
+        first = [("Memory", str(root)), ("Last run", _run(state.last) if state.last else "none yet")]
         held_lines += [("Sessions", f"{name}: {says}") for name, (_, says) in sessions.items()]
         say_fields([*first, *held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
@@ -105,7 +105,7 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         "The last run failed. `curate doctor` shows what to do.": state.failed,
         "The last runs left work undone. `curate doctor` shows what to do.": state.overdue and state.happens,
         "No run has ended well for more than a day. Run `curate run`.": state.overdue,
-        "Nothing has been curated yet. Run `curate run`.": not state.last and not state.last_well,
+        "Nothing has been curated yet. Run `curate run`.": not state.last,
         f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
         "Your budget kept the last run from reading everything.": state.unread,
         "The last push did not succeed. `curate doctor` shows what to do.": (nights["push"] or {}).get("reason"),
@@ -154,20 +154,16 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     return facts, lines, notes
 
 
-def _run(run: PastRun | None, whose: str = "") -> str:
-    """Return when a run was, whose it was, and how it ended."""
-    return f"{_time(run.moment)}{whose}, {run.outcome}" if run and run.moment else ""
-
-
-def _time(when: datetime) -> str:
-    return moment_shown(when.isoformat()) if on_terminal() else minutes(when)
+def _run(run: PastRun) -> str:
+    """Return when a run was, and how it ended."""
+    when = moment_shown(run.when) if on_terminal() else run.when[:16].replace("T", " ")
+    return f"{when}{'' if run.here else ' on another machine'}, {run.outcome}"
 
 
 def _nights(root: Path, state: Health, when: datetime) -> Part:
     """Return the state of the runs: whether they happen, when the next one is, what they cost."""
     from pipelines.queries import doctor  # noqa: PLC0415  the verb's work, not its help
 
-    there = state.elsewhere
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
     reports = read_reports(root).values()
@@ -179,13 +175,11 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
     except OSError:
         entries = 0
     facts: dict[str, object] = {
-        "last_run": state.last.to_json() if state.last else None,
+        "last_run": state.last.to_json() | {"here": state.last.here} if state.last else None,
         "overdue": state.overdue or None,
         "failed": state.failed or None,
         "unread": state.unread or None,
         "last_well": state.last_well.isoformat() if state.last_well else None,
-        "elsewhere": there.moment.isoformat() if there and there.moment else None,
-        "elsewhere_ended": there.outcome if there else None,
         "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
         "schedule": [asdict(one) for one in installed],
         "review": entries,
@@ -197,7 +191,6 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
         ("Unread", state.unread),
-        ("Elsewhere", _run(there, ", the last run of another machine")),
         ("Schedule", " ".join(doctor.schedule(root, when)[1:])),
         ("Review", waits if entries else "nothing waits"),
         ("Cost", _cost(costs)),

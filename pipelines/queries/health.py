@@ -39,9 +39,8 @@ class Health:
         overdue: since when no run has ended well, if that is more than a day and a half, and what the last one left.
         failed: how the last run failed, or that a run is unfinished.
         unread: that the user's budget kept the last run from reading all, if days still wait for it.
-        last: the newest night here, or None.
+        last: the newest night, here or on another machine, or None.
         last_well: when the newest night ended well, here or on another machine, or None.
-        elsewhere: the newest night of another machine, if that is newer than all here, or None.
         happens: whether the last run came in time, and is overdue only for what it left pending.
     """
 
@@ -50,7 +49,6 @@ class Health:
     unread: str
     last: PastRun | None
     last_well: datetime | None
-    elsewhere: PastRun | None
     happens: bool
 
     @property
@@ -89,7 +87,6 @@ def health(
     """
     past = [(when, run) for run in runs if (when := run.moment) and when <= now + _AHEAD]
     here = [(when, run) for when, run in past if run.here]
-    last = here[0][1] if here else None
     there = [(when, run) for when, run in past if not run.here and (not here or when > here[0][0])]
     well = next((when for when, run in here if run.did_its_work), None)
     end = _first_end(waiting, now, settings)
@@ -107,9 +104,8 @@ def health(
         overdue,
         _failure(newest, waiting) or (_UNFINISHED if unfinished else ""),
         str((waiting and newest and newest.did_its_work and newest.reported("model", "over_budget")) or ""),
-        last,
+        newest,
         well,
-        there[0][1] if there else None,
         happens=bool(overdue and left),
     )
 

@@ -64,7 +64,7 @@ def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]
     told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))
     assert told["overdue"] == "No run has ended well since 2026-03-13 20:00+00:00, 5 days ago."
     assert told["last_well"] == "2026-03-13T20:00:00+00:00"
-    assert told["elsewhere"] is None
+    assert told["last_run"]["here"] is True
     assert "All is well" not in late.curate("status", "--now", LATER, exits=1)
     assert "5 days ago" in late.curate("doctor", "--now", LATER, exits=1)
     assert "Curation is overdue: that was 5 days ago" in late.curate("context", "--now", LATER)
@@ -79,7 +79,7 @@ def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp
     other = late.aside(tmp_path / "other")
     late.git("clone", "-q", ".", str(other.root))
     told = json.loads(other.curate("status", "--json", "--now", LATER))
-    assert (told["elsewhere"], told["last_well"]) == ("2026-03-13T20:00:00+00:00",) * 2
+    assert (told["last_run"]["here"], told["last_well"]) == (False, "2026-03-13T20:00:00+00:00")
     assert "last run 2026-03-13 20:00 on another machine, ended well" in other.curate("context", "--now", LATER)
     listed = json.loads(other.curate("runs", "--json"))
     assert [one["ended"] for one in listed] == ["by-hand", "by-hand", "well"]
@@ -92,7 +92,7 @@ def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: 
     memory.curate("undo", "--now", "2026-03-18T07:00")
     undo = json.loads(memory.curate("runs", "--json"))[0]["run"]
     now = ("--now", LATER)
-    assert f"2026-03-18 02:00+00:00, was undone by {undo}" in memory.curate("status", *now)
+    assert f"2026-03-18 02:00, was undone by {undo}" in memory.curate("status", *now)
     assert json.loads(memory.curate("status", "--json", *now))["last_run"]["ended"] == "undone"
     assert f"last run 2026-03-18 02:00, undone by {undo}." in memory.curate("context", *now)
     browser = Browser(memory).enter()

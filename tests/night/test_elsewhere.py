@@ -42,7 +42,7 @@ def test_a_night_elsewhere_that_left_a_day_unread_did_not_end_well(memory: Memor
     told = status(other, "2026-03-20T12:00", exits=1)
     why = "exec could not start its program (FileNotFoundError)."
     assert told["failed"] == f"The last run left days unread: {why}"
-    assert told["elsewhere_ended"] == f"left something pending: {why}"
+    assert (told["last_run"]["here"], told["last_run"]["ended"]) == (False, "pending")
     assert told["last_well"] == "2026-03-19T02:00:00+00:00"
     memory.curate("run", "--now", "2026-03-20T14:00")
     other.git("pull", "-q")
