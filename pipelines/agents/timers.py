@@ -65,16 +65,16 @@ def call(words: Sequence[str], data: str = "") -> CompletedProcess[str]:
     program, why = shutil.which(words[0]), "was not found"
     try:
         if program:
-            done = subprocess.run(
+            return subprocess.run(
                 [program, *words[1:]],
-                input=data.encode(errors="surrogateescape"),
+                input=data,
                 capture_output=True,
                 check=False,
+                encoding="utf-8",
+                errors="surrogateescape",
                 env={**os.environ, "LC_ALL": "C"},
                 timeout=_SECONDS,
             )
-            out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
-            return CompletedProcess(words, done.returncode, out, error)
     except subprocess.TimeoutExpired:
         why = f"did not finish within {_SECONDS:.0f} seconds"
     except OSError as fault:

@@ -207,8 +207,7 @@ def _rows(
 
 
 def _night(night: InstalledNight, *, has_memory: bool) -> str:
-    """Return where a nightly run is installed, when it starts, and what is wrong with it."""
+    """Return where a nightly run is installed, when it starts, and whose it is."""
     when = f"every night at {' '.join(filter(None, (night.time, night.zone)))}" if night.time else "at its own time"
     other = ", for another memory or changed by hand" if has_memory and not night.ours else ""
-    start = "; start it with `systemctl --user enable --now memcurate.timer`" if night.enabled is False else ""
-    return f"{night.place}, {when}{other}{start}"
+    return f"{night.place}, {when}{other}"
