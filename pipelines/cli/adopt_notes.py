@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_pla
 from pipelines.agents.adopt_source import NotesKind, Source, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, UsageFault, reason_of
+from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import Settings
 from pipelines.store.layout import LOGS, NOTES_FILE, is_matched
 from pipelines.store.user_layout import memory_at
@@ -113,16 +112,9 @@ def _notes_folder(notes: Path) -> Path:
         UsageFault: it is already a memory.
     """
     source = notes.expanduser().absolute()
-    advice = "Name the folder that holds the notes."
-    try:
-        mode, is_memory = source.stat().st_mode, memory_at(source)
-    except FileNotFoundError:
-        raise BadFile(source, "does not exist", advice) from None
-    except OSError as error:
-        raise BadFile(source, f"cannot be read: {reason_of(error)}", advice) from None
-    if not stat.S_ISDIR(mode):
-        raise BadFile(source, "is not a folder", advice)
-    if is_memory:
+    if not source.is_dir():
+        raise BadFile(source, "is not a folder", "Name the folder that holds the notes.")
+    if memory_at(source):
         raise UsageFault(f"{source} is already a memory.", f"`curate init {source}` adds what it lacks.")
     return source.resolve()
 

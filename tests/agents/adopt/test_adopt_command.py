@@ -205,7 +205,7 @@ def test_folders_that_cannot_be_adopted(
 
 
 def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
-    assert "does not exist" in adoption.adopt("--yes", exits=1)
+    assert "is not a folder" in adoption.adopt("--yes", exits=1)
     adoption.old.write_text("a file")
     assert "is not a folder" in adoption.adopt("--yes", exits=1)
     adoption.old.unlink()
