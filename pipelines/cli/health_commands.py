@@ -191,10 +191,10 @@ def _nights(root: Path, state: Health, when: datetime) -> Part:
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
         ("Unread", state.unread),
-        ("Schedule", " ".join(doctor.schedule(root, when)[1:])),
+        ("Schedule", " ".join(doctor.schedule(root, when)[1:]).rstrip()),
         ("Review", waits if entries else "nothing waits"),
         ("Cost", _cost(costs)),
-        ("Push", " ".join(doctor.push(root)[1:])),
+        ("Push", " ".join(doctor.push(root)[1:]).rstrip()),
     ]
     return facts, [(label, text) for label, text in lines if text]
 
