@@ -29,7 +29,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import ItemGone
 from pipelines.night.name_items import looks_like_id
 from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import beliefs_of
+from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.item_lines import safe
 from pipelines.queries.why import why
 from pipelines.queries.why_lines import history_lines, why_lines
@@ -53,7 +53,9 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     prompt version that extracted it, the items it rests on, what would be in doubt without it, and every wording and
     status that it had, with who changed it. Of a deleted item, its id finds the past.
     """
-    git, beliefs, ident = Git(root), beliefs_of(root), _id(root, item)
+    git, beliefs = Git(root), Beliefs.of(read_documents(root))
+    name = " ".join(item)  # an id may be of an item that is gone
+    ident = name if looks_like_id(name) else item_named(beliefs.documents, name)
     try:
         found = why(root, git, ident, beliefs)
         as_data, lines = found.to_json, why_lines(found, moment_shown)
@@ -64,12 +66,6 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
         say_json(as_data())
     for line in () if as_json else lines:  # what begins without a blank is a heading
         (say if line.startswith(" ") else say_bold)(line)
-
-
-def _id(root: Path, words: tuple[str, ...]) -> str:
-    """Return the id that a person typed, or its beginning, which may be of an item that is gone; else look words up."""
-    name = " ".join(words)
-    return name if looks_like_id(name) else item_named(read_documents(root), name)
 
 
 @click.command(cls=TextCommand)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -189,9 +189,8 @@ def _next(found: InstalledNight, now: datetime) -> datetime:
     except (LookupError, ValueError, OSError):
         zone = None  # the machine's own
     today, at = now.astimezone(zone).date(), time.fromisoformat(found.time)
-    days = (datetime.combine(today + timedelta(days=ahead), at, zone) for ahead in range(2))
-    first, second = (when.astimezone(UTC).astimezone(now.tzinfo) for when in days)
-    return first if first > now else second
+    days = (datetime.combine(today + timedelta(days=ahead), at, zone).astimezone(now.tzinfo) for ahead in range(2))
+    return next(when for when in days if when > now)
 
 
 def _next_of_daemon(root: Path) -> datetime | None:

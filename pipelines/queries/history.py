@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.item_graph import Beliefs, Holding
+    from pipelines.store.document import Document
     from pipelines.store.git import Git
     from pipelines.store.item import Item
 
     Place = tuple[str, Item | None]
-    Commit = tuple[str, str, str, str, str, bool]
 
 
 _TRAILERS = ("Run-Id", "Undoes", "Extractor")
@@ -140,7 +140,7 @@ def history_of(root: Path, git: Git, prefix: str, beliefs: Beliefs) -> History:
 
 
 def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
-    """Yield the versions of an item, oldest first.
+    """Yield the versions of an item, oldest first; commits that only mention its id are none.
 
     Args:
         root: the memory.
@@ -148,16 +148,24 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         ident: the item's id.
         holding: where it is now, or None.
     """
+    found = document_versions(git, _FORMAT, f"-G{ident}", "--text") if git.head() else ()
+    commits = [
+        (head, [(after.path, _held(before, ident), _held(after, ident)) for _, before, after in versions])
+        for head, versions in groupby(found, key=itemgetter(0))
+    ]
     days = read_days(root)
     places: dict[str, Item] = {}
     was: Place = ("", None)
-    for (commit, when, run, author, subject, is_person), removed, added in _commits_of(git, ident):
-        for path in removed:
+    for head, sides in reversed(commits):
+        changed_sides = [(path, new) for path, old, new in sides if old != new]
+        for path, _ in changed_sides:
             places.pop(path, None)
-        places |= added
-        now: Place = min(places.items(), key=lambda place: place[0], default=("", None))
+        places |= {path: new for path, new in changed_sides if new}
+        now: Place = min(places.items(), key=itemgetter(0), default=("", None))
         if changed := list(_changes(was, now)):
-            day = days.of(datetime.fromisoformat(when))
+            commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
+            day, run = days.of(datetime.fromisoformat(when)), run.strip()
+            is_person = not run or reader.strip() == _OWNER or bool(undoes.strip())
             yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
         was = now
     now = (holding.path, holding.item) if holding else ("", None)
@@ -165,30 +173,8 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         yield Version(now[0], now[1], list(_changes(was, now)))
 
 
-def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item]]]:
-    """Return what each commit did to an item's line, oldest first; commits that only mention the id are left out.
-
-    Returns:
-        The commit (id, time, run, author, subject, and whether it is a person's), the paths from which it removed the
-        line, and path → item where it added one.
-    """
-    if git.head() is None:
-        return []
-    found = []
-    for head, versions in groupby(document_versions(git, _FORMAT, f"-G{ident}", "--text"), key=itemgetter(0)):
-        commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
-        run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
-        removed: list[str] = []
-        added: dict[str, Item] = {}
-        for _, before, after in versions:
-            was, now = (side.held.get(ident, ("", None))[1] for side in (before, after))
-            if was != now:
-                removed += [after.path] if was else []
-                added |= {after.path: now} if now else {}
-        if removed or added:
-            is_person = not run or reader == _OWNER or bool(undoes)
-            found.append(((commit, when, run, author, subject, is_person), removed, added))
-    return found[::-1]
+def _held(document: Document, ident: str) -> Item | None:
+    return document.held.get(ident, ("", None))[1]
 
 
 def _changes(was: Place, now: Place) -> Iterator[str]:

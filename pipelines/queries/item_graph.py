@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.item import LINK_KINDS, Item, Status
-from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pipelines.store.document import Document
 
@@ -112,11 +110,6 @@ class Beliefs:
             found |= dict.fromkeys(links)
         held = {one.item.id for one in self.holdings if one.item.active}
         return [edge for edge in found if edge[1] != SUPERSEDES or edge[2] not in held]
-
-
-def beliefs_of(root: Path) -> Beliefs:
-    """Return all items of a memory."""
-    return Beliefs.of(read_documents(root))
 
 
 GROUNDS: Final[Relations] = {"because": ("because of", True), "supports": ("supported by", False)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.queries.item_graph import Step, item_json
+from pipelines.queries.item_graph import item_json
 from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import Status, written_words
@@ -12,7 +12,7 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pipelines.night.outcome_changes import Outcome
     from pipelines.store.document import Document
@@ -48,13 +48,6 @@ def quote_lines(text: str, indent: str = "    ") -> Iterator[str]:
     """Yield a quotation, each line marked with a bar."""
     for line in safe(text).split("\n"):
         yield f"{indent}| {without_pointer(line).rstrip()}"
-
-
-def step_lines(steps: Iterable[Step]) -> Iterator[str]:
-    """Yield the items that links lead to."""
-    for step in steps:
-        shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
-        yield f"  {step.relation} {shown}"
 
 
 _SAID = {

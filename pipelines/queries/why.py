@@ -15,7 +15,6 @@ from pipelines.queries.item_graph import (
     Beliefs,
     Holding,
     Step,
-    beliefs_of,
     outdated_grounds,
     reached,
 )
@@ -25,6 +24,7 @@ from pipelines.store.files import open_regular
 from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
 from pipelines.store.layout import Kind, episode_path
+from pipelines.store.snapshot import read_documents
 from pipelines.store.transcripts import Transcript
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     Raises:
         UnknownItem: no item or several match, or it was deleted; the sentence says which.
     """
-    beliefs, quotes = beliefs or beliefs_of(root), Quotes(root)
+    beliefs, quotes = beliefs or Beliefs.of(read_documents(root)), Quotes(root)
     history = history_of(root, git, prefix, beliefs)
     ident, holding = history.id, history.holding
     if holding is None:

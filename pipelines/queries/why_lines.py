@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.queries.item_lines import item_line, quote_lines, safe, step_lines
+from pipelines.queries.item_lines import SHORT, item_line, quote_lines, safe
 from pipelines.queries.why import trust_label
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
         ("Replaced by", result.successors),
         ("Needed by", result.dependents),
     ):
-        yield from (title, *step_lines(steps)) if steps else ()
+        yield from [title] if steps else []
+        for step in steps:
+            shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
+            yield f"  {step.relation} {shown}"
     yield from history_lines(result.history, when)
 
 

@@ -45,14 +45,14 @@ def answer(options: dict[str, str]) -> int | None:
     Args:
         options: what stands behind `curate context`, by name.
     """
-    form, budget = options.get("format", "text"), options.get("budget", str(BUDGET))
-    is_number = budget.isdecimal() and budget.isascii() and len(budget) <= _DIGITS
-    if form not in FORMATS or not is_number or int(budget) < LEAST_BUDGET:
+    form, asked = options.get("format", "text"), options.get("budget", "")
+    budget = int(asked) if asked.isdecimal() and len(asked) <= _DIGITS else 0 if asked else BUDGET
+    if form not in FORMATS or budget < LEAST_BUDGET:
         return None
     root = find_root(options.get("memory", ""))
     if not root and form not in HOOKS:
         return None
-    print_context(root, form, int(budget), options.get("project", ""))
+    print_context(root, form, budget, options.get("project", ""))
     return 0
 
 
@@ -100,7 +100,9 @@ def print_context(root: str, form: str, budget: int, project: str, when: datetim
         from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
         text = escape_terminal(text)
-    put_out(hook_answer(text, form) if form in HOOKS else text)
+    shown = hook_answer(text, form) if form in HOOKS else text
+    sys.stdout.buffer.write(shown.encode("utf-8", "replace") + b"\n")
+    sys.stdout.flush()
     if session and root:
         start_aside(root, "capture", "--sweep")  # what other sessions left
 
@@ -136,12 +138,6 @@ def start_aside(root: str, *words: str) -> None:
         os.posix_spawn(sys.executable, call, os.environ, file_actions=actions, setsid=True)
     except (OSError, NotImplementedError):
         pass
-
-
-def put_out(text: str) -> None:
-    """Write a text and a line end to standard output; what is not UTF-8 is replaced."""
-    sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
-    sys.stdout.flush()
 
 
 def hook_event() -> dict[str, str]:

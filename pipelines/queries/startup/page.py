@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from pipelines.night.report import TRAVELLING
 from pipelines.queries.startup.context import (
@@ -32,9 +31,6 @@ from pipelines.store.layout import (
 )
 from pipelines.store.snapshot import document_paths
 from pipelines.store.user_layout import layout_of
-
-if TYPE_CHECKING:
-    from pipelines.queries.startup.context import ContextPart
 
 _HOOK_BUDGET = 2800  # tokens that a hook's longest answer in prose has, about; what comes out longer is cut again
 TITLES = {
