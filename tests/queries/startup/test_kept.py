@@ -130,3 +130,5 @@ def test_a_clock_that_is_told_in_an_unusual_way_is_left_to_the_verb_proper(tmp_p
         kept.day_and_time(str(tmp_path), BEGIN)
     (tmp_path / "curate.toml").write_text(f"[other]\n{text}\n")
     assert kept.day_and_time(str(tmp_path), 0) == ("1970-01-01", "00:00")
+    (tmp_path / "curate.toml").write_text('\ufeff"timezone" = "Asia/Tokyo"  # far\r\n')
+    assert kept.day_and_time(str(tmp_path), 0) == ("1970-01-01", "09:00")
