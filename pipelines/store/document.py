@@ -52,9 +52,6 @@ SECTIONS: Final = {
     ItemType.RISK: "Risks",
 }
 _WORDS = {title.casefold(): word for word, title in BY_WORD.items()}
-_STEPS = SECTIONS[ItemType.TODO].casefold()
-_OPEN_BOX = re.compile(r"[-*+][ \t]+\[ \][ \t]")
-"""A todo, under Next steps of a project or an area, where nothing else stands that has a box."""
 _WORDS |= dict.fromkeys(map(str.casefold, SECTIONS.values()), "")
 NOW_TITLE, STATE_TITLE, HISTORY = "Now", "State", "History"
 ORDER: Final = (
@@ -175,14 +172,13 @@ class Document:
     def placed(self) -> tuple[Placed, ...]:
         """Its item lines, copies among them, in order, except in code fences and comments."""
         lines, titles = self.lines, {h.line: h for h in self.headings}
-        section, word, steps, found = "", None, False, []
+        section, word, found = "", None, []
         if self.kind is Kind.EPISODE:
             return ()  # it cites items, and has none
         for number, line in self.body:
             if number in titles:
                 section = titles[number].title
                 word = _WORDS.get(section.casefold()) if titles[number].level > 1 else None
-                steps = section.casefold() == _STEPS and self.kind in {Kind.PROJECT, Kind.AREA}
                 continue
             if not (bare := line.lstrip(_DEPTH)).startswith(_MARKS) or number in self.generated:
                 continue
@@ -194,8 +190,7 @@ class Document:
                 end += 1
             words, notes = (bare, number + 1) if ids_in(line) else _paragraph(lines, number, end)
             ident = (ids_in(words) or [""])[0]
-            is_step = steps and _OPEN_BOX.match(words) is not None
-            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word, "Todo" if is_step else ""):
+            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word):
                 found.append(Placed(item, number, end, section, notes))
         return tuple(found)
 

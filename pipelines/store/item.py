@@ -409,7 +409,7 @@ _TYPES = {kind.lower(): kind for kind in ItemType}
 
 
 @lru_cache(maxsize=32_768)
-def parse_item(line: str, row: str = "", section: str | None = None, unlabelled: str = "") -> Item | None:
+def parse_item(line: str, row: str = "", section: str | None = None) -> Item | None:
     """Return the item in a line of a document, and in its row of the ledger; None for any other line.
 
     An item is a top-level list item with one of the five labels, in any case, possibly bold; with a row, or under one
@@ -420,11 +420,9 @@ def parse_item(line: str, row: str = "", section: str | None = None, unlabelled:
         line: the line.
         row: its row.
         section: the key of `BY_WORD` that its heading gives it, empty for none; None leaves that to the row.
-        unlabelled: the type that its place gives it without a label or a row, or empty.
     """
     pairs = values_in(row) if row else {}
-    kind_here = pairs.get("type") or ("Fact" if section else unlabelled)
-    if (read := read_item_line(line.rstrip("\r\n"), kind_here)) is None:
+    if (read := read_item_line(line.rstrip("\r\n"), pairs.get("type") or ("Fact" if section else ""))) is None:
         return None
     kind, text, struck = _TYPES[read.label], read.words, read.is_struck
     pairs |= {} if section is None else {"section": section}

@@ -57,15 +57,3 @@ def test_what_the_owner_says_of_themselves_names_them_in_later_nights(memory: Me
     memory.curate("run", "--now", "2026-03-11T02:00")
     told = ["- Fact: My name is Tove Lind.", "- Fact: Tove prefers answers in English."]
     assert under(memory.read("USER.md"), "Facts") == told
-
-
-def test_an_open_box_under_next_steps_is_a_todo(memory: Memory, page: str) -> None:
-    boxes = "\n## Next steps\n\n- [ ] call Odile\n- [x] buy rope\n- ask Bea\n\n## Ideas\n\n- [ ] sing\n"
-    memory.write(PAGE, page + boxes)
-    memory.write("Resources/trip.md", "# Trip\n\n## Next steps\n\n- [ ] pack\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    assert "Todo: call Odile" in memory.curate("context", "--now", "2026-03-11T08:00")
-    assert under(memory.read(PAGE), "Next steps") == ["- [ ] call Odile", "- [x] buy rope", "- ask Bea"]
-    memory.write(PAGE, memory.read(PAGE).replace("[ ] call Odile", "[x] call Odile"))
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    assert [one for one in memory.curate("items").splitlines() if "Todo" in one] == []
