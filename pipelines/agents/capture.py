@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING
 from pipelines.errors import BadFile
 from pipelines.store.append_log import append_to_log
 from pipelines.store.days import Days
-from pipelines.store.evidence import act_label, captured_in, render_pointer
+from pipelines.store.evidence import Act, act_label, captured_in, render_pointer
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import SESSIONS, log_path, slug
@@ -26,9 +26,10 @@ from pipelines.store.log import parse_entries
 from pipelines.store.secrets.redact import TranscriptCleaner, load_redactor
 from pipelines.store.session_state import KeptSession, Seals, load_seals, note_kept, read_kept
 from pipelines.store.spoken_lines import said_in_turn
-from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
+from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.outside import Outside
-from pipelines.store.transcripts.reader import head_of, keep, open_transcript, recording, taken_back
+from pipelines.store.transcripts.reader import Transcript, head_of, keep, open_transcript, recording, taken_back
+from pipelines.store.transcripts.records import Role, Turn
 from pipelines.store.work_trees import remote_in, repository_of
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
 from pipelines.store.layout import Kind, episode_path
 from pipelines.store.snapshot import read_documents
-from pipelines.store.transcripts import Transcript
+from pipelines.store.transcripts.reader import Transcript
 
 if TYPE_CHECKING:
     from pathlib import Path

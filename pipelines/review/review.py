@@ -18,9 +18,8 @@ from pipelines.review.existing_items import Belief, KnownItems, alike
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Filed, Ruling
-from pipelines.store.evidence import act_in
+from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
-from pipelines.store.transcripts.acts import Act
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, stated_due
 

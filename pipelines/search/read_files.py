@@ -17,7 +17,6 @@ from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
-from pipelines.store.transcripts import Role, Turn
 from pipelines.store.user_layout import layout_of
 from pipelines.text import fold
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets.redact import Redactor
+    from pipelines.store.transcripts.records import Turn
 
 
 class FileReading(NamedTuple):
@@ -108,7 +108,7 @@ def _as_markdown(text: str) -> str:
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
     from pipelines.store.days import parse_days  # noqa: PLC0415  as above
     from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
-    from pipelines.store.transcripts import Transcript  # noqa: PLC0415  as above
+    from pipelines.store.transcripts.reader import Transcript  # noqa: PLC0415  as above
 
     days = parse_days(beside)
     transcript, words = Transcript(file, days.zone), TranscriptCleaner(redactor).words
@@ -161,8 +161,8 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
 def _speaker(turn: Turn) -> str:
     """Return the speaker; a subagent's user is the agent."""
     if not turn.subagent:
-        return turn.speaker or (turn.role.value if turn.act or turn.role is not Role.USER else "program")
-    return "task" if turn.role is Role.USER else "subagent"
+        return turn.speaker or (turn.role.value if turn.act or turn.role != "user" else "program")
+    return "task" if turn.role == "user" else "subagent"
 
 
 def pdf_units(pdf: Pdf) -> Iterator[Unit]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from pipelines.store.item import Evidence, Trust, quote_digest
 from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.left_out import left_out
 from pipelines.store.log import lines_of
-from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -181,6 +181,19 @@ def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
 def without_pointer(line: str) -> str:
     """Return a log line as people read it, without the pointer at its end."""
     return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line
+
+
+class Act(StrEnum):
+    """The owner's act that put their words into a record; NONE if the words are nobody's act."""
+
+    NONE = ""
+    TYPED = "typed"
+    QUEUED = "queued"
+    COMMAND = "command"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    PLANNED = "planned"
+    REMEMBERED = "remembered"
 
 
 _LABELS = {

@@ -11,10 +11,9 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
+from pipelines.store.evidence import Act, act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import Trust, ids_in
 from pipelines.store.spoken_lines import parse_spoken, said_in_turn, sentences
-from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.template import named_documents
-from pipelines.store.transcripts import Transcript
+from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:

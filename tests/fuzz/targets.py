@@ -28,7 +28,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
-from pipelines.store.transcripts import Transcript
+from pipelines.store.transcripts.reader import Transcript
 from pipelines.store.user_layout import layout_of
 from pipelines.user_settings import load_user_settings
 from tests.extract.fakes import Scripted, Still

@@ -11,8 +11,8 @@ from pipelines.agents.capture import LONGEST, Session, heading_above, lines_of
 from pipelines.store.evidence import captured_in
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
-from pipelines.store.transcripts import Role, Turn
 from pipelines.store.transcripts.outside import Outside
+from pipelines.store.transcripts.records import Role, Turn
 from pipelines.text import clean
 
 SESSION = Session("3f2a9c1e-77", "codex", "harbor", "Sessions/2026-03-17/codex-3f2a9c1e-77.jsonl")

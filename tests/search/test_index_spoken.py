@@ -8,7 +8,8 @@ from typing import Any
 from pipelines.search.chunks import PIECE_BYTES
 from pipelines.search.read_files import turn_units
 from pipelines.store.days import Days
-from pipelines.store.transcripts import Act, Role, Turn
+from pipelines.store.evidence import Act
+from pipelines.store.transcripts.records import Role, Turn
 
 LATE = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
 PATH = "Sessions/2026-03-17/s.jsonl"

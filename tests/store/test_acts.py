@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.store.transcripts import Act, Acts, Transcript
+from pipelines.store.evidence import Act
+from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.outside import Outside
+from pipelines.store.transcripts.reader import Transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.store.transcripts import Turn
+    from pipelines.store.transcripts.records import Turn
 
 AT = "2026-03-18T09:14:00.000Z"
 HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed", "entrypoint": "cli"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.store.transcripts import Transcript
 from pipelines.store.transcripts.outside import Outside
+from pipelines.store.transcripts.reader import Transcript
 
 PAGE = "The harbor opens its northern gate at seven in the morning on working days."
 

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.store.transcripts import Act, Role, Transcript, Turn
+from pipelines.store.evidence import Act
+from pipelines.store.transcripts.reader import Transcript
+from pipelines.store.transcripts.records import Role, Turn
 
 AT = "2026-03-18T09:14:00.000Z"
 MOMENT = datetime(2026, 3, 18, 9, 14, tzinfo=UTC)

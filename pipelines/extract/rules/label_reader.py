@@ -28,11 +28,10 @@ from pipelines.extract.rules.labels import (
     without_done,
 )
 from pipelines.extract.rules.owner_acts import NAME, without_pasted
-from pipelines.store.evidence import act_in, voice_in, without_pointer
+from pipelines.store.evidence import Act, act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.provenance import is_told
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
-from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:

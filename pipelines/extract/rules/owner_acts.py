@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.labels import read_form, read_label
-from pipelines.store.evidence import act_in
+from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.layout import USER
 from pipelines.store.provenance import source_in
 from pipelines.store.spoken_lines import Line, Spoken, clean, is_within_quotes, sentences, without_filler
-from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:

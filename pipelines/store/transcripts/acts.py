@@ -13,10 +13,10 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.store.evidence import Act
 from pipelines.store.transcripts.envelopes import Envelopes
 from pipelines.text import ARROW, clean, fold
 
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
 
 Record = dict[str, Any]
-
-
-class Act(StrEnum):
-    """The owner's act that put their words into a record; NONE if the words are nobody's act."""
-
-    NONE = ""
-    TYPED = "typed"
-    QUEUED = "queued"
-    COMMAND = "command"
-    ANSWERED = "answered"
-    REFUSED = "refused"
-    PLANNED = "planned"
-    REMEMBERED = "remembered"
 
 
 Done = tuple[Act, str, str]

@@ -14,7 +14,8 @@ from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, Final
 
-from pipelines.store.transcripts.acts import Act, Acts, is_human
+from pipelines.store.evidence import Act
+from pipelines.store.transcripts.acts import Acts, is_human
 from pipelines.text import clean, fold
 
 _HOME_DEPTH = 2
