@@ -32,7 +32,7 @@ from pipelines.review.outcomes import (
 from pipelines.store.change_set import Change, items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.find_left_out import asked_pages_in
-from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, Status, Trust
+from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING
 from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
@@ -140,7 +140,7 @@ class Answered:
         home, was = released(item)
         can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
         path = home if can_hold else GENERAL
-        was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
+        was = with_extra(was, AGAINST, "")
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
         document = self.documents.get(path) or new_document(path, "")
         self.documents[path] = edited(document, add=[Block(filed)])
@@ -149,8 +149,7 @@ class Answered:
 
     def let_in(self, item: Item) -> Item:
         """File a waiting item that a person accepted."""
-        extra = tuple(pair for pair in item.extra if pair[0] not in {ACCEPTED, SOURCE})
-        return self.file(replace(item, trust=Trust.OWNER, extra=(*extra, (ACCEPTED, self.today))))
+        return self.file(with_extra(replace(item, trust=Trust.OWNER, source=""), ACCEPTED, self.today))
 
     def bury(self, item: Item) -> None:
         """Drop a waiting item for good."""

@@ -18,7 +18,7 @@ from pipelines.review.outcomes import replaced
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, document_at, edited, with_marks
-from pipelines.store.item import CLOSED, PERHAPS, Item, Status, with_extra
+from pipelines.store.item import CLOSED, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, kind_of
 from pipelines.templating import render
 from pipelines.text import fold
@@ -73,7 +73,7 @@ def promote(
     for ident, day in seen.items():
         one = known.get(ident)
         if one and one.item.active and day > max(one.item.confirmed, one.learnt):
-            one.item = with_extra(replace(one.item, confirmed=day), PERHAPS, "")
+            one.item = replace(one.item, confirmed=day, perhaps="")
     for one in known.all:
         for kind, target in one.links:
             if named := known.get(target):

@@ -33,10 +33,8 @@ from pipelines.review.verification import UNSETTLED_DAYS
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import (
-    CLOSED_BY,
     MAY_CONFLICT,
     OUTCOMES,
-    PERSON,
     Confidence,
     Evidence,
     Item,
@@ -44,7 +42,6 @@ from pipelines.store.item import (
     Status,
     Trust,
     new_id,
-    with_extra,
     with_metadata,
 )
 from pipelines.store.layout import REVIEW, document_id
@@ -140,7 +137,7 @@ def close_items(
             claims.append(DoubtfulClaim(ended, DOUBT if how is Status.NEVER_HELD else how.value, why))
         else:
             by_owner = voice.trust is Trust.OWNER
-            after = replaced(after, path, with_extra(ended, CLOSED_BY, "owner") if by_owner else ended)
+            after = replaced(after, path, replace(ended, closed_by="owner") if by_owner else ended)
         outcomes.append(Outcome(ident, item, asked=bool(why)))
     return _with_claims(after, outcomes, claims, voice)
 
@@ -239,7 +236,7 @@ def _successor(
         pinned=old.pinned,
         page_section=old.page_section,
         due=old.due,
-        extra=tuple((k, name) for k, name in old.extra if k == PERSON and (name in text or name not in old.text)),
+        person=old.person if old.person in text or old.person not in old.text else "",
     )
     item = with_metadata(item, old.metadata)
     return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))

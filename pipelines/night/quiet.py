@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
@@ -77,7 +78,7 @@ def with_quiet(
             for day, one in here:
                 item = _after_list(item, day, one, seen)
             since = _quiet_since(item, days, today, told.get(item.id, ""))
-            return item if bool(since) == bool(item.quiet) else with_extra(item, QUIET, since)
+            return item if bool(since) == bool(item.quiet) else replace(item, quiet=since)
 
         items = [(p.item, marked(p.item)) for p in document.items if p.item.id and p.item.active]
         if new := {now.id: now for was, now in items if was != now}:
@@ -107,7 +108,7 @@ def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str])
         return with_extra(item, LISTED, heading)
     if dict(item.extra).get(LISTED) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
         return item
-    return with_extra(item, QUIET, day)
+    return replace(item, quiet=day)
 
 
 def _heading_of(listed: OpenList) -> str:

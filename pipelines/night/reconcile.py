@@ -20,7 +20,6 @@ from pipelines.store.find_left_out import asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
 from pipelines.store.item import (
-    SOURCE,
     STRUCK,
     UNSURE_SAID,
     Confidence,
@@ -30,7 +29,6 @@ from pipelines.store.item import (
     brackets_of,
     ids_in,
     new_id,
-    with_extra,
 )
 from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
@@ -239,14 +237,14 @@ def _by_agent(item: Item) -> Item:
 def _by_person(item: Item, brackets: Collection[str]) -> Item:
     """Return an item as a person left it: theirs, but for what its line still says of whose word it is and how sure."""
     is_said = not item.is_ours and any(one != UNSURE_SAID for one in brackets)
-    item = item if is_said else with_extra(replace(item, trust=Trust.OWNER), SOURCE, "")
+    item = item if is_said else replace(item, trust=Trust.OWNER, source="")
     return replace(item, confidence=item.confidence if UNSURE_SAID in brackets else Confidence.HIGH, by="")
 
 
 def _brackets_on(document: Document, placed: Placed) -> list[str]:
     """Return what the line of an item says of whose word it is and how sure, as runs write it."""
     line = words_on_page(document, placed)
-    return [one for one in brackets_of(placed.item) if one in line]
+    return [one for one in brackets_of(placed.item.source, placed.item.trust, placed.item.confidence) if one in line]
 
 
 def _brackets_in(documents: Mapping[str, Document]) -> dict[str, list[str]]:

@@ -190,6 +190,9 @@ def _changes(was: Place, now: Place) -> Iterator[str]:
         yield from differences(before, after)
 
 
+_OTHERS = ("since", "by", "links", "source", "person", "on", "quiet", "perhaps", "closed_by", "extra")
+
+
 def differences(before: Item, after: Item) -> Iterator[str]:
     """Yield what changed about an item, in a few words each."""
     for name in ("type", "status", "trust", "confidence"):
@@ -205,5 +208,5 @@ def differences(before: Item, after: Item) -> Iterator[str]:
         yield "confirmed" if after.seen >= before.seen else "evidence changed"
     if before.pinned != after.pinned:
         yield "pinned" if after.pinned else "no longer pinned"
-    if (before.since, before.by, before.links, before.extra) != (after.since, after.by, after.links, after.extra):
+    if any(getattr(before, name) != getattr(after, name) for name in _OTHERS):
         yield "taken over by a person" if before.by and not after.by else "metadata changed"

@@ -14,18 +14,13 @@ from pipelines.review.existing_items import Belief, KnownItems, home_of_successo
 from pipelines.review.item_links import with_confirmation, with_link, with_successor
 from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.store.item import (
-    ON,
     OUTCOMES,
-    PERHAPS,
-    PERSON,
-    SOURCE,
     Evidence,
     Item,
     Status,
     Trust,
     new_id,
     quote_digest,
-    with_extra,
 )
 from pipelines.store.layout import document_id
 from pipelines.store.review_queue import waiting
@@ -68,7 +63,6 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
 
 
 def _item_of(candidate: Candidate) -> Item:
-    extra = ((SOURCE, candidate.source), (PERSON, candidate.name), (ON, candidate.on))
     return Item(
         type=candidate.type,
         text=candidate.text,
@@ -82,7 +76,9 @@ def _item_of(candidate: Candidate) -> Item:
         page_section=candidate.page_section,
         due=candidate.due,
         reason="" if candidate.by.startswith("rules@") else candidate.reason,
-        extra=tuple((key, value) for key, value in extra if value),
+        source=candidate.source,
+        person=candidate.name,
+        on=candidate.on,
     )
 
 
@@ -97,7 +93,7 @@ def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
         return
     if kind is OperationKind.CONFIRM and ruling.operation.how:
         said = shown_text(" ".join(ruling.operation.places[-1].lines), _MOST_SAID)
-        belief.item = with_extra(item, PERHAPS, f"{how} {ruling.day}: {said}")
+        belief.item = replace(item, perhaps=f"{how} {ruling.day}: {said}")
     elif kind is OperationKind.CONFIRM:
         _confirm(ruling, belief, known)
     elif kind is OperationKind.QUESTION:
@@ -119,11 +115,11 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     item, candidate = belief.item, ruling.candidate
     if candidate:
         known.name(candidate.id, belief)
-    after = with_extra(item, PERHAPS, "")
+    after = replace(item, perhaps="")
     for place in map(evidence_of, ruling.operation.places):
         after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
     if candidate and candidate.trust is Trust.OWNER:
-        after = with_extra(replace(after, trust=Trust.OWNER), SOURCE, "")
+        after = replace(after, trust=Trust.OWNER, source="")
     if after != item:
         belief.item = after
         if candidate and belief.is_archived:

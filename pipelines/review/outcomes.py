@@ -16,14 +16,11 @@ from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import (
     CLOSED,
-    CLOSED_BY,
-    PERHAPS,
     STRUCK,
     Evidence,
     Item,
     ItemType,
     Status,
-    with_extra,
 )
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
@@ -88,8 +85,7 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
     evidence = (*item.evidence, place) if is_new and place else item.evidence
     seen = max(item.seen, len(item.evidence)) + 1 if is_new else item.seen
     until = max(day, item.since) if day else day
-    ended = replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="")
-    return with_extra(ended, PERHAPS, "")
+    return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="", perhaps="")
 
 
 def claimed(
@@ -142,8 +138,7 @@ def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Do
     if placed.item.status not in REOPENABLE:
         raise KeyError(ident)
     status = Status.OPEN if placed.item.type is ItemType.TODO else Status.LIVE
-    extra = tuple(pair for pair in placed.item.extra if pair[0] != CLOSED_BY)
-    item = replace(placed.item, status=status, until="", superseded_by="", merged_into="", doubted="", extra=extra)
+    item = replace(placed.item, status=status, until="", superseded_by="", merged_into="", doubted="", closed_by="")
     after = dict(documents)
     if placed.section != HISTORY and kind_of(path) is not Kind.ARCHIVE:
         after[path] = edited(after[path], replace={ident: item})

@@ -22,7 +22,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.item_line import BY_WORD, ID_PATTERN, MARK, OPENS, read_item_line, split_mark, values_in
 from pipelines.store.layout import day_of_log
@@ -105,19 +105,8 @@ OUTCOMES: Final = {
 MAY_CONFLICT: Final = "may-conflict"
 """The kind of link to an earlier item that may conflict, until an agent or a person settles the pair."""
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next", MAY_CONFLICT)
-SOURCE: Final = "source"
-"""The key for who said what an item says, if neither the owner nor the agent: a person who told the agent (trust
-`self`), or a source that was copied in (trust `external`). Its line names them."""
-PERSON: Final = "name"
-"""The key for the name of the person in an item with contact details."""
-ON: Final = "on"
-"""The key for the day of an appointment or event."""
 QUIET: Final = "quiet"
-"""The key for the day since which nobody has mentioned an open item, or since which its day is long over."""
-PERHAPS: Final = "perhaps"
-"""The key of an open item that may be over: `done 2026-03-04: ` and the line that says so."""
-CLOSED_BY: Final = "closed-by"
-"""The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
+"""What an open item is called that nobody mentions any more, and what asks about such items."""
 META: Final = "meta."
 """Begins the keys of what a person said of an item by a key of their own: `meta.topic=kafka`."""
 ID_DIGITS: Final = 8
@@ -175,6 +164,15 @@ class Item:
     `due`, and the item was called into question on `doubted`. `evidence` has the places where it was first said and the
     last one where it was repeated; `seen` counts all of them. `page_section` names its section if its type does not
     determine it (`questions`), and `reason` is the model's. `extra` keeps other keys in order.
+
+    Args:
+        source: who said it, if neither the owner nor the agent: a person who told the agent (trust `self`), or a source
+            that was copied in (trust `external`). Its line names them.
+        person: the name of the person, if it is a contact.
+        on: the day of the appointment or event that it tells of.
+        quiet: the day since which nobody has mentioned an open item, or since which its day is long over.
+        perhaps: how an open item may be over, with the day and the line that says so: `done 2026-03-04: …`.
+        closed_by: `owner` if a person closed it: no agent can reopen it.
     """
 
     type: ItemType
@@ -197,6 +195,12 @@ class Item:
     due: str = ""
     doubted: str = ""
     reason: str = ""
+    source: str = ""
+    person: str = ""
+    on: str = ""
+    quiet: str = ""
+    perhaps: str = ""
+    closed_by: str = ""
     extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
@@ -223,45 +227,17 @@ class Item:
     @property
     def closed_by_person(self) -> bool:
         """Whether a person closed it: by a command, or by striking its line out."""
-        return self.status is Status.RETRACTED or dict(self.extra).get(CLOSED_BY) == "owner"
-
-    @property
-    def person(self) -> str:
-        """The name of the person, if it is a contact; else empty."""
-        return self._extra(PERSON)
-
-    @property
-    def source(self) -> str:
-        """Who said it, if neither the owner nor the agent did; else empty."""
-        return self._extra(SOURCE)
-
-    @property
-    def on(self) -> str:
-        """The day of the appointment or event that it tells of; else empty."""
-        return self._extra(ON)
-
-    @property
-    def quiet(self) -> str:
-        """The day on which it became quiet; else empty."""
-        return self._extra(QUIET)
+        return self.status is Status.RETRACTED or self.closed_by == "owner"
 
     @property
     def last(self) -> str:
         """What puts it behind all others, if a person said so: `curate set ID last=yes`."""
-        return self._extra(f"{META}last")
-
-    @property
-    def perhaps(self) -> str:
-        """How it may be over, the day of the line that says so, and the line; else empty."""
-        return self._extra(PERHAPS)
+        return self.metadata.get("last", "")
 
     @property
     def metadata(self) -> dict[str, str]:
         """What a person said of it, by their own keys."""
         return {key.removeprefix(META): value for key, value in self.extra if key.startswith(META)}
-
-    def _extra(self, wanted: str) -> str:
-        return next((value for key, value in self.extra if key == wanted), "")
 
     @cached_property
     def learnt(self) -> str:
@@ -319,9 +295,10 @@ def render_item(item: Item) -> str:
 
 def written_words(item: Item) -> str:
     """Return an item's words as its line has them: with whose word it is, how sure that is, and when it is due."""
-    words = item.text + "".join(brackets_of(item)) if item.id and item.text else item.text
+    whose = brackets_of(item.source, item.trust, item.confidence) if item.id and item.text else []
     due = _due_apart(item) if item.type is ItemType.TODO else ""
-    return _inert(words) + (f" (due {due})" if due else "")
+    words = _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", "".join([item.text, *whose]))
+    return words + (f" (due {due})" if due else "")
 
 
 def _is_plain(item: Item, words: str) -> bool:
@@ -330,22 +307,11 @@ def _is_plain(item: Item, words: str) -> bool:
     return bool(is_told and OPENS.match(words) and read_item_line(f"- {words}") is None)
 
 
-def brackets_of(item: Item) -> list[str]:
+def brackets_of(source: str, trust: Trust, confidence: Confidence) -> list[str]:
     """Return what stands behind an item's words: whose word it is, if nobody's of the memory, and how sure it is."""
-    return _brackets(item.extra, item.trust, item.confidence)
-
-
-def _brackets(extra: tuple[tuple[str, str], ...], trust: Trust, confidence: Confidence) -> list[str]:
-    source = next((fold(value) for key, value in extra if key == SOURCE), "")
-    said = f" ({'says' if trust is Trust.SELF else 'reported by'} {source})" if source else ""
+    said = f" ({'says' if trust is Trust.SELF else 'reported by'} {fold(source)})" if source.strip() else ""
     said = said or " (reported)" * (trust is Trust.EXTERNAL)
     return [*filter(None, (said, UNSURE_SAID * (confidence in UNSURE)))]
-
-
-def _without(text: str, brackets: list[str]) -> str:
-    for one in reversed(brackets):
-        text = text.removesuffix(one)
-    return text
 
 
 def _due_apart(item: Item) -> str:
@@ -358,23 +324,11 @@ def row_of(item: Item) -> str:
     """Return the item's row of the ledger: what its line does not say, as one JSON object."""
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     is_said = item.status is _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done)
-    row: dict[str, object] = {
-        "id": item.id,
-        "type": item.type,
-        "since": item.since,
-        "until": item.until,
-        "confirmed": item.confirmed,
-    }
+    row: dict[str, object] = {"id": item.id, "type": item.type}
+    row |= {key: getattr(item, name) for name, key in _TEXTS.items()} | {"due": _due_apart(item)}
     row |= {"trust": item.trust, "confidence": item.confidence, "from": [one.render() for one in item.evidence]}
-    row |= {"seen": str(item.seen or ""), "by": item.by}
-    row |= {"superseded-by": item.superseded_by, "merged-into": item.merged_into}
-    row |= {kind: " ".join(ids) for kind, ids in item.links}
-    row |= {
-        "pinned": "yes" if item.pinned else "",
-        "section": item.page_section,
-        "due": _due_apart(item),
-    }
-    row |= {"doubted": item.doubted, "status": "" if is_said else item.status, "reason": item.reason}
+    row |= {"seen": str(item.seen or ""), "pinned": "yes" if item.pinned else ""}
+    row |= {"status": "" if is_said else item.status} | {kind: " ".join(ids) for kind, ids in item.links}
     written = {key: value for key, value in row.items() if value} | dict(item.extra)
     return json.dumps(written, ensure_ascii=False)
 
@@ -393,18 +347,20 @@ _ENTITIES = {"<!--": "&lt;!--", "^": "&#94;"}
 _ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=[A-Za-z0-9-]))")
 
 
-def _inert(text: str) -> str:
-    return _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", text)
-
-
 def _unescape(text: str) -> str:
     plain = {entity: sign for sign, entity in _ENTITIES.items()}
     return _ENTITY.sub(lambda m: plain.get(m[0]) or m[0].replace("&amp;", "&", 1), text) if "&" in text else text
 
 
-_USUAL = ("since", "until", "confirmed", "trust", "confidence", "seen", "by", "status", "reason")
-_KNOWN = frozenset({*_USUAL, *LINK_KINDS, "id", "type", "from", "superseded-by", "merged-into", "pinned", "section"})
-_KNOWN |= {"due", "doubted"}
+_TEXTS = {
+    name: {"page_section": "section", "person": "name"}.get(name, name.replace("_", "-"))
+    for name in (
+        "since", "until", "confirmed", "by", "superseded_by", "merged_into", "page_section", "due", "doubted", "reason",
+        "source", "person", "on", "quiet", "perhaps", "closed_by",
+    )
+}  # fmt: skip
+"""What of an item is a text of its row, and its key there."""
+_KNOWN = {*_TEXTS.values(), *LINK_KINDS, "id", "type", "trust", "confidence", "from", "seen", "pinned", "status"}
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
 
@@ -428,43 +384,36 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
     pairs |= {} if section is None else {"section": section}
     box = read.box if kind is ItemType.TODO else " "
     done = box in "xX"
-    since, until, confirmed, trust, confidence, seen, by, named, reason = [pairs.get(key, "") for key in _USUAL]
-    superseded, merged = pairs.get("superseded-by", ""), pairs.get("merged-into", "")
+    texts: dict[str, Any] = {name: pairs.get(key, "") for name, key in _TEXTS.items()}
+    named, seen = pairs.get("status", ""), pairs.get("seen", "")
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
-        status = _status(kind, superseded, merged, struck=struck, done=done)
+        status = _status(kind, texts["superseded_by"], texts["merged_into"], struck=struck, done=done)
     if box == "-" and status is Status.OPEN and named not in STRUCK - {Status.DROPPED}:  # else the strike alone counts
         status = Status.DROPPED
     if status in ACTIVE:  # whatever the row says: a person removed the strike-through or the tick
-        superseded = merged = until = ""
-    due = pairs.get("due", "")
+        texts |= {"superseded_by": "", "merged_into": "", "until": ""}
     if kind is ItemType.TODO:
-        bare, due = stated_due(text)
+        bare, texts["due"] = stated_due(text)
         text = bare if "due" in pairs else text
-    whose, sure = _TRUSTS.get(trust, Trust.OWNER), _CONFIDENCES.get(confidence, Confidence.HIGH)
-    extra = tuple((key, value) for key, value in pairs.items() if key not in _KNOWN)
+    trust = _TRUSTS.get(pairs.get("trust", ""), Trust.OWNER)
+    confidence = _CONFIDENCES.get(pairs.get("confidence", ""), Confidence.HIGH)
+    text = _unescape(text)
+    for one in reversed(brackets_of(texts["source"], trust, confidence) if row else []):
+        text = text.removesuffix(one)
     return Item(
         type=kind,
-        text=_without(_unescape(text), _brackets(extra, whose, sure)) if row else _unescape(text),
+        text=text,
         id=read.id,
         status=status,
-        since=since,
-        until=until,
-        confirmed=confirmed,
-        trust=whose,
-        confidence=sure,
+        trust=trust,
+        confidence=confidence,
         evidence=tuple([found for one in pairs.get("from", ()) if (found := Evidence.parse(one))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=by,
-        superseded_by=superseded,
-        merged_into=merged,
         links=tuple((key, tuple(value.split())) for key, value in pairs.items() if key in LINK_KINDS),
         pinned=pairs.get("pinned") == "yes",
-        page_section=pairs.get("section", ""),
-        due=due,
-        doubted=pairs.get("doubted", ""),
-        reason=reason,
-        extra=extra,
+        extra=tuple((key, value) for key, value in pairs.items() if key not in _KNOWN),
+        **texts,
     )
 
 

@@ -115,7 +115,10 @@ _RANK = {
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 _WORDS = ("type", "text", "by", "trust", "confidence")
 _END = ("status", "until", "superseded_by", "merged_into")
-_PARTS = ("evidence", "links", "pinned", "page_section", "due", "doubted", "reason")
+_PARTS = (
+    "evidence", "links", "pinned", "page_section", "due", "doubted", "reason", "source", "person", "on", "quiet",
+    "perhaps", "closed_by",
+)  # fmt: skip
 
 
 def _merged_item(

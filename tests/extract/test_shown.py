@@ -58,7 +58,7 @@ def under(call: Call, title: str) -> str:
 
 def test_the_words_of_a_call_are_these() -> None:
     due, meeting = replace(LEGAL, since="2026-03-01", due="2026-03-31"), Item(ItemType.TODO, "Go.", "k4444444444")
-    meeting = replace(meeting, since="2026-03-02", extra=(("on", "2026-03-20"),))
+    meeting = replace(meeting, since="2026-03-02", on="2026-03-20")
     old = replace(STATE, since="2026-02-01", status=Status.SUPERSEDED)
     documents = (*DOCUMENTS, DocumentChoice("USER", "User", "user", "USER", "what the user is"))
     _, call = asked(Nearby([(AREA, due), (AREA, meeting), (PROJECT, old)]), documents=documents)

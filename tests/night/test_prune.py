@@ -124,7 +124,7 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
         one(1, ItemType.DECISION, "Use peas."),
         one(2, ItemType.TODO, "Call Bob", status=Status.OPEN, due="2026-04-01"),
         one(3, ItemType.RISK, "Peas may rot."),
-        one(4, ItemType.FACT, "Cleo grows the peas.", page_section="contacts", extra=(("name", "Cleo"),)),
+        one(4, ItemType.FACT, "Cleo grows the peas.", page_section="contacts", person="Cleo"),
         one(5, ItemType.FACT, "The shed burnt down.", trust=Trust.EXTERNAL),
         one(6, ItemType.FACT, "The boat is hired from Dora Lie.", page_section="contacts"),
     ]

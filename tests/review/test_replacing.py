@@ -52,16 +52,16 @@ def test_what_is_trusted_less_asks(kind: OperationKind, word: Trust) -> None:
     assert (HOST.id in {item.id for _, item in by.known.held()}) == (not word.reaches(Trust.SELF))
 
 
-JOANA = (("source", "Joana"),)
+JOANA = "Joana"
 
 
 @pytest.mark.parametrize(
     ("held", "does"),
     [
-        (changed(extra=JOANA), "supersede"),
+        (changed(source=JOANA), "supersede"),
         (changed(page_section="questions"), "supersede"),
         (HOST, "ask"),
-        (changed(extra=(("source", "Rui"),)), "ask"),
+        (changed(source="Rui"), "ask"),
         (changed(trust=Trust.OWNER), "ask"),
     ],
 )

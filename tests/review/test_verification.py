@@ -86,7 +86,7 @@ def test_a_pair_is_one_item_two_or_a_question(verdict: Verdict, kind: OperationK
     assert one.operation.ids == ((HELD.id,) if kind is not KINDS.ADD else ())
 
 
-@pytest.mark.parametrize("held", [replace(HELD, trust=Trust.OWNER), replace(HELD, extra=(("source", "Rui"),))])
+@pytest.mark.parametrize("held", [replace(HELD, trust=Trust.OWNER), replace(HELD, source="Rui")])
 def test_what_a_person_told_the_agent_ends_no_others_word_by_a_pair(held: Item) -> None:
     found, known = added(replace(NEW, source="Joana"), held)
     [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.REPLACES], known)[0]

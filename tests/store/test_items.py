@@ -85,6 +85,12 @@ def items(draw: st.DrawFn) -> Item:
         due=draw(st.one_of(st.just(""), DAYS)),
         doubted=draw(st.one_of(st.just(""), DAYS)),
         reason=draw(st.text(max_size=20)),
+        source=draw(st.text(max_size=20)),
+        person=draw(st.text(max_size=20)),
+        on=draw(st.one_of(st.just(""), DAYS)),
+        quiet=draw(st.one_of(st.just(""), DAYS)),
+        perhaps=draw(st.text(max_size=20)),
+        closed_by=draw(st.sampled_from(["", "owner"])),
         extra=tuple(draw(EXTRA)),
     )
 
