@@ -10,13 +10,12 @@ from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
 from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import marked_again, reconcile
-from pipelines.store.atomic_replace import merge_changes
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import baseline_at
-from pipelines.store.journal import apply_changes
+from pipelines.store.journal import apply_changes, merge_changes
 from pipelines.store.layout import SETTINGS, TOMBSTONES, is_tracked, kind_of
 from pipelines.store.ledger import ledger_after, ledger_in
 from pipelines.store.left_out import TOLD, left_out

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pipelines.store.atomic_replace import merge
+from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType
+from pipelines.store.journal import merge_changes
 
 PATH = "Areas/a.md"
 OLD = Item(ItemType.FACT, "old", id="k1111111111")
@@ -14,6 +15,10 @@ BEFORE = edited(Document(PATH, "# A\n"), add=[Block(OLD), Block(KEPT)])
 AFTER = edited(
     BEFORE, remove=[OLD.id], replace={KEPT.id: Item(ItemType.FACT, "kept again", id=KEPT.id)}, add=[Block(NEW)]
 )
+
+
+def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
+    return merge_changes([Change(path, before, after)], [current])[0].after
 
 
 def merged(current: str) -> list[tuple[str, str]]:

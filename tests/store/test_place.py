@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import BadFile
-from pipelines.store import atomic_replace as place
-from pipelines.store.atomic_replace import put, settle
+from pipelines.store import journal as place
 from pipelines.store.change_set import Change
 from pipelines.store.files import write_synced
+from pipelines.store.journal import put, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable

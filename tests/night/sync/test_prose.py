@@ -111,13 +111,13 @@ def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, mon
     memory.curate("run", "--now", "2025-01-01T23:00")
     memory.write(PAGE, memory.read(PAGE) + PROSE)
     append_log(memory, "2025-01-02", "project: Kestrel\n\n- Risk: the mast may break\n")
-    real = journal._write_manifest
+    real = journal._stage
 
     def then_save(*arguments: object) -> None:
         real(*arguments)  # type: ignore[arg-type]
         memory.write(PAGE, memory.read(PAGE).replace("is red", "is blue"))
 
-    monkeypatch.setattr(journal, "_write_manifest", then_save)
+    monkeypatch.setattr(journal, "_stage", then_save)
     memory.curate("run", "--now", "2025-01-02T23:00")
     page = memory.read(PAGE)
     assert "The boat is blue." in page
