@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.settings import Settings
-    from pipelines.store.git_objects import Entry
+    from pipelines.store.git import Entry
 
     Files = Mapping[str, bytes]
     Tree = Mapping[str, tuple[str, str]]

@@ -23,7 +23,7 @@ from pipelines.store.user_layout import inside
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.store.git_objects import Entry
+    from pipelines.store.git import Entry
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:

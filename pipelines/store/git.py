@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,14 +24,28 @@ from pipelines.errors import (
 )
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
-from pipelines.store.git_objects import Commit, Entry, import_stream
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import killed_between, private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
+
+
+Entry = tuple[str, bytes | str]
+"""A file of a commit: its mode, and its bytes or the id of a stored blob."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A parsed commit; `seconds` is the committer's time since 1970."""
+
+    id: str
+    tree: str
+    parents: tuple[str, ...]
+    seconds: int
+    message: str
 
 
 def _read_object(git: Any, name: str) -> tuple[str, str, bytes] | None:  # noqa: ANN401  GitPython has no types
@@ -337,7 +352,7 @@ class Git(GitCommands):
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
-        stream = b"".join(import_stream(parents, entries, message, signed.encode()))
+        stream = b"".join(_import_stream(parents, entries, message, signed.encode()))
         return self.run("fast-import", "--quiet", "--done", data=stream).decode().strip()
 
     def advance(self, made: str, head: str | None, why: str, *, follow: bool = True) -> None:
@@ -400,3 +415,36 @@ class Author(NamedTuple):
 def blob_id(data: bytes) -> str:
     """Return git's id of a blob."""
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
+
+
+_IMPORT = b"refs/memcurate/import"
+
+
+def _import_stream(
+    parents: Sequence[str], changes: Mapping[bytes, Entry | None], message: str, signed: bytes
+) -> Iterator[bytes]:
+    """Yield the input of a `git fast-import` that stores a commit and prints its id.
+
+    No branch moves: git does not write one that is reset to nothing.
+
+    Args:
+        parents: commit ids; none for the first commit.
+        changes: path in the repository → its entry, or None to delete the file of the first parent.
+        message: the whole message.
+        signed: author and time, in git's object format.
+    """
+    body = message.encode()
+    yield b"commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n" % (_IMPORT, signed, signed, len(body), body)
+    for how, parent in zip((b"from", *[b"merge"] * len(parents)), parents, strict=False):
+        yield b"%s %s\n" % (how, parent.encode())
+    for path, entry in changes.items():
+        quoted = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+        if entry is None:
+            yield b'D "%s"\n' % quoted
+        elif isinstance(entry[1], str):
+            yield b'M %s %s "%s"\n' % (entry[0].encode(), entry[1].encode(), quoted)
+        else:
+            yield b'M %s inline "%s"\ndata %d\n' % (entry[0].encode(), quoted, len(entry[1]))
+            yield entry[1]
+            yield b"\n"
+    yield b"\nget-mark :1\nreset %s\n\ndone\n" % _IMPORT
