@@ -13,7 +13,7 @@ from pipelines.cli.options import ANY_PATH, json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
-from pipelines.store.document import rows_for
+from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.ledger import ledger_on_disk
 
@@ -34,7 +34,7 @@ def curate_export(*, file: str, root: Path) -> None:
     page = str(PurePosixPath(file))
     if page.endswith(".md") and (data := read_bytes(root, page)) is not None:
         text = data.decode(errors="replace")
-        rows = rows_for(page, text, ledger_on_disk(root))
+        rows = document_at(page, text, ledger_on_disk(root)).rows
         say_json({"path": page, "text": text, "rows": [json.loads(row) for _, row in sorted(rows.items())]})
         return
     target = Path(file).expanduser().absolute()

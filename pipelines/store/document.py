@@ -280,16 +280,12 @@ def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -
     Args:
         path: relative to the memory.
         text: the whole file.
-        ledger: rows by id, of whatever items.
+        ledger: rows by id and key, of whatever items and lines.
     """
-    return Document(path, text, rows_for(path, text, ledger) if ledger else {})
-
-
-def rows_for(path: str, text: str, ledger: Mapping[str, str]) -> dict[str, str]:
-    """Return the rows of the ledger that a document of that path and text needs."""
-    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger}
+    if not ledger:
+        return Document(path, text)
     keys = (line_key(title, line) for title, line in lines_for_runs(path, text))
-    return rows | {key: ledger[key] for key in keys if key in ledger}
+    return Document(path, text, {key: ledger[key] for key in (*ids_in(text), *keys) if key in ledger})
 
 
 def lines_for_runs(path: str, text: str) -> Iterator[tuple[str, str]]:

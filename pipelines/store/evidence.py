@@ -60,7 +60,10 @@ class Quotes:
         for path in chain([evidence.path], self._notes_of(evidence.path)):
             lines = self._read(path)
             if (start := next(starts_of(evidence, lines), None)) is not None:
-                return self._quote(path, lines, start, evidence.height)
+                entry, end = start, start + evidence.height
+                while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
+                    entry -= 1  # the pointer is on the entry's first line
+                return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), pointer_in(lines[entry]))
         return FoundQuote(evidence.path, evidence.start_line, evidence.end_line, None)
 
     def text(self, evidence: Evidence) -> str:
@@ -72,13 +75,6 @@ class Quotes:
         if is_note(path) and (day := day_of_log(path)):
             with contextlib.suppress(BadFile):
                 yield from (one for one in log_notes(self.root) if day_of_log(one) == day)
-
-    def _quote(self, path: str, lines: Sequence[str], start: int, height: int) -> FoundQuote:
-        entry, end = start, start + height
-        while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
-            entry -= 1  # the pointer is on the entry's first line
-        record = pointer_in(lines[entry])
-        return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), record)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:

@@ -109,7 +109,7 @@ def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = N
             others look deleted.
     """
     inside(root, folder)
-    return _sorted(_entries_below(root, folder, lambda _: True), suffix, links)
+    return _files_below(root, folder, suffix, links, lambda _: True, lambda _: True)
 
 
 def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[str] | None = None) -> list[str]:
@@ -117,8 +117,9 @@ def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[s
     layout, globs = layout_of(root), tuple(globs)
     if not globs:
         return []
-    entries = _entries_below(root, NOTES, lambda folder: layout.leads(folder, globs))
-    return _sorted((one for one in entries if layout.has(one[0], globs)), suffix, links)
+    return _files_below(
+        root, NOTES, suffix, links, lambda folder: layout.leads(folder, globs), lambda path: layout.has(path, globs)
+    )
 
 
 def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
@@ -126,40 +127,36 @@ def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
     return list(filter(day_of_log, list_notes(root, layout_of(root).logs, ".md", links)))
 
 
-def _sorted(entries: Iterable[tuple[str, os.DirEntry[str]]], suffix: str, links: list[str] | None) -> list[str]:
-    found: list[str] = []
-    linked: list[str] = []
-    for path, entry in entries:
-        if not path.endswith(suffix):
-            continue
-        if entry.is_file(follow_symlinks=False):
-            found.append(path)
-        elif links is not None and entry.is_symlink():
-            linked.append(path)
-    if links is not None:
-        links += sorted(linked)
-    return sorted(found)
-
-
-def _entries_below(root: Path, folder: str, leads: Callable[[str], bool]) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield path and entry of everything below a folder but folders and hidden names."""
-    pending = [folder]
+def _files_below(
+    root: Path,
+    folder: str,
+    suffix: str,
+    links: list[str] | None,
+    leads: Callable[[str], bool],
+    has: Callable[[str], bool],
+) -> list[str]:
+    """Return the regular files below a folder that end with `suffix` and that `has`, walking what `leads`."""
+    found, linked, pending = list[str](), list[str](), [folder]
     while pending:
         here = pending.pop()
         try:
             with os.scandir(root / here) as entries:
-                for entry in entries:
-                    if entry.name.startswith("."):
-                        continue
+                for entry in (one for one in entries if not one.name.startswith(".")):
                     path = f"{here}/{entry.name}" if here else entry.name
-                    if not entry.is_dir(follow_symlinks=False):
-                        yield path, entry
-                    elif leads(path):
-                        pending.append(path)
+                    if entry.is_dir(follow_symlinks=False):
+                        pending += [path] if leads(path) else []
+                    elif path.endswith(suffix) and has(path):
+                        if entry.is_symlink():
+                            linked.append(path)
+                        elif entry.is_file():
+                            found.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
+    if links is not None:
+        links += sorted(linked)
+    return sorted(found)
 
 
 _OWN = frozenset({PRIVATE, SESSIONS})

@@ -11,7 +11,6 @@ in one line: it is left out.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from pipelines.store.item import Item, Status
 from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, is_generated_under, line_key, values_in
 from pipelines.store.markdown import line_end
 from pipelines.store.secrets.redact import holds_secret
-from pipelines.store.state import Reason, Tombstone
+from pipelines.store.state import Reason, Tombstone, file_hash
 from pipelines.store.wording import veto_key
 from pipelines.text import fold
 
@@ -98,7 +97,7 @@ def can_stand(text: str) -> bool:
 def digest(items: Iterable[Item], *, with_status: bool) -> str:
     """Return a hash of the items' texts, whether each is sure and, if asked, of their status."""
     states = [f"{one.id}\x1f{one.text}{one.unsure}\x1f{one.status if with_status else ''}" for one in items]
-    return _sum("\x1e".join(sorted(states)), 6)
+    return file_hash("\x1e".join(sorted(states)).encode())[:6]
 
 
 def still_rests(sentence: Sentence, known: Mapping[str, Item], *, with_status: bool) -> bool:
@@ -199,7 +198,7 @@ def _veto(title: str, told: str | Item) -> str:
     """Return the hash of a line's wording under a heading, or of an item as it is."""
     title = title.casefold()
     words = veto_key(told) if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE.casefold())
-    return _sum(f"{title}\x1f{words}", 16)
+    return file_hash(f"{title}\x1f{words}".encode())
 
 
 def vetoed_by(stones: Iterable[Tombstone], documents: Mapping[str, Document]) -> frozenset[str]:
@@ -244,7 +243,3 @@ def without_rows(document: Document) -> Document:
     """Return the briefing without its generated rows, except those that a person changed."""
     titles = {title.casefold() for title in ROWS}
     return without_sentences(document, lambda title, _: title in titles)
-
-
-def _sum(text: str, digits: int) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:digits]

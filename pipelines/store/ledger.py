@@ -9,7 +9,7 @@ the same revision the greater text, on either machine.
 
 from __future__ import annotations
 
-import hashlib
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Ledger = Mapping[str, str]
 
 
+_MONTH = re.compile(r"\d{4}-\d\d")
 _REVISION = ', "rev": "'
 
 
@@ -43,25 +44,21 @@ def _folded(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return found
 
 
-def ledger_in(tree: Mapping[str, bytes]) -> dict[str, str]:
+def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
     """Return the ledger among a tree's files."""
-    return folded_rows(rows_in(tree[path].decode(errors="replace")) for path in sorted(tree) if path.startswith(LEDGER))
+    return _read(tuple(tree[path] for path in sorted(tree) if path.startswith(LEDGER)))
+
+
+@lru_cache(maxsize=2)
+def _read(files: tuple[bytes, ...]) -> Ledger:
+    return folded_rows(rows_in(data.decode(errors="replace")) for data in files)
 
 
 def ledger_on_disk(root: Path) -> Ledger:
     """Return the ledger of a memory as it is now."""
     paths = [path for folder in LEDGER for path in list_files(root, folder.rstrip("/"), ".jsonl")]
     tree = {path: read_bytes(root, path) or b"" for path in paths}
-    tree |= {path: data for path, data in left_out(root).items() if path.startswith(LEDGER) and path not in tree}
-    found = _parsed(hashlib.sha256(b"\0".join(tree[path] for path in sorted(tree))).digest())
-    if not found:
-        found.update(ledger_in(tree))
-    return found
-
-
-@lru_cache(maxsize=2)
-def _parsed(_of: bytes) -> dict[str, str]:
-    return {}
+    return ledger_in(left_out(root) | tree)
 
 
 def _without_revision(row: str) -> str:
@@ -100,19 +97,9 @@ def ledger_after(
 
 
 def _home(key: str, row: str) -> str:
-    """Return the file of a new row."""
-    if is_item_id(key):
-        return f"{ITEMS}{_month(row)}.jsonl"
-    month = key[:7]
-    return f"{GENERATED}{month if _is_month(month) else 'pages'}.jsonl"
-
-
-def _month(row: str) -> str:
-    """Return the month in which an item was born: that of its first day, else of its first evidence."""
-    day = values_in(row).get("since") or row.partition('"from": ["Logs/')[2]
-    month = day[:7]
-    return month if _is_month(month) else "undated"
-
-
-def _is_month(text: str) -> bool:
-    return text[:4].isdecimal() and text[4:5] == "-" and text[5:].isdecimal()
+    """Return the file of a new row: that of the month in which an item was born, or which a line tells of."""
+    is_item = is_item_id(key)
+    day = (values_in(row).get("since") or row.partition('"from": ["Logs/')[2]) if is_item else key
+    folder, otherwise = (ITEMS, "undated") if is_item else (GENERATED, "pages")
+    month = _MONTH.match(day)
+    return f"{folder}{month[0] if month else otherwise}.jsonl"

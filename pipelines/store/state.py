@@ -57,13 +57,12 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
     Unreadable lines are skipped: their logs are read again, and review drops what is known.
     """
     found: dict[str, tuple[LogProgress, ...]] = {}
-    for log, record in read_rows(data, _progress_in):
+    rows = read_rows(
+        data, lambda row: (str(row["log"]), LogProgress(str(row["file"]), frozenset(map(str, row.get("entries", ())))))
+    )
+    for log, record in rows:
         found[log] = (*found.get(log, ()), record)
     return found
-
-
-def _progress_in(row: dict[str, Any]) -> tuple[str, LogProgress]:
-    return str(row["log"]), LogProgress(str(row["file"]), frozenset(map(str, row.get("entries", ()))))
 
 
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
@@ -87,13 +86,10 @@ def unreadable_lines(data: bytes) -> list[int]:
 
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
-    return "".join(_row(path, one) for path in sorted(progress) for one in progress[path]).encode()
-
-
-def _row(path: str, record: LogProgress) -> str:
-    row: dict[str, object] = {"log": path, "file": record.file}
-    row |= {"entries": sorted(record.entries)} if record.entries else {}
-    return f"{json.dumps(row, ensure_ascii=False)}\n"
+    records = [(path, one) for path in sorted(progress) for one in progress[path]]
+    rows = [{"log": path, **one._asdict(), "entries": sorted(one.entries)} for path, one in records]
+    told = ({key: value for key, value in row.items() if value} for row in rows)
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in told).encode()
 
 
 class Reason(StrEnum):
