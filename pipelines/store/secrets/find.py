@@ -85,8 +85,9 @@ def _last_line(data: bytes, start: int, limit: int) -> int:
     return last
 
 
-ALLOWED: Final = b"<!-- allow-secret -->"
 _REDACTED = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
+_ALLOWED = re.compile(rb"^[^\n]*<!-- allow-secret -->[^\n]*", re.MULTILINE)
+"""A line that a person marked."""
 _BLOCK = "block"
 # Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
 _UNSEEN = re.compile("|".join("\u00ad\u200b\u200c\u200d\u2060\ufeff").encode())
@@ -125,10 +126,25 @@ def find_secrets(
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
     if known:
-        spans = _with_known(spans, data, known, rules)
-    if spans and b"-----BEGIN " in data:
+        last = len(rules.rules) - 1
+        spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
+        spans += [(start, end, rules.numbers.get(rule, last)) for start, end, rule in known.places(data)]
+    if not spans:
+        return []
+    if b"-----BEGIN " in data:
         spans = _outside_public_blocks(spans, data, rules)
-    return _kept(spans, data, rules, marks=marks) if spans else []
+    passed = [[found.span() for found in mark.finditer(data)] for mark in (_REDACTED, _ALLOWED)[: 1 + marks]]
+    return [
+        Span(start, end, rules.rules[order].id)
+        for start, end, order in _joined(data, spans)
+        if not any(_meets(stretches, start, end) for stretches in passed)
+    ]
+
+
+def _meets(stretches: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether a span overlaps one of some stretches, which are in order."""
+    at = bisect_left(stretches, (end, 0)) - 1
+    return at >= 0 and stretches[at][1] > start
 
 
 def _outside_public_blocks(spans: list[tuple[int, int, int]], data: bytes, rules: Rules) -> list[tuple[int, int, int]]:
@@ -138,38 +154,9 @@ def _outside_public_blocks(spans: list[tuple[int, int, int]], data: bytes, rules
     # Prose may name both marks: what is between them counts only if most of it is lines of a block.
     blocks = [(a, b) for a, b in blocks if 2 * (b - a) <= 3 * sum(map(len, _BLOCKS_RUN.findall(data, a, b)))]
 
-    def is_public(start: int) -> bool:
-        at = bisect_right(blocks, (start, len(data))) - 1
-        return at >= 0 and start < blocks[at][1]
-
-    return [span for span in spans if rules.rules[span[2]].check != "unnamed" or not is_public(span[0])]
-
-
-def _with_known(
-    spans: list[tuple[int, int, int]], data: bytes, known: KnownSecrets, rules: Rules
-) -> list[tuple[int, int, int]]:
-    """Return the spans without allowed values, and with those that were found before."""
-    spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
-    last = len(rules.rules) - 1
-    return spans + [(start, end, rules.numbers.get(rule, last)) for start, end, rule in known.places(data)]
-
-
-def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks: bool) -> list[Span]:
-    """Return the spans that are neither redacted already nor on a marked line."""
-    done = [found.span() for found in _REDACTED.finditer(data)]
-    kept, marked, last = [], False, -1
-    for start, end, order in _joined(data, spans):
-        at = bisect_left(done, (end, 0)) - 1
-        redacted = at >= 0 and done[at][1] > start  # at least in part
-        if end > last:  # not on the line of the secret before: one line may have thousands
-            first, last = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)
-            last = last if last >= 0 else len(data)
-            marked = marks and data.find(ALLOWED, first, last) >= 0
-            if data.find(b"\n", start, end) >= 0:
-                last = -1  # its first line is not the line of the next one
-        if not redacted and not marked:
-            kept.append(Span(start, end, rules.rules[order].id))
-    return kept
+    return [
+        span for span in spans if rules.rules[span[2]].check != "unnamed" or not _meets(blocks, span[0], span[0] + 1)
+    ]
 
 
 def visible(data: bytes) -> bytes:

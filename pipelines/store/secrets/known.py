@@ -90,8 +90,8 @@ class KnownSecrets:
         """Return a value's keyed hash, which starts with its tag."""
         return hmac.digest(self.key(), value, "sha256").hex()[:_HASH]
 
-    def learn(self, values: Iterable[tuple[bytes, str]]) -> None:
-        """Remember values that rules found, except those that may also be the name of something else.
+    def learn(self, values: Iterable[tuple[bytes, str]]) -> bool:
+        """Remember values that rules found, except those that may also name something else; return whether any is new.
 
         Args:
             values: of one text, each with its rule.
@@ -103,6 +103,7 @@ class KnownSecrets:
                 self._take(row)
                 rows.append(row)
         self._write(rows)
+        return bool(rows)
 
     def _row(self, value: bytes, rule: str) -> dict[str, Any] | None:
         """Return what is written down of a value, if it is to be remembered."""

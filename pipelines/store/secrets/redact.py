@@ -85,12 +85,9 @@ class Redactor:
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
-        known = self.known
-        spans = find_secrets(data, marks=marks, json=json, known=known)
-        if known and spans:
-            before = self.learned
-            known.learn((visible(data[span.start : span.end]), span.rule) for span in spans)
-            return find_secrets(data, marks=marks, json=json, known=known) if self.learned > before else spans
+        spans = find_secrets(data, marks=marks, json=json, known=self.known)
+        if self.known and self.known.learn((visible(data[span.start : span.end]), span.rule) for span in spans):
+            return find_secrets(data, marks=marks, json=json, known=self.known)
         return spans
 
     @property
