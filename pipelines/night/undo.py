@@ -95,7 +95,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
     pruned, changes = held.planned(change)
     final = item_places(pruned.documents.values())
     both = sorted(undone.items & final.keys() & present.keys())
-    returned = [i for i in both if (final[i].place, final[i].said) != (present[i].place, present[i].said)]
+    returned = [i for i in both if final[i].told != present[i].told]
     kept = undone.kept | {
         moved.id: f"is in {moved.target}: {moved.source} has no room for it"
         for moved in pruned.moved

@@ -141,14 +141,9 @@ class ItemPlace:
     item: Item
 
     @property
-    def said(self) -> tuple[str, str]:
-        """All that is known of it: its line, and its row."""
-        return self.line, self.row
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Its document and section."""
-        return self.path, self.section
+    def told(self) -> tuple[str, ...]:
+        """All that is known of it, but for a person's notes: its place, its line, and its row."""
+        return self.path, self.section, self.line, self.row
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +176,7 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
     """
     was, now = item_places(before.values()), item_places(after.values())
     changes = (ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys()))
-    return [one for one in changes if _visible(one.before) != _visible(one.after)]
-
-
-def _visible(one: ItemPlace | None) -> tuple[str, ...] | None:
-    return (*one.place, *one.said) if one else None
+    return [one for one in changes if not (one.before and one.after and one.before.told == one.after.told)]
 
 
 def with_recorded_edits(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import CurateError
@@ -19,7 +20,7 @@ from pipelines.store.trees import committed, read_version
 from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pipelines.store.document import Document, Placed
@@ -43,33 +44,31 @@ def without_copies(root: Path, documents: Mapping[str, Document]) -> tuple[dict[
         root: the memory.
         documents: every document by path, as read.
     """
-    twice = _twice(documents)
-    if not twice:
+    if not (twice := _twice(documents)):
         return dict(documents), ()
-    committed, repeated, reworded = _Committed(root), dict[str, dict[int, str]](), dict[str, set[tuple[str, str]]]()
-    homes = {ident: _home(found, committed) for ident, found in twice.items()}
-    for ident, home in homes.items():
-        for path, placed in (place for place in twice[ident] if place != home):
-            if _is_copy((path, placed), home, committed):
-                repeated.setdefault(path, {})[placed.line] = home[0]
+    held, repeated, reworded = _committed_items(root), dict[str, dict[int, str]](), dict[str, set[tuple[str, str]]]()
+    homes = {ident: min(found, key=lambda place: _rank(place, held)) for ident, found in twice.items()}
+    for ident, found in twice.items():
+        home, item = homes[ident][0], homes[ident][1].item
+        for path, placed in (place for place in found if place != homes[ident]):
+            said = {_words(one) for one in (item, held(path, ident), held(home, ident))}
+            if _words(placed.item) in said:
+                repeated.setdefault(path, {})[placed.line] = home
             else:
                 reworded.setdefault(path, set()).add((ident, placed.item.text))
     after, copies = dict(documents), list[Copy]()
-    for path, others in reworded.items():
-        after[path] = replace(documents[path], reworded=frozenset(others))
-    for path, lines in sorted(repeated.items()):
-        document, original = documents[path], Counter(lines.values()).most_common(1)[0][0]
-        own = (one.item.id for one in document.placed if one.item.id)
-        stays = any(ident not in homes or homes[ident][0] == path for ident in own)
-        if not stays and _is_mostly(document, documents[original], len(lines)):
+    for path in sorted({*repeated, *reworded}):
+        document, lines = documents[path], repeated.get(path, {})
+        original = Counter(lines.values()).most_common(1)[0][0] if lines else path
+        is_elsewhere = all(ident in homes and homes[ident][0] != path for ident in document.held)
+        if is_elsewhere and _is_mostly(document, documents[original], len(lines)):
             copies.append(Copy(path, original, ()))
             del after[path]
             continue
         copied = {(one.item.id, one.item.text) for one in document.placed if lines.get(one.line, path) != path}
-        after[path] = replace(after[path], copied=frozenset(copied))
-        for home_path in sorted(set(lines.values())):
-            rows = (line + 1 for line, where in sorted(lines.items()) if where == home_path)
-            copies.append(Copy(path, home_path, tuple(rows)))
+        after[path] = replace(document, copied=frozenset(copied), reworded=frozenset(reworded.get(path, ())))
+        for home in sorted(set(lines.values())):
+            copies.append(Copy(path, home, tuple(line + 1 for line in sorted(lines) if lines[line] == home)))
     return after, tuple(copies)
 
 
@@ -83,47 +82,30 @@ def _twice(documents: Mapping[str, Document]) -> dict[str, list[Place]]:
     return {ident: found for ident, found in places.items() if len(found) > 1}
 
 
-class _Committed:
-    """The documents as the last run left them; before the first run, as they were last committed."""
+def _committed_items(root: Path) -> Callable[[str, str], Item | None]:
+    """Return what tells, by path and id, an item as the last run left it; before the first run, as last committed."""
+    git, commit = Git(root), ""
+    with contextlib.suppress(CurateError):
+        commit = git.last_run() or git.head() or ""
 
-    def __init__(self, root: Path) -> None:
-        self._git = Git(root)
-        self._read: dict[str, Document] = {}
-        self._commit = ""
+    @cache
+    def page(path: str) -> Document:
         with contextlib.suppress(CurateError):
-            self._commit = self._git.last_run() or self._git.head() or ""
+            return committed(git, commit, path)
+        return read_version(path, None)
 
-    def held(self, path: str, ident: str) -> Item | None:
-        """Return an item as a document had it, or None."""
-        if path not in self._read:
-            self._read[path] = read_version(path, None)
-            with contextlib.suppress(CurateError):
-                self._read[path] = committed(self._git, self._commit, path)
-        found = self._read[path].held.get(ident)
-        return found[1] if found else None
+    return lambda path, ident: page(path).held.get(ident, (path, None))[1]
 
 
-def _home(places: Sequence[Place], committed: _Committed) -> Place:
-    """Return the place of an id that is its own."""
-
-    def rank(place: Place) -> tuple[bool, bool, int, str, bool, int]:
-        path, (item, line, *_) = place
-        there = committed.held(path, item.id)
-        changed = there is None or _words(there) != _words(item)
-        return there is None, kind_of(path) is Kind.ARCHIVE, len(path), path, changed, line
-
-    return min(places, key=rank)
+def _rank(place: Place, held: Callable[[str, str], Item | None]) -> tuple[bool, bool, int, str, bool, int]:
+    """Order the places of an id: the first one is its own."""
+    path, (item, line, *_) = place
+    there = held(path, item.id)
+    return there is None, kind_of(path) is Kind.ARCHIVE, len(path), path, _words(there) != _words(item), line
 
 
-def _is_copy(place: Place, home: Place, committed: _Committed) -> bool:
-    """Whether a line says what the item says, or what it said as the last run left it."""
-    item = place[1].item
-    before = (committed.held(path, item.id) for path in (place[0], home[0]))
-    return any(one and _words(item) == _words(one) for one in (home[1].item, *before))
-
-
-def _words(item: Item) -> tuple[str, str]:
-    return item.type, folded(item.text)
+def _words(item: Item | None) -> tuple[str, str]:
+    return (item.type, folded(item.text)) if item else ("", "")
 
 
 def _is_mostly(document: Document, original: Document, copies: int) -> bool:
