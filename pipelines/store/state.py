@@ -86,10 +86,12 @@ def unreadable_lines(data: bytes) -> list[int]:
 
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
-    records = [(path, one) for path in sorted(progress) for one in progress[path]]
-    rows = [{"log": path, **one._asdict(), "entries": sorted(one.entries)} for path, one in records]
-    told = ({key: value for key, value in row.items() if value} for row in rows)
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in told).encode()
+    rows = (
+        {"log": path, "file": one.file} | ({"entries": sorted(one.entries)} if one.entries else {})
+        for path in sorted(progress)
+        for one in progress[path]
+    )
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
 class Reason(StrEnum):
