@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.month_gold import read_month
+from benchmarks.month_gold import overlap, read_month, same_key, words
 from benchmarks.month_pages import Row, Stands, page_rows, row_of, written_rows
 from pipelines.cli.night_of import night_of
 from pipelines.cli.output import count, say, say_json, say_table
@@ -37,7 +37,6 @@ from pipelines.store.git import Git
 from pipelines.store.item import CLOSED, STRUCK, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
-from pipelines.store.spoken_lines import overlap, same_key, words
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from pipelines.text import fold

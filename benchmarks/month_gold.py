@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -15,7 +16,7 @@ from pipelines.errors import BadFile, CurateError, faults_of
 from pipelines.store.files import read_text
 from pipelines.store.item import ACTIVE, OUTCOMES, Confidence, ItemType, Status
 from pipelines.store.layout import LOGS, PARTIAL, log_day
-from pipelines.store.spoken_lines import same_key
+from pipelines.store.spoken_lines import LONGEST_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -244,3 +245,23 @@ def _faults_of_arrivals(month: Month) -> Iterator[str]:
             yield f"arrives: there is no {path}"
         elif day < _day_of(path):
             yield f"arrives: {path} comes on {day}, before its day"
+
+
+_NOT_WORDS = re.compile(r"[^\w#./@%+:-]+")
+_EDGES = ".:-/#+%@"
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text, casefolded; numbers, names and references stay whole."""
+    return [word for raw in _NOT_WORDS.split(text[:LONGEST_TEXT].casefold()) if (word := raw.strip(_EDGES))]
+
+
+def same_key(text: str) -> str:
+    """Return a key that is equal for texts that differ only in case, punctuation and Markdown."""
+    return " ".join(words(text))
+
+
+def overlap(first: Counter[str], second: Counter[str]) -> float:
+    """Return the F1 score of two bags of words: 0 for no common word, 1 for the same words."""
+    common = (first & second).total()
+    return 2 * common / (first.total() + second.total()) if common else 0.0

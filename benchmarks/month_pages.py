@@ -12,13 +12,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.month_gold import same_key
 from pipelines.night.states import has_state
 from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import is_citable, sentences_in, sentences_under
 from pipelines.store.item import Item, ItemType, without_mark
 from pipelines.store.item_line import BY_WORD
 from pipelines.store.layout import BRIEFING, FOLDERS, REVIEW, USER, Kind
-from pipelines.store.spoken_lines import same_key
 from pipelines.text import fold
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from pipelines.store.markdown import fenced, indented_code
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable, Iterator
 
     from pipelines.store.log import Entry
@@ -292,8 +291,7 @@ def without_filler(text: str) -> str:
     return text
 
 
-# ---------------------------------------- comparing words
-# Text without its Markdown, and its similarity.
+# ---------------------------------------- text without its Markdown
 
 
 LONGEST_TEXT: Final = 1200  # characters; longer text is cut at a word: no sentence worth keeping is longer
@@ -302,8 +300,6 @@ _CODE = re.compile(r"(`[^`\n]{1,400}`)")
 _BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,1500}?)(?<=\S)\1(?![\w*])")
 _PROJECT = re.compile(r"[ \t]?\[project:[^\[\]\n]{1,88}\]", re.IGNORECASE)
 _SELF_LINK = re.compile(r"\[(https?://[^\s\[\]()]{1,500})\]\(\1\)")
-_NOT_WORDS = re.compile(r"[^\w#./@%+:-]+")
-_EDGES = ".:-/#+%@"
 
 
 def clean(text: str, marks: str = "") -> str:
@@ -327,19 +323,3 @@ def clean(text: str, marks: str = "") -> str:
     if text.startswith("_") and text.endswith("_") and (inner := text.strip("_")) and "_" not in inner:
         text = inner
     return _SELF_LINK.sub(r"\1", text).strip()
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, casefolded; numbers, names and references stay whole."""
-    return [word for raw in _NOT_WORDS.split(text[:LONGEST_TEXT].casefold()) if (word := raw.strip(_EDGES))]
-
-
-def same_key(text: str) -> str:
-    """Return a key that is equal for texts that differ only in case, punctuation and Markdown."""
-    return " ".join(words(text))
-
-
-def overlap(first: Counter[str], second: Counter[str]) -> float:
-    """Return the F1 score of two bags of words: 0 for no common word, 1 for the same words."""
-    common = (first & second).total()
-    return 2 * common / (first.total() + second.total()) if common else 0.0

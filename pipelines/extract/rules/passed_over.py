@@ -9,7 +9,7 @@ from pipelines.extract.rules.label_reader import LabelReader
 from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
-from pipelines.store.spoken_lines import overlap, same_key, words
+from pipelines.store.wording import folded
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -51,19 +51,19 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
         covered |= _meant(place, text, spots, covered)
     judged = {place.entry.headings for place, _ in evidence if place.entry.headings}
     titles = {fold(title) for headings in judged for title in headings}
-    known = {(one.type, same_key(one.text)) for one in reply.candidates}
-    seen = [Counter(words(text)) for text in request.nearby.texts(reply.seen)] if request.nearby else []
+    known = {(one.type, folded(one.text)) for one in reply.candidates}
+    seen = [Counter(folded(text).split()) for text in request.nearby.texts(reply.seen)] if request.nearby else []
     return [
         one
         for at, one in enumerate(labelled)
-        if at not in covered and (one.type, same_key(one.text)) not in known and not _is_seen(one, seen, listed)
+        if at not in covered and (one.type, folded(one.text)) not in known and not _is_seen(one, seen, listed)
         if one.reason != "section" or one.entry.headings not in judged or not section_type(one.entry.headings[-1])
         if fold(one.places[0].lines[0].strip("# ")) not in titles
     ]
 
 
 def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Place]) -> bool:
-    said = Counter(words(one.text))
+    said = Counter(folded(one.text).split())
     own = said.total() if _is_on(one, listed) else 0
     return any((said & other).total() > (own or max(said.total(), other.total())) * _HALF for other in seen)
 
@@ -77,7 +77,9 @@ def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[i
     near = [at for at, spot in enumerate(spots) if place.meets(spot)]
     if len(near) <= 1:
         return set(near)
-    said = Counter(words(text))
-    bags = {at: Counter(words(spots[at].quote)) for at in near}
-    best = max(near, key=lambda at: (overlap(bags[at], said), at not in covered, -at))
+    said = Counter(folded(text).split())
+    bags = {at: Counter(folded(spots[at].quote).split()) for at in near}
+    best = max(
+        near, key=lambda at: ((bags[at] & said).total() / max((bags[at] | said).total(), 1), at not in covered, -at)
+    )
     return {best} | {at for at in near if (bags[at] & said).total() > bags[at].total() * _HALF}
