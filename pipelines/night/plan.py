@@ -56,7 +56,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
-from pipelines.store.session_state import NAME, load_seals, taken_back_since
+from pipelines.store.session_state import NAME, load_seals, read_kept
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     Reason,
@@ -166,7 +166,8 @@ def _read(run: Run) -> None:
     run.progress = progress = {
         path: known for path, known in read.items() if not night.again or day_of_log(path) != night.again
     }
-    before, gone = partial(_read_before, run.git), taken_back_since(night.root)
+    before = partial(_read_before, run.git)
+    gone = {(one.file, line) for one in read_kept(night.root).values() for line in one.gone}  # since they were captured
     days = days_to_read(run.logs, progress, run.today, before, gone)
     run.days = [one for one in days if one.day not in run.failed or not one.fresh]
     if night.verifier:

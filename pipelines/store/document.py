@@ -124,11 +124,6 @@ class Document:
             return replace(found, copied=self.copied, reworded=self.reworded)
         return found
 
-    @property
-    def content(self) -> tuple[str, Mapping[str, str]]:
-        """Its text and rows: two versions with the same ones say the same."""
-        return self.text, self.rows
-
     @cached_property
     def lines(self) -> list[str]:
         """Its lines, with their ends."""
@@ -243,11 +238,6 @@ class Document:
         """The title in its text, which does not change when the file is renamed; may be empty."""
         first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
         return self.front.get("title") or first or self.front.get("name")
-
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """What is wrong with its front matter, each with the line."""
-        return self.front.faults
 
     @property
     def size(self) -> int:

@@ -230,11 +230,6 @@ class Item:
         return self.status is Status.RETRACTED or self.closed_by == "owner"
 
     @property
-    def last(self) -> str:
-        """What puts it behind all others, if a person said so: `curate set ID last=yes`."""
-        return self.metadata.get("last", "")
-
-    @property
     def metadata(self) -> dict[str, str]:
         """What a person said of it, by their own keys."""
         return {key.removeprefix(META): value for key, value in self.extra if key.startswith(META)}
@@ -284,7 +279,10 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
     words = written_words(item)
-    body = words if _is_plain(item, words) else f"{item.type}: {words}".rstrip(" ")
+    is_told = item.id and item.page_section in BY_WORD and item.status not in CLOSED | {Status.WAITING}
+    # Its heading says what it is, and its words do not look like more.
+    is_plain = is_told and OPENS.match(words) and read_item_line(f"- {words}") is None
+    body = words if is_plain else f"{item.type}: {words}".rstrip(" ")
     is_todo, is_dropped = item.type is ItemType.TODO, item.status is Status.DROPPED
     if item.status in STRUCK and not (is_todo and is_dropped):  # the box says it
         body = f"~~{body}~~"
@@ -299,12 +297,6 @@ def written_words(item: Item) -> str:
     due = _due_apart(item) if item.type is ItemType.TODO else ""
     words = _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", "".join([item.text, *whose]))
     return words + (f" (due {due})" if due else "")
-
-
-def _is_plain(item: Item, words: str) -> bool:
-    """Whether an item's line has no label: its heading says what it is, and its words do not look like more."""
-    is_told = item.id and item.page_section in BY_WORD and item.status not in CLOSED | {Status.WAITING}
-    return bool(is_told and OPENS.match(words) and read_item_line(f"- {words}") is None)
 
 
 def brackets_of(source: str, trust: Trust, confidence: Confidence) -> list[str]:
@@ -347,11 +339,7 @@ _ENTITIES = {"<!--": "&lt;!--", "^": "&#94;"}
 _ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=[A-Za-z0-9-]))")
 
 
-def _unescape(text: str) -> str:
-    plain = {entity: sign for sign, entity in _ENTITIES.items()}
-    return _ENTITY.sub(lambda m: plain.get(m[0]) or m[0].replace("&amp;", "&", 1), text) if "&" in text else text
-
-
+_SIGNS = {entity: sign for sign, entity in _ENTITIES.items()}
 _TEXTS = {
     name: {"page_section": "section", "person": "name"}.get(name, name.replace("_", "-"))
     for name in (
@@ -398,7 +386,8 @@ def parse_item(line: str, row: str = "", section: str | None = None) -> Item | N
         text = bare if "due" in pairs else text
     trust = _TRUSTS.get(pairs.get("trust", ""), Trust.OWNER)
     confidence = _CONFIDENCES.get(pairs.get("confidence", ""), Confidence.HIGH)
-    text = _unescape(text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: _SIGNS.get(found[0]) or found[0].replace("&amp;", "&", 1), text)
     for one in reversed(brackets_of(texts["source"], trust, confidence) if row else []):
         text = text.removesuffix(one)
     return Item(

@@ -295,7 +295,7 @@ def _is_gone(was: Document | None, here: Document | None, there: Document | None
     if was is None or (here and there):
         return False
     if left and left.kind is Kind.EPISODE:
-        return left.content == was.content
+        return (left.text, left.rows) == (was.text, was.rows)
     return left is None or own_words(left) == own_words(was)
 
 

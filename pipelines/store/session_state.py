@@ -93,15 +93,6 @@ def note_kept(root: Path, kept: KeptSession) -> None:
         append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
 
 
-def taken_back_since(root: Path) -> frozenset[tuple[str, int]]:
-    """Return the records that a person took back after they were captured, each as its transcript and line.
-
-    Raises:
-        BadFile: as for `read_kept`.
-    """
-    return frozenset((one.file, line) for one in read_kept(root).values() for line in one.gone)
-
-
 _CALL = re.compile(rb'"type":\s?"(?:tool_use|toolCall|[a-z_]{1,40}_call)"')
 _ESCAPES = {"n": "\n", '"': '"'}
 _ESCAPED = re.compile(r'(?<!\\)\\++([n"])')

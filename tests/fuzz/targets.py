@@ -79,7 +79,7 @@ def _item(data: bytes, _folder: Path) -> None:
 def _document(data: bytes, _folder: Path) -> None:
     document = Document("Projects/harbour.md", _text(data))
     assert edited(document).text == document.text
-    assert all((document.title is not None, document.kind, document.size >= 0, document.faults is not None))
+    assert all((document.title is not None, document.kind, document.size >= 0, document.front.faults is not None))
     grown = edited(document, add=[Block(_NEW)])
     kept = [placed.item for placed in document.items]
     left = edited(grown, remove=[_NEW.id])

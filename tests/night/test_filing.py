@@ -92,7 +92,7 @@ def test_a_proposed_project_that_exists_in_other_words_order_is_that_one(title: 
 def test_a_title_keeps_the_signs_of_its_words(name: str, title: str) -> None:
     assert document_title(name).replace("!-- ", "").replace(" --", "") == title
     page = new_document("Projects/x.md", name)
-    assert (page.title, page.faults) == (document_title(name), ())
+    assert (page.title, page.front.faults) == (document_title(name), ())
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_nothing_in_a_log_forges_structure(memory: Memory, tmp_path: Path, name:
         assert not new or re.fullmatch(r"(?:Projects/[\w-]{1,100}|Areas/general|Review)\.md", path), path
         assert headings(document) <= known | {f"## {title}" for title in ORDER}, path
         assert keys(document) <= fronts, path
-        assert document.faults == (), path
+        assert document.front.faults == (), path
         assert document.front.get("trust") != "owner" or not document.items, path
     files = {path for path in memory.files() if not path.startswith(("Projects/", "State/"))}
     assert files - set(other.files()) <= {REVIEW, "Areas/general.md"}
