@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
 from pipelines.review.rulings import Filed
-from pipelines.store.aliases import aliases_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, log_day, slug
 from pipelines.store.secrets.redact import without_secrets
+from pipelines.store.template import aliases_of
 from pipelines.store.wording import folded
 from pipelines.text import content_words
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from pipelines.night.caps import archived, free_path
-from pipelines.store.aliases import aliases_of, with_alias
 from pipelines.store.change_set import moved
 from pipelines.store.document import (
     ORDER,
@@ -20,6 +19,7 @@ from pipelines.store.document import (
 )
 from pipelines.store.generated import without_rows, without_sentences
 from pipelines.store.layout import BRIEFING, slug
+from pipelines.store.template import aliases_of, with_alias
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping

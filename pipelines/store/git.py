@@ -23,10 +23,9 @@ from pipelines.errors import (
     NotARepository,
 )
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
-from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import killed_between, private_folder
+from pipelines.store.lock import clear_stale_locks, killed_between, private_folder, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,6 +34,18 @@ if TYPE_CHECKING:
 
 Entry = tuple[str, bytes | str]
 """A file of a commit: its mode, and its bytes or the id of a stored blob."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The folders of a repository: its own, and the one shared with its other work trees.
+
+    `branch` is the full name of the current branch, even if it has no commit yet; `HEAD` if there is none.
+    """
+
+    git_dir: Path
+    common_dir: Path
+    branch: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,11 @@ class Item:
         return self.status is Status.RETRACTED or self.closed_by == "owner"
 
     @property
+    def last(self) -> str:
+        """What puts it behind all others, if a person said so: `curate set ID last=yes`."""
+        return self.metadata.get("last", "")
+
+    @property
     def metadata(self) -> dict[str, str]:
         """What a person said of it, by their own keys."""
         return {key.removeprefix(META): value for key, value in self.extra if key.startswith(META)}

@@ -1,4 +1,7 @@
-"""One writer at a time: a kernel lock held by the process, so that a killed run never leaves one behind."""
+"""One writer at a time: a kernel lock held by the process, so that a killed run never leaves one behind.
+
+Locks that a killed git left behind are removed; what another git may hold is waited for.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,23 @@ import os
 import re
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import LockHeld, NotYours
+from pipelines.errors import GitFault, LockHeld, NotYours, reason_of
 from pipelines.store.files import make_folder, open_own, writing
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from pipelines.store.git import Repository
 
 
 _SCHEDULE = "schedule.lock"
 _LOOKS = 21
 _PAUSE = 0.05
-_HOUR = 3600.0
+HOUR: Final = 3600.0
 
 
 @contextlib.contextmanager
@@ -59,7 +64,7 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         told = f"process {os.getpid()} since {since}, {holder}\n{begun} {min(ended, now)} "
         with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{told}{now + _HOUR}\n".encode(), 0)
+            os.pwrite(descriptor, f"{told}{now + HOUR}\n".encode(), 0)
         try:
             yield
         except BaseException:
@@ -162,3 +167,80 @@ def private_folder(root: Path) -> Path:
         except PermissionError:
             raise NotYours(PRIVATE) from None
     return folder
+
+
+# ---------------------------------------- git's locks
+# Git creates `NAME.lock` before it changes NAME and removes it afterwards. If it is killed in between, the lock stays,
+# and every later `git add` or `git commit` fails. A lock is stale if it is from the time of a run that was killed, or
+# old.
+
+
+WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
+"""Seconds between checks of a held lock: most git commands hold one for milliseconds."""
+
+# The locks of commits, branches and settings. Other programs keep their own locks below .git; we leave those alone.
+_TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
+
+
+def clear_stale_locks(repository: Repository, killed: tuple[float, float]) -> Path | None:
+    """Remove stale locks. Return a lock that may be held, or None if no lock is left.
+
+    Args:
+        repository: the repository.
+        killed: from when to when killed runs worked; all locks of that time are stale.
+
+    Raises:
+        GitFault: a stale lock cannot be removed.
+    """
+    held = None
+    for path in locks_of(repository):
+        try:
+            made = path.lstat().st_mtime
+            if killed[0] <= made < killed[1] or made < time.time() - HOUR:
+                path.unlink()
+            else:
+                held = path
+        except FileNotFoundError:
+            continue
+        except OSError as fault:
+            why = reason_of(fault)
+            raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
+    return held
+
+
+def wait_for_locks(
+    repository: Repository, killed: tuple[float, float], sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Remove stale locks, and wait briefly for those that a running git may hold; `killed` as above.
+
+    Raises:
+        GitFault: one is still there.
+    """
+    for pause in WAITS:
+        if clear_stale_locks(repository, killed) is None:
+            return
+        sleep(pause)
+    if held := clear_stale_locks(repository, killed):
+        raise GitFault(
+            f"Another git holds {held}.",
+            "Let it finish, or remove that file if none is running. Then run again to complete what was started.",
+        )
+
+
+def locks_of(repository: Repository) -> Sequence[Path]:
+    """Return the lock files that would block a commit, a pack, a branch or a setting."""
+    found: set[Path] = set()
+    for folder in {repository.git_dir, repository.common_dir}:
+        found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
+        found.update((folder / "refs").rglob("*.lock"))
+    keeps = (repository.common_dir / "objects" / "pack").glob("*.keep")
+    found.update(path for path in keeps if _is_of_import(path))
+    return sorted(found)
+
+
+def _is_of_import(keep: Path) -> bool:
+    """Whether `git fast-import` wrote it, at least in part. While it exists, its pack cannot be stored again."""
+    try:
+        return b"fast-import".startswith(keep.read_bytes())
+    except OSError:  # just deleted, or not readable by us
+        return False

@@ -47,7 +47,7 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
     worth = (weight or TYPE[item.type]) * CONFIDENCE[item.confidence] * TRUST[item.trust]
     if item.pinned:
         return 1 + worth
-    if item.metadata.get("last"):  # `curate set ID last=yes`
+    if item.last:
         return worth * _LAST
     try:
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)

@@ -1,15 +1,20 @@
-"""The files of a memory: what `curate init` creates, which of them are committed, and how people name them."""
+"""The files of a memory: what `curate init` creates, which of them are committed, and how people name them.
+
+Former names of a document are kept under `aliases` in its front matter, and still find it.
+"""
 
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
-from pipelines.store.aliases import aliases_of
+from pipelines.store.document import with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, TRACKED
 from pipelines.store.left_out import left_out
+from pipelines.store.markdown import line_end
 from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:
@@ -88,6 +93,38 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
         known = f"There are: {', '.join(paths[:20])}." if paths else "There is none yet."
         raise UsageFault(f"There is no document {name}.", near or known)
     return found
+
+
+_ALIASES = "aliases"
+_STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
+
+
+def aliases_of(document: Document) -> tuple[str, ...]:
+    """Return a document's former names: `aliases: [One, Two]`, `aliases: One`, or a list of lines below the key."""
+    at, below = _listed(document)
+    beside = document.lines[at].partition(":")[2].strip().strip("[]").split(",") if at else ()
+    found = [*beside, *(row.strip()[2:] for row in below)]
+    return tuple(name for one in found if (name := one.strip().strip("\"'").strip()))
+
+
+def _listed(document: Document) -> tuple[int, list[str]]:
+    """Return the line of the key, or 0 without one, and the lines of the list below it."""
+    rows = document.lines[: document.front.lines]
+    at = next((n for n, line in enumerate(rows) if line.startswith(f"{_ALIASES}:")), 0)
+    return at, list(takewhile(lambda row: row.strip().startswith("- "), rows[at + 1 :])) if at else []
+
+
+def with_alias(document: Document, name: str) -> Document:
+    """Return a document with a former name added to its aliases."""
+    name, known = " ".join(name.translate(_STRUCTURE).split()), aliases_of(document)
+    if not name or name.casefold() in map(str.casefold, known):
+        return document
+    at, below = _listed(document)
+    if not below:
+        return with_front_matter(document, {_ALIASES: f"[{', '.join([*known, name])}]"})
+    indent, lines = below[0].partition("-")[0], list(document.lines)
+    lines.insert(at + 1 + len(below), f"{indent}- {name}{line_end(lines)}")
+    return document.with_text("".join(lines))
 
 
 def named_item(prefix: str, *known: Iterable[str]) -> str:

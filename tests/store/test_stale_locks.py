@@ -12,8 +12,7 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.store.git import Git
-from pipelines.store.git_locks import HOUR, WAITS, clear_stale_locks, locks_of, wait_for_locks
-from pipelines.store.lock import killed_between, run_lock
+from pipelines.store.lock import HOUR, WAITS, clear_stale_locks, killed_between, locks_of, run_lock, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
