@@ -140,28 +140,14 @@ class KnownSecrets:
         A value must begin and end at boundaries of letters and digits, and only text as long as a known value is
         hashed.
         """
-        if not self.rules:
-            return
-        for match in _RUN.finditer(data):
+        for match in _RUN.finditer(data) if self.rules else ():
             start, run = match.start(), match[0]
-            for begin, stop, rule in self._places_in(run):
-                yield start + begin, start + stop, rule
-
-    def _places_in(self, run: bytes) -> Iterator[tuple[int, int, str]]:
-        """Yield the places of known values in a run without a blank."""
-        last = len(run.rstrip(_WORDS))  # a value that begins after it would be a word
-        if not last:
-            return
-        edges = {0, len(run)}
-        for edge in _EDGE.finditer(run):
-            edges.update(edge.span())
-        pairs = (
-            (at, at + length) for at in sorted(edges) if at < last for length in self._lengths if at + length in edges
-        )
-        for begin, stop in pairs:
-            value = run[begin:stop]
-            if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
-                yield begin, stop, rule
+            last = len(run.rstrip(_WORDS))  # a value that begins after it would be a word
+            edges = {0, len(run), *(at for edge in _EDGE.finditer(run) for at in edge.span())} if last else set()
+            for begin in sorted(at for at in edges if at < last):
+                for value in (run[begin : begin + length] for length in self._lengths if begin + length in edges):
+                    if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
+                        yield start + begin, start + begin + len(value), rule
 
 
 _RULES = "rules.json"
