@@ -6,10 +6,10 @@ in its own way, clash; whoever asks for the merge decides what stands then.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pipelines.store.markdown import line_end, split_lines
 
@@ -28,13 +28,8 @@ class Clash:
     other: tuple[str, ...]
 
 
-class _Edit(NamedTuple):
-    """The lines from `start` to `end` became `lines`; `side` is 0 or 1."""
-
-    start: int
-    end: int
-    side: int
-    lines: tuple[str, ...]
+_Edit = tuple[int, int, int, tuple[str, ...]]
+"""The first line, the line after the last one, the side (0 or 1), and the lines that stand there now."""
 
 
 def both(clash: Clash) -> list[str]:
@@ -66,12 +61,16 @@ def merge_texts(
         return one, []
     if holds(theirs, was, mine):
         return other, []
-    out: list[str] = []
-    clashes, at = [], 0
-    for edits in _groups(sorted([*_edits(was, mine, 0), *_edits(was, theirs, 1)])):
-        start, stop = edits[0].start, max(edit.end for edit in edits)
+    out, clashes, at = list[str](), list[Clash](), 0
+    edits = deque(sorted([*_edits(was, mine, 0), *_edits(was, theirs, 1)]))
+    while edits:
+        group = [edits.popleft()]  # edits that touch the same lines, or add at the same place
+        start, stop, *_ = group[0]
+        while edits and (edits[0][0] < stop or edits[0][:2] == group[0][:2]):
+            group.append(edits.popleft())
+            stop = max(stop, group[-1][1])
         old = tuple(was[start:stop])
-        new, newer = (_applied(old, start, [edit for edit in edits if edit.side == side]) for side in (0, 1))
+        new, newer = (_applied(old, start, [edit for edit in group if edit[2] == side]) for side in (0, 1))
         out += was[at:start]
         at = stop
         if old in (new, newer) or new == newer:
@@ -99,9 +98,9 @@ def _edits(before: Lines, after: Lines, side: int) -> Iterator[_Edit]:
     for what, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
         if what == "replace" and j - i == m - k:
             for n in range(j - i):
-                yield _Edit(head + i + n, head + i + n + 1, side, (new[k + n],))
+                yield head + i + n, head + i + n + 1, side, (new[k + n],)
         elif what != "equal":
-            yield _Edit(head + i, head + j, side, tuple(new[k:m]))
+            yield head + i, head + j, side, tuple(new[k:m])
 
 
 def common(one: Lines, other: Lines) -> int:
@@ -110,24 +109,10 @@ def common(one: Lines, other: Lines) -> int:
     return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
-def _groups(edits: list[_Edit]) -> Iterator[list[_Edit]]:
-    """Yield the edits in groups that touch the same lines, or add at the same place."""
-    group: list[_Edit] = []
-    for edit in edits:
-        end = max((one.end for one in group), default=-1)
-        if group and not (edit.start < end or edit[:2] == group[0][:2]):
-            yield group
-            group = []
-        group.append(edit)
-    if group:
-        yield group
-
-
 def _applied(lines: tuple[str, ...], start: int, edits: list[_Edit]) -> tuple[str, ...]:
     """Return the lines from `start` on with one side's edits."""
-    out: list[str] = []
-    at = 0
-    for edit in edits:
-        out += [*lines[at : edit.start - start], *edit.lines]
-        at = edit.end - start
+    out, at = list[str](), 0
+    for first, end, _, new in edits:
+        out += [*lines[at : first - start], *new]
+        at = end - start
     return (*out, *lines[at:])
