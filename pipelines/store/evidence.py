@@ -198,10 +198,14 @@ _LABELS = {
     Act.PLANNED: "user approved the plan",
     Act.REMEMBERED: "user asked to remember",
 }
-_LABELLED = re.compile(
-    r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?"
-    rf"\*\*({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?:\*\*[ \n]"
-)
+_WHO = re.compile(rf"({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?")
+_TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
+
+
+def turn_in(entry: str) -> re.Match[str] | None:
+    """Return what capture wrote before the words of an entry, with their speaker; None if it is no captured turn."""
+    head = entry.partition("\n")[0]
+    return _TURN.match(head) if voice_in(head) else None
 
 
 def act_label(act: Act, refused: str = "") -> str:
@@ -220,8 +224,9 @@ def act_in(entry: str) -> tuple[Act, str, str] | None:
     A turn's words cannot forge the label, because it precedes them. A journal may contain anything, though: the label
     counts only if the entry has the owner's seal.
     """
-    found = _LABELLED.match(entry)
-    if found is None or voice_in(entry.partition("\n")[0]) is None:
+    turn = turn_in(entry)
+    who = _WHO.fullmatch(turn["speaker"]) if turn else None
+    if turn is None or who is None:
         return None
-    act = next((act for act, label in _LABELS.items() if label == found[1]), Act.TYPED)
-    return act, found[2] or "", without_pointer(entry[found.end() - 1 :].partition("\n")[0]).strip()
+    act = next((act for act, label in _LABELS.items() if label == who[1]), Act.TYPED)
+    return act, who[2] or "", without_pointer(turn.string[turn.end() :]).strip()

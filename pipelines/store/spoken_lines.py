@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.evidence import fold_markdown, voice_in, without_pointer
+from pipelines.store.evidence import fold_markdown, turn_in, without_pointer
 from pipelines.store.item import without_mark
 from pipelines.store.log import CLOCK
 from pipelines.store.markdown import fenced, indented_code
@@ -178,7 +178,6 @@ _LONGEST = 20_000  # characters of a line that are parsed; no sentence is longer
 _CODE_INDENT = 4
 
 
-_TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
 _UNDER = "    "
 _OF_BLOCK = re.compile(r"\s*+(?:[a-z][\w-]{0,40}::(?:[ \t].*)?|:[A-Z]{1,20}:|CLOCK: \[.*)?")
 """A line without words, or with what a program notes of a block: Logseq's properties and logbook."""
@@ -190,7 +189,7 @@ def read_lines(entry: Entry) -> list[Line]:
     The lines of a captured turn are parsed as they were said, without what capture wrote before them.
     """
     raw = entry.text.split("\n")
-    turn = _TURN.match(raw[0]) if voice_in(raw[0]) else None
+    turn = turn_in(entry.text)
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
     seen = [without_mark(line) for line in seen] if "^k" in entry.text else seen
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
@@ -207,8 +206,7 @@ def read_lines(entry: Entry) -> list[Line]:
 
 def is_of_program(entry: Entry) -> bool:
     """Return whether a captured turn is what a program sent on the user's side."""
-    head = entry.text.partition("\n")[0]
-    turn = _TURN.match(head) if voice_in(head) else None
+    turn = turn_in(entry.text)
     return turn is not None and turn["speaker"] == "program"
 
 
