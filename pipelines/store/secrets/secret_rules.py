@@ -80,9 +80,6 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.encode())
 
 
-_FIELDS = ("keywords", "words", "near", "unless", "value", "check")
-
-
 class Rules(NamedTuple):
     """All rules, and the words that distinguish an ordinary value from a secret.
 
@@ -125,8 +122,7 @@ def load_rules() -> Rules:
         for name, *starts in issuers
     ]
     rules = tuple(
-        Rule(number, one["id"], one["pattern"], **{key: one[key] for key in _FIELDS if key in one})
-        for number, one in enumerate(rows + raw["rule"])
+        Rule(number, one.pop("id"), one.pop("pattern"), **one) for number, one in enumerate(rows + raw["rule"])
     )
     tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), TOKEN_STARTS)
     words = Beginnings.of((text.lower().encode(), rule) for rule in rules for text in rule.words)
