@@ -441,6 +441,8 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     place = stop = next((h.line for h in headings if h.line >= first), len(lines))
     while place > first and not lines[place - 1].strip():
         place -= 1
+    if place == first:
+        return [*lines[:first], end, *rows, *([end] if stop < len(lines) else []), *lines[stop:]]
     listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
     before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
     return [*lines[:place], *before, *rows, *after, *lines[place:]]

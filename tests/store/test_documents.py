@@ -98,3 +98,8 @@ def test_front_matter_keeps_what_it_does_not_set() -> None:
     after = with_front_matter(document, {"updated": "2026-02-02", "trust": "self"})
     assert document.title == "Old: one"
     assert after.text == text.replace("2026-01-01\n", "2026-02-02\ntrust: self\n")
+
+
+def test_an_empty_section_is_filled_without_more_blank_lines() -> None:
+    after = edited(Document("a.md", "# A\n\n## Facts\n\n\n## Risks\n"), add=[Block(Item(ItemType.FACT, "it runs"))])
+    assert after.text == "# A\n\n## Facts\n\n- Fact: it runs\n\n## Risks\n"
