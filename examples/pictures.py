@@ -40,7 +40,7 @@ def main() -> None:
         os.environ |= {"HOME": folder, "CURATE_CONFIG": os.devnull}
         memory, user = Path(folder, "Tove"), load_user_settings(os.environ, ANSWERS)
         live(
-            read_month(HERE / "month"), ONE_BY_ONE, memory, lambda *what: night_of(*what, "", user)[0], lambda *_: None
+            read_month(HERE / "month"), ONE_BY_ONE, memory, lambda *what: night_of(*what, "", user), lambda *_: None
         )
         entry = served(memory)
         items = (placed.item for one in read_documents(memory).values() for placed in one.items)

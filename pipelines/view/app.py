@@ -7,17 +7,14 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import socket
 import threading
 import time
 from collections import defaultdict
 from contextlib import suppress
-from datetime import date, datetime
-from difflib import SequenceMatcher
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import uvicorn
@@ -28,59 +25,64 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pipelines.clock import day_words
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.manual import Saved, save_document
-from pipelines.queries.why import trust_label
-from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.text import escape_terminal
-from pipelines.view import item_table, pages, today
+from pipelines.view import item_table, markup, pages, today
 from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from starlette.requests import Request
-
-    from pipelines.store.item import Item
 
     Act = Callable[[Sequence[str]], tuple[int, str]]
     """Runs a verb with its arguments; returns its exit code and what it printed."""
 
 
-_OF_ITEM = ("--", "{id}")
-VERBS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("done", "close", "drop", "retract", "reopen", "pin", "unpin", "undo"), _OF_ITEM),
-    **dict.fromkeys(("correct", "move"), (*_OF_ITEM, "{text}")),
-    "add": ("--document={id}", "--", "{type}", "{text}"),
-    "set last": (*_OF_ITEM, "last=yes"),
-    "set usual": (*_OF_ITEM, "last="),
-    "undo --item": ("{id}",),
-    "review": ("--choose={choice}", "--text={text}", *_OF_ITEM),
+class Verb(NamedTuple):
+    """What a form may ask for.
+
+    Args:
+        button: what its button says.
+        said: what is said before an item's sentence when it has changed it.
+        line: the command line, with the form's fields for what stands in braces; `{id}` may be several.
+    """
+
+    button: str
+    said: str
+    line: str
+
+
+VERBS: Final = {
+    "done": Verb("Done", "Done", "done -- {id}"),
+    "close": Verb("Done or over", "Over", "close -- {id}"),
+    "drop": Verb("Drop", "Dropped", "drop -- {id}"),
+    "retract": Verb("Wrong", "Never true", "retract -- {id}"),
+    "reopen": Verb("Reopen", "Open again", "reopen -- {id}"),
+    "pin": Verb("Pin", "Pinned", "pin -- {id}"),
+    "unpin": Verb("Unpin", "As usual", "unpin -- {id}"),
+    "set last": Verb("Demote", "Comes last", "set -- {id} last=yes"),
+    "set usual": Verb("As usual", "As usual", "set -- {id} last="),
+    "change": Verb("Save", "", ""),
+    "correct": Verb("Correct", "Changed", "correct -- {id} {text}"),
+    "move": Verb("Move", "Moved", "move -- {id} {page}"),
+    "add": Verb("Add", "", "add --document={id} -- {type} {text}"),
+    "undo": Verb("Undo", "", "undo -- {id}"),
+    "undo --item": Verb("Undo", "", "undo --item {id}"),
+    "review": Verb("", "", "review --choose={choice} --text={text} -- {id}"),
 }
-"""What a form may ask for: the verb, with `set` what it sets, and its arguments by the form's fields."""
 PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
-    "/": today.today, "/agents": today.agents, "/nights": lambda *_: {}, "/night/{ident}": today.night,
+    "/": today.today, "/agents": today.agents, "/nights": today.nights, "/night/{ident}": today.night,
     "/items": item_table.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
     "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
 }  # fmt: skip
 """What is shown where: the template is named like the path."""
-CHANGE = "change"
-"""What a form asks for that moves or corrects."""
-_DONE: Final = {
-    "done": "Done", "close": "Over", "drop": "Dropped", "retract": "Never true",
-    "reopen": "Open again", "pin": "Pinned", "set last": "Comes last",
-    "set usual": "As usual", "unpin": "As usual", "move": "Moved",
-    "correct": "Changed",
-}  # fmt: skip
-"""What is said before an item's sentence when a verb has changed it."""
 _TELLS_EACH = 1.0
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
-_ALIKE = 0.5
 
 
 class App:
@@ -125,29 +127,38 @@ class App:
         given = defaultdict[str, str](str, request.scope["form"])
         verb, was, text = given["verb"], given["was"], given["text"]
         self._reading.look()
-        held = items_by_id(self._reading.documents).get(given["id"])
-        given["was"] = was or (held[1].text if held else "")
-        if verb not in {*VERBS, CHANGE}:
+        held = self._reading.beliefs.by_id.get(given["id"])
+        says = held.item.text if held else ""
+        given["was"] = was or says
+        self._undo = ""
+        if verb not in VERBS:
             self._said = "Nothing was done: no form asks for that."
-        elif was and held and held[1].text != was:
+        elif was and held and says != was:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
-            self._said = f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}"
-        elif verb == CHANGE:
-            self._change(held, given)
+            self._said = f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"
+        elif verb == "change":
+            self._said = "Nothing was changed."
+            if held and given["page"] not in {"", document_id(held.path)} and not self._run("move", given):
+                pass  # what was said tells why
+            elif held and (text != says or given["due"] not in {"", held.item.due}):
+                self._run("correct", {**given, "text": f"{text} (due {given['due']})" if given["due"] else text})
         else:
             self._run(verb, given | {"text": text if text != was else ""} if verb == "review" else given)
         back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
         return RedirectResponse(back, 303)
 
-    def _change(self, held: tuple[str, Item] | None, given: Mapping[str, str]) -> None:
-        """Move an item to another page, and correct its sentence or its day, where a form changed them."""
-        path, item = held or ("", None)
-        to, text, due = given["page"], given["text"], given["due"]
-        goes, says = to not in {"", document_id(path)}, item and (text != item.text or due not in {"", item.due})
-        if (not goes or self._run("move", {**given, "text": to})) and says:
-            self._run("correct", {**given, "text": f"{text} (due {due})" if due else text})
-        elif not goes:
-            self._said = "Nothing was changed."
+    def _run(self, verb: str, given: Mapping[str, str]) -> bool:
+        """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
+        git, idents = Git(self._reading.root), [*given["id"].split(), *given.get("also", "").split()]
+        parts = ([part.format_map(given)] if part != "{id}" else idents for part in VERBS[verb].line.split())
+        before = git.head()
+        code, self._said = self._act([one for part in parts for one in part if one not in {"", "--text="}])
+        made = git.head() or ""
+        self._undo = made if made != before else ""
+        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else VERBS[verb].said):
+            more = f" and {len(idents) - 1} more" if idents[1:] else ""
+            self._said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(idents)} marked")
+        return not code
 
     def save(self, request: Request) -> Response:
         """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
@@ -164,95 +175,48 @@ class App:
                 return RedirectResponse(f"/document/{ident}", 303)
         return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, saved))
 
-    def _run(self, verb: str, given: Mapping[str, str]) -> bool:
-        """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
-        git, idents = Git(self._reading.root), [*given["id"].split(), *given.get("also", "").split()]
-        parts = (idents if part == "{id}" else [part.format_map(given)] for part in VERBS[verb])
-        before = git.head()
-        words = [one for part in parts for one in part if one not in {"", "--text="}]
-        code, self._said = self._act([*(["set"] if verb.startswith("set ") else verb.split()), *words])
-        made = git.head() or ""
-        self._undo = made if made != before else ""
-        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else _DONE.get(verb)):
-            what = f"“{given['was']}”" if given["was"] else ""
-            more = f" and {len(idents) - 1} more" if idents[1:] else ""
-            self._said = f"{label}: {what}{more}" if what else f"{label}: {len(idents)} marked"
-        return not code
-
     def _shown(self, request: Request, name: str, values: Callable[..., pages.Values]) -> Response:
+        reading, status, state = self._reading, 200, ""
         name = name or "today"
-        status, title, state = 200, name.capitalize(), ""
         try:
-            state = self._reading.state
-            given = values(self._reading, {**request.query_params, **request.path_params})
+            state = reading.state
+            given = {"title": name.capitalize(), **values(reading, {**request.query_params, **request.path_params})}
         except CurateError as fault:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
-            name, given = "missing", {"why": str(fault)}
+            name, given = "missing", {"title": title, "why": str(fault)}
         said = undo = ""
-        if "hx-request" not in request.headers:  # not what the script asks beside
+        if "x-beside" not in request.headers:  # not what the script asks beside
             said, undo, self._said, self._undo = self._said, self._undo, "", ""
-        frame: pages.Values = defaultdict(str, today=self._reading.clock().date().isoformat())
+        frame: pages.Values = defaultdict(str, today=reading.clock().date().isoformat())
         with suppress(CurateError):  # the page itself says what is wrong
-            frame = self._reading.frame()
+            frame = reading.frame()
+        day = frame["today"]
+        bound = {one.__name__: partial(one, today=day) for one in (markup.about, markup.due, markup.when)}
         around = {
-            "title": title, "said": said, "undo": undo, "token": self._token, "frame": frame,
-            "here": request.url.path, "asked": {"q": ""},
-            "memory": self._reading.root.name, "today": frame["today"], "state": state,
-            "pages": self._reading.documents, **given,
+            "name": name, "said": said, "undo": undo, "token": self._token, "frame": frame, "asked": {"q": ""},
+            "here": request.url.path, "memory": reading.root.name, "today": day, "state": state,
+            "pages": reading.documents, **bound, **given,
         }  # fmt: skip
-        macros = vars(templates().get_template("parts.html.j2").make_module(around))
-        return HTMLResponse(templates().get_template("base.html.j2").render({**macros, **around, "name": name}), status)
-
-
-def word_changes(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Yield what makes one sentence of another, in order: the tag (`del`, `ins`, `span` for what stays), the words."""
-    one, other = old.split(), new.split()
-    found = SequenceMatcher(None, one, other, autojunk=False)
-    codes = found.get_opcodes() if found.ratio() > _ALIKE else [("", 0, len(one), 0, len(other))]
-    for kind, a, b, c, d in codes:
-        sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
-        for tag, words in sides.items():
-            yield from ((tag, " ".join(words)), ("span", " "))
-
-
-def said_days(text: str, today: str) -> str:
-    """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
-    return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
-
-
-def marked(text: str, query: str) -> list[tuple[str, str]]:
-    """Return a text in pieces, each with its tag: `mark` for the words of a query, else `span`."""
-    words = [re.escape(word) for word in re.findall(r"\w+", query)]
-    parts = re.split(rf"\b({'|'.join(words)})\b", text, flags=re.IGNORECASE) if words else [text]
-    return [("mark" if at % 2 else "span", part) for at, part in enumerate(parts)]
-
-
-def _plain(value: object) -> object:
-    """Return what a template shows: of text, control characters written out."""
-    return escape_terminal(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+        return HTMLResponse(_templates().get_template("frame.html.j2").render(around), status)
 
 
 @cache
-def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
+def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
     """Return the templates, which escape the memory's text and write out its control characters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  as above
 
     made = Environment(
         loader=PackageLoader("pipelines.view", "templates"), undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, autoescape=True, finalize=_plain,
+        lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
     )  # fmt: skip
     made.filters |= {
-        "exact": escape,
-        "address": pages.file_address,
-        "shown_at": pages.address_of,
-        "changes": word_changes,
-        "answer": today.answer_label,
-        "whose": trust_label,
-        "said": said_days,
-        "redacted": without_secrets,
-        "marked": marked,
-    }
+        "exact": escape, "redacted": without_secrets, "answer": today.answer_label, "address": markup.file_address,
+        "shown_at": markup.address_of, "sentence": markup.sentence, "marked": markup.marked, "joined": markup.joined,
+        "said_days": markup.said_days,
+    }  # fmt: skip
+    shared = (markup.place, markup.changed, markup.notes, markup.ranks, markup.deeds, today.counted)
+    made.globals |= {one.__name__: one for one in shared} | {"unchanged": markup.UNCHANGED, "verbs": VERBS}
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from pipelines.errors import CurateError
@@ -15,14 +15,13 @@ from pipelines.store.item import ItemType, Status, Trust
 from pipelines.store.layout import REVIEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from pipelines.queries.item_graph import Holding
-    from pipelines.store.document import Document
     from pipelines.view.pages import MemoryReader, Values
 
-DUES: Final = ["any", "overdue", "ahead"]
 _ALL = "all"
+_SORTED = ("text", "type", "page", "due")
+"""What items are sorted by, beside the newest first."""
 _ROWS = 50
 
 
@@ -35,56 +34,49 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
             row.
     """
     on = {key: value for key, value in params.items() if value.strip()}
-    asked, documents, today = defaultdict(str, on), reading.documents, reading.today
+    asked = defaultdict(str, on)
     begin = int(asked["from"][:9]) if asked["from"].isdecimal() else 0
-    found: Values = {"hits": None, "remarks": (), "fault": "", "rows": (), "total": 0}
-    more = 0
+    found: Values = {"hits": (), "remarks": (), "fault": "", "rows": (), "total": 0}
     try:
         if asked["q"]:
             kinds, trusts = ((asked[key],) if asked[key] else () for key in ("type", "trust"))
-            filters = Filters(types=kinds, project=asked["project"], trusts=trusts)
+            filters = Filters(types=kinds, project=asked["page"], trusts=trusts)
             how = SearchRequest(filters=filters, overruled=bool(asked["overruled"]))
             hits, notes, how_sure = searched(reading.root, asked["q"], _ROWS, how)
             found |= {"hits": hits, "remarks": [*notes, LITTLE] if hits and how_sure == "little" else notes}
         else:
-            rows = [one for one in reading.beliefs.holdings if _fits(documents, today, asked, one)]
-            column, down = asked["sort"].removeprefix("-") or "due", asked["sort"].startswith("-")
-            rows.sort(key=lambda one: one.item.since, reverse=not (down and column == "since"))
-            rows.sort(key=_COLUMNS.get(column, _COLUMNS["since"]), reverse=down)
-            rows.sort(key=lambda one: column == "due" and not one.item.due)
-            more = begin + _ROWS if len(rows) > begin + _ROWS else 0
+            rows = _rows(reading, asked)
             found |= {"rows": rows[begin : begin + _ROWS], "total": len(rows)}
     except CurateError as why_not:  # the form keeps its values
         found["fault"] = str(why_not)
+    further = begin + _ROWS if found["total"] > begin + _ROWS else 0
     return found | {
         "title": asked["q"] or "Items", "asked": asked, "homes": reading.homes,
         "filters": [
             ("type", "Type", [*ItemType]),
-            ("project", "Page", sorted({one.title for one in documents.values() if one.items})),
+            ("page", "Page", sorted({one.title for one in reading.documents.values() if one.items})),
             ("trust", "Whose word", [*Trust]),
             *([("overruled", "What is over", ["too"])] if asked["q"] else
-              [("status", "Status", [*Status, _ALL]), ("due", "Due", DUES)]),
+              [("status", "Status", [*Status, _ALL]), ("due", "Due", ["any", "overdue", "ahead"])]),
         ],
-        "more": urlencode({**on, "from": more}) if more else "",
+        "more": urlencode({**on, "from": further}) if further else "",
         "sorted": lambda key: urlencode({**on, "sort": f"-{key}" if asked["sort"] == key else key, "from": 0}),
     }  # fmt: skip
 
 
-def _fits(documents: Mapping[str, Document], today: str, asked: Mapping[str, str], one: Holding) -> bool:
-    item, status, due = one.item, asked["status"], asked["due"]
-    return (
-        (status in {item.status, _ALL} if status else item.active and one.path != REVIEW)
-        and asked["type"] in {"", item.type}
-        and asked["trust"] in {"", item.trust}
-        and asked["project"] in {"", documents[one.path].title}
-        and (not due or (bool(item.due) and (due == "any" or (item.due < today) is (due == "overdue"))))
-    )
-
-
-_COLUMNS: Final[Mapping[str, Callable[[Holding], str]]] = {
-    "text": lambda one: one.item.text.casefold(),
-    "type": lambda one: one.item.type,
-    "page": lambda one: one.path.casefold(),
-    "due": lambda one: one.item.due,
-    "since": lambda _: "",
-}
+def _rows(reading: MemoryReader, asked: Mapping[str, str]) -> list[Values]:
+    """Return the items that the filters leave, sorted: each `item`, its page as `home`, and its columns."""
+    today, status = reading.today, asked["status"]
+    rows: list[Values] = []
+    for one in reading.beliefs.holdings:
+        item, home = one.item, reading.documents[one.path]
+        fields = {"type": item.type, "page": home.title, "trust": item.trust}
+        dues = {"", "any", "overdue" if item.due < today else "ahead"} if item.due else {""}
+        fits = status in {item.status, _ALL} if status else item.active and one.path != REVIEW
+        if fits and asked["due"] in dues and all(asked[key] in {"", value} for key, value in fields.items()):
+            rows.append({**fields, "text": item.text, "due": item.due, "item": item, "home": home})
+    column, down = asked["sort"].removeprefix("-") or "due", asked["sort"].startswith("-")
+    rows.sort(key=lambda row: row["item"].since, reverse=not (down and column == "since"))
+    rows.sort(key=lambda row: row[column].casefold() if column in _SORTED else "", reverse=down)
+    rows.sort(key=lambda row: column == "due" and not row["due"])
+    return rows

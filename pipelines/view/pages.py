@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import posixpath
 import re
 import time
 from collections import Counter
-from functools import cache
+from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import Saved, text_to_edit
-from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
+from pipelines.night.run_history import PastRun, RunEnd, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Step
 from pipelines.queries.why import why
@@ -28,7 +26,7 @@ from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType
 from pipelines.store.journal import is_unfinished
-from pipelines.store.layout import LEDGER, PRIVATE, Kind, document_id, document_path, kind_of
+from pipelines.store.layout import LEDGER, PRIVATE, Kind, document_id, document_path
 from pipelines.store.lock import is_held
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
@@ -36,9 +34,10 @@ from pipelines.store.snapshot import document_paths, read_documents, read_snapsh
 from pipelines.store.template import named_documents
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
+from pipelines.view.markup import html_of, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -46,9 +45,6 @@ if TYPE_CHECKING:
 
     Values = dict[str, Any]
     """The values of a template, by name."""
-    from collections.abc import Iterator
-
-    from markdown_it import MarkdownIt
 
 
 KINDS: Final = {
@@ -131,10 +127,11 @@ class MemoryReader:
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
                 "groups": groups, "items_count": counts.total(),
-                "waiting": len(questions(beliefs.documents)), "nights": dated, "runs": runs,
-                "health": found, "running": self.running,
+                "waiting": len(questions(beliefs.documents)), "nights": dated, "runs": runs, "running": self.running,
+                "how": "bad" if found.is_bad else "well" if dated else "",
+                "last": "Something is wrong with the nights" if found.is_bad else _last(dated),
+                "next": f"Next: {following[0]:%Y-%m-%d, %H:%M}" if following else "No night is scheduled",
                 "faults": [one for one in (found.overdue, not found.happens and found.failed, found.unread) if one],
-                "next": following[0].isoformat() if following else "",
                 "today": day_of(now, settings),
             }  # fmt: skip
         return self._frame[1]
@@ -178,6 +175,14 @@ class MemoryReader:
         raise UsageFault(f"There is no document {ident}.", "")
 
 
+def _last(nights: Sequence[PastRun]) -> str:
+    """Return how the last night was, in words."""
+    if not nights:
+        return "No night yet"
+    ended = "went well" if nights[0].did_its_work else "left something"
+    return f"Last night {'was undone' if nights[0].ended is RunEnd.UNDONE else ended}, {nights[0].when}"
+
+
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
@@ -214,15 +219,15 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     steps = (*reversed(found.superseded), Step("", "", found.holding), *found.successors)
     life = [step.holding.item for step in steps if step.holding]
     said = [one.text.split() for one in life]
-    same = len(posixpath.commonprefix(said))
+    same = len(commonprefix(said))
     return {
-        "title": found.item.text,
-        "why": found,
-        "impact": [step for step in found.dependents if step.id not in old],
-        "home": document_id(found.holding.path),
+        "title": found.item.text, "why": found, "home": document_id(found.holding.path), "homes": reading.homes,
         "life": [(one, " ".join(words[same:])) for one, words in zip(life, said, strict=True)],
-        "homes": reading.homes,
-    }
+        "steps": {
+            "It rests on": found.grounds,
+            "What depends on it": [step for step in found.dependents if step.id not in old],
+        },
+    }  # fmt: skip
 
 
 def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
@@ -241,15 +246,16 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     found = read_passage(reading.root, asked["name"], lambda: reading.today, start)
     plain = without_secrets("\n".join(map(without_pointer, found.lines)))
     told = list(enumerate(plain.split("\n"), found.start_line)) if found.lines else []
-    own = found.path
-    if own.endswith(".jsonl") and (file := open_regular(reading.root, own)):
+    if found.path.endswith(".jsonl") and (file := open_regular(reading.root, found.path)):
         with file:
             zone = ZoneInfo(reading.settings.timezone)
             said = [one for one in Transcript(file, zone) if start <= one.line][: _ABOVE * 2]
         told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in said]
-    return {"title": found.path, "rows": told, "first": first, "last": last, "q": asked.get("q", ""),
-            "next": told[-1][0] + 1 if told else 0, "total": found.total_lines,
-            "page": reading.documents.get(found.path)}  # fmt: skip
+    rows = [(line, marked(escape_terminal(text), asked.get("q", ""))) for line, text in told]
+    further = told[-1][0] + 1 if told else 0
+    total = found.total_lines
+    return {"title": found.path, "rows": rows, "first": first, "last": last, "total": total,
+            "next": further if further <= total else 0, "page": reading.documents.get(found.path)}  # fmt: skip
 
 
 # ---------------------------------------- the parts of a document
@@ -258,83 +264,42 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
 def parts_of(document: Document) -> tuple[list[Values], list[Values]]:
     """Return the parts of a document above `## History`, and those below it, in order.
 
-    A part has a `kind` and `text`: a heading's or sentence's words, prose as HTML, or the HTML of an item's notes. A
-    heading has its `level`, a sentence the `ids` that it rests on, an item itself and its `line`, counted from 1.
+    A part has a `kind`: a heading its `text` and `level`, a sentence that a run wrote what is `told`, an item itself,
+    its `line`, counted from 1, and the HTML of its notes as `text`, and prose its HTML.
     """
+    lines, path = document.lines, document.path
+    rows = {at: row for at, (_, row) in document.generated.items() if not lines[at].startswith("- ")}
+    found: dict[int, tuple[int, Values]] = {
+        **{
+            at: (at + 1, {"kind": "sentence", "told": read_sentence(lines[at].rstrip(), row)})
+            for at, row in rows.items()
+        },
+        **{
+            one.line: (one.line + 1, {"kind": "heading", "text": one.title, "level": one.level})
+            for one in document.headings
+        },
+    }
+    for one in document.items:
+        notes = html_of("".join(lines[one.notes : one.end]), path)
+        found[one.line] = one.end, {"kind": "item", "item": one.item, "line": one.line + 1, "text": notes}
     held: list[Values] = []
     history: list[Values] = []
-    into = held
-    for part in _parts(document):
+    into, begin = held, document.front.lines
+    for line in (*sorted(found), len(lines)):
+        if line < begin:  # in an item's notes
+            continue
+        if shown := html_of("".join(lines[begin:line]), path):
+            into.append({"kind": "prose", "text": shown})
+        begin, part = found.get(line, (line, {"kind": ""}))
+        is_history = part == {"kind": "heading", "text": HISTORY, "level": 2}
         if part["kind"] == "heading":
-            into = history if (part["text"], part["level"]) == (HISTORY, 2) else held
-        into.append(part)
-    return held, history[1:]
+            into = history if is_history else held
+        if part["kind"] and not is_history and part.get("level") != 1:  # the title stands above
+            into.append(part)
+    return held, history
 
 
 def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:
     """Return the words of the lines that runs wrote into a document; for each, its grounds."""
     found = document.generated.items() if document else ()
     return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in found if document}
-
-
-def _parts(document: Document) -> Iterator[Values]:
-    lines, placed = document.lines, {one.line: one for one in document.items}
-    headings = {one.line: one for one in document.headings}
-    prose, number = "", document.front.lines
-    while number < len(lines):
-        line, begin = lines[number], number
-        row = document.generated.get(begin, ("", ""))[1]
-        generated = read_sentence(line.rstrip(), row) if row and not line.startswith("- ") else None
-        number = placed[number].end if number in placed else number + 1
-        if begin not in placed and begin not in headings and not generated:
-            prose += line
-            continue
-        if shown := html_of(prose, document.path):
-            yield {"kind": "prose", "text": shown}
-        prose = ""
-        if one := placed.get(begin):
-            notes = html_of("".join(lines[one.notes : one.end]), document.path)
-            yield {"kind": "item", "text": notes, "item": one.item, "line": begin + 1}
-        elif heading := headings.get(begin):
-            yield {"kind": "heading", "text": heading.title, "level": heading.level}
-        elif generated:
-            yield {"kind": "sentence", "text": generated.text, "ids": generated.ids}
-    if shown := html_of(prose, document.path):
-        yield {"kind": "prose", "text": shown}
-
-
-def html_of(text: str, path: str = "") -> str:
-    """Return Markdown as HTML, without raw HTML and images, and with control characters written out.
-
-    Args:
-        text: the Markdown.
-        path: the document that holds it, from which its links lead.
-    """
-    return _renderer().render(escape_terminal(text), {"path": path}).strip() if text.strip() else ""
-
-
-def address_of(path: str) -> str:
-    """Return where the page shows a file of the memory: a document as people read it, else line by line."""
-    return f"/document/{quote(document_id(path))}" if kind_of(path) else f"/file/{file_address(path)}"
-
-
-def file_address(path: str) -> str:
-    """Return a path for an address; a browser would resolve the `../` that a note's begins with."""
-    return quote(path).replace("../", "..%2F", 1)
-
-
-@cache
-def _renderer() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
-    from markdown_it.renderer import RendererHTML  # noqa: PLC0415  as above
-
-    def link(_: object, tokens: Any, at: int, options: Any, env: Any) -> str:  # noqa: ANN401  markdown-it's own types
-        target, mark, place = str(tokens[at].attrs["href"]).partition("#")
-        if target and ":" not in target and not target.startswith("/"):
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(env["path"]), unquote(target)))
-            tokens[at].attrs["href"] = f"{address_of(path)}{mark}{place}"
-        return RendererHTML().renderToken(tokens, at, options, env)
-
-    made = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
-    made.add_render_rule("link_open", link)
-    return made

@@ -17,7 +17,7 @@ from pipelines.store.document import Document
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
-from pipelines.view import app as page
+from pipelines.view import markup as page
 
 
 def drive() -> None:

@@ -2,7 +2,7 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", sent = false, ended = false, source;
+let last = "", sent = false, ended = false, turn = 0, here = location.pathname, typed, source;
 
 // In the row that has the focus, or the first on the page.
 on("keydown", (event) => {
@@ -27,9 +27,57 @@ on("keydown", (event) => {
   }
 });
 
-on("click", ({ target }) => {
-  const words = target.dataset.copy;
+const tell = (words) => {
+  const news = one(".said[role=alert]");
+  news.hidden = false;
+  news.textContent = words;
+};
+
+// While somebody types or marks something, no page is shown anew.
+const busy = () => one("#text, main :is(input, textarea, select):focus, main input:checked")
+  || [...document.querySelectorAll("main :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
+
+const read = async (address) => {
+  const answer = await fetch(address, { headers: { "X-Beside": "1" } });
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+};
+
+const show = async (address) => {
+  const mine = ++turn, found = await read(address).catch(() => null);
+  if (busy()) {
+    tell("You are typing, so this page stays as it is. Reload it to see what is new.");
+  } else if (found && mine === turn && !sent) {
+    document.title = found.title;
+    for (const part of ["#frame", "#main"]) {
+      one(part).replaceWith(one(part, found));
+    }
+  }
+};
+
+// What is searched while it is typed is one step.
+on("input", ({ target }) => {
+  if (target.type === "search") {
+    clearTimeout(typed);
+    typed = setTimeout(() => {
+      const address = `/items?q=${encodeURIComponent(target.value)}`;
+      history[here === "/items" ? "replaceState" : "pushState"](null, "", address);
+      here = "/items";
+      show(address);
+    }, 200);
+  }
+});
+on("popstate", () => location.pathname !== here && location.reload());
+
+// A row is edited where it stands, with the form of the item's own page.
+on("click", async (event) => {
+  const { target } = event, row = target.closest("li"), words = target.dataset.copy;
   words && navigator.clipboard.writeText(words).then(() => { target.textContent = "Copied"; });
+  if (row && target.matches("a[data-k=e]") && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    const form = one("[name=text]", row)?.form ?? one("main form:has([name=page])", await read(target.href));
+    row.append(form);
+    form.text.focus();
+  }
 });
 
 // A form is sent once, and the page that it leads back to stands where this one stood.
@@ -53,32 +101,6 @@ onbeforeunload = (event) => {
   !sent && words && words.value !== one("[name=base]").value && event.preventDefault();
 };
 
-const tell = (words) => {
-  const news = one("[role=alert].said");
-  news.hidden = false;
-  news.textContent = words;
-};
-
-// While somebody types or marks something, no page is shown anew.
-const busy = () => one("#text, main :is(input, textarea, select):focus, main input:checked")
-  || [...document.querySelectorAll("main :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
-
-on("htmx:beforeSwap", ({ detail }) => {
-  if (detail.target.id === "main" && busy()) {
-    detail.shouldSwap = false;
-    tell("You are typing, so this page stays as it is. Reload it to see what is new.");
-  }
-});
-
-// What is searched while it is typed is one step.
-on("htmx:beforeHistoryUpdate", ({ detail }) => {
-  if (location.pathname === "/items") {
-    detail.history.type = "replace";
-  }
-});
-
-on("htmx:afterSettle", ({ target }) => { one("li > form [name=text]", target)?.focus(); });
-
 // Whoever takes the port of a page that has ended gets nothing.
 const end = () => {
   ended = true;
@@ -86,7 +108,7 @@ const end = () => {
   document.querySelectorAll("button").forEach((button) => { button.disabled = true; });
   tell("This page has ended. Run curate view again.");
 };
-for (const kind of ["click", "submit"]) {
+for (const kind of ["click", "submit", "input"]) {
   on(kind, (event) => {
     if (ended) {
       event.preventDefault();
@@ -102,11 +124,7 @@ const listen = () => {
   }
   source = new EventSource("/events");
   source.onerror = end;
-  source.onmessage = ({ data }) => {
-    if (!sent && one("#main").dataset.state !== data) {
-      htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerHTML", selectOOB: "#frame" });
-    }
-  };
+  source.onmessage = ({ data }) => !sent && one("#main").dataset.state !== data && show(location.href);
 };
 on("visibilitychange", listen);
 on("pagehide", () => source?.close());
@@ -114,6 +132,6 @@ if (one("[name=code]")) {
   one("[name=code]").value = location.hash.slice(1);
   location.hash && document.forms[0].submit();
 } else {
-  one("main [aria-current]")?.scrollIntoView({ block: "nearest" });
+  one("main [aria-current=true]")?.scrollIntoView({ block: "nearest" });
   listen();
 }
