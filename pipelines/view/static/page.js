@@ -2,7 +2,7 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", sent = false, ended = false, turn = 0, here = location.pathname, typed, source;
+let last = "", sent = false, turn = 0, here = location.pathname, typed, source;
 
 // In the row that has the focus, or the first on the page.
 on("keydown", (event) => {
@@ -11,7 +11,7 @@ on("keydown", (event) => {
     event.preventDefault();
     form.requestSubmit();
   }
-  if (event.ctrlKey || event.altKey || event.metaKey || target.matches("input:not([type=checkbox]), textarea, select")) {
+  if (sent || event.ctrlKey || event.altKey || event.metaKey || target.matches("input:not([type=checkbox]), textarea, select")) {
     return;
   }
   const keys = last + key, row = target.closest("li, tr"), wanted = `[data-k="${CSS.escape(keys)}"]`;
@@ -70,11 +70,13 @@ on("popstate", () => location.pathname !== here && location.reload());
 
 // A row is edited where it stands, with the form of the item's own page.
 on("click", async (event) => {
-  const { target } = event, row = target.closest("li"), words = target.dataset.copy;
-  words && navigator.clipboard.writeText(words).then(() => { target.textContent = "Copied"; });
-  if (row && target.matches("a[data-k=e]") && !event.ctrlKey && !event.metaKey) {
+  const { target } = event, words = target.dataset.copy;
+  if (words) {
+    await navigator.clipboard.writeText(words);
+    target.textContent = "Copied";
+  } else if (target.matches("li [data-k=e]") && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
-    const form = one("[name=text]", row)?.form ?? one("main form:has([name=page])", await read(target.href));
+    const row = target.closest("li"), form = one("[name=text]", row)?.form ?? one("main form:has([name=page])", await read(target.href));
     row.append(form);
     form.text.focus();
   }
@@ -103,28 +105,19 @@ onbeforeunload = (event) => {
 
 // Whoever takes the port of a page that has ended gets nothing.
 const end = () => {
-  ended = true;
+  sent = true;
   source.close();
-  document.querySelectorAll("button").forEach((button) => { button.disabled = true; });
   tell("This page has ended. Run curate view again.");
+  document.querySelectorAll("body > :not([role=alert])").forEach((part) => { part.inert = true; });
 };
-for (const kind of ["click", "submit", "input"]) {
-  on(kind, (event) => {
-    if (ended) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    }
-  }, true);
-}
 
 const listen = () => {
   source?.close();
-  if (document.hidden || ended) {
-    return;
+  if (!document.hidden) {
+    source = new EventSource("/events");
+    source.onerror = end;
+    source.onmessage = ({ data }) => one("#main").dataset.state !== data && show(location.href);
   }
-  source = new EventSource("/events");
-  source.onerror = end;
-  source.onmessage = ({ data }) => !sent && one("#main").dataset.state !== data && show(location.href);
 };
 on("visibilitychange", listen);
 on("pagehide", () => source?.close());
