@@ -30,7 +30,7 @@ from pipelines.night.manual import Saved, save_document
 from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.view import item_table, markup, pages, today
+from pipelines.view import markup, pages, today
 from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ VERBS: Final = {
 }
 PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
     "/": today.today, "/agents": today.agents, "/nights": today.nights, "/night/{ident}": today.night,
-    "/items": item_table.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
+    "/items": pages.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
     "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
 }  # fmt: skip
 """What is shown where: the template is named like the path."""

@@ -67,8 +67,13 @@ def _renderers() -> tuple[MarkdownIt, MarkdownIt]:
             tokens[at].attrs["href"] = f"{address_of(path)}{mark}{place}"
         return RendererHTML().renderToken(tokens, at, options, env)
 
+    def heading(_: object, tokens: Any, at: int, options: Any, __: object) -> str:  # noqa: ANN401  as above
+        tokens[at].attrs["id"] = tokens[at + 1].content
+        return RendererHTML().renderToken(tokens, at, options, {})
+
     page = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
     page.add_render_rule("link_open", link)
+    page.add_render_rule("heading_open", heading)
     return page, MarkdownIt("zero").enable("backticks")
 
 

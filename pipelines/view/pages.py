@@ -5,28 +5,33 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import Saved, text_to_edit
-from pipelines.night.run_history import PastRun, RunEnd, all_runs, items_changed, nights
+from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Step
+from pipelines.queries.search_settings import searched
 from pipelines.queries.why import why
+from pipelines.search.filters import Filters
+from pipelines.search.found import LITTLE
+from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
 from pipelines.store.evidence import without_pointer
 from pipelines.store.files import list_files, open_regular
 from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType
+from pipelines.store.item import ItemType, Status, Trust
 from pipelines.store.journal import is_unfinished
-from pipelines.store.layout import LEDGER, PRIVATE, Kind, document_id, document_path
+from pipelines.store.layout import LEDGER, PRIVATE, REVIEW, Kind, document_id, document_path
 from pipelines.store.lock import is_held
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
@@ -37,7 +42,7 @@ from pipelines.text import escape_terminal
 from pipelines.view.markup import html_of, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
@@ -55,6 +60,10 @@ KINDS: Final = {
 _HOMES = tuple(KINDS)[:5]
 """The kinds that accept items."""
 _A_WHILE = 2.0
+_ALL = "all"
+_ROWS = 50
+_SORTED = ("text", "type", "page", "due")
+"""What items are sorted by, beside the newest first."""
 _ABOVE = 40
 """Lines shown above those that an address names."""
 
@@ -117,19 +126,24 @@ class MemoryReader:
             except CurateError:  # `curate check` says what is wrong with git
                 runs = nights(self.root)
             counts = Counter(one.path for one in beliefs.holdings if one.item.active)
-            pages = [(one, counts[path]) for path, one in sorted(beliefs.documents.items())]
-            groups = [(title, [pair for pair in pages if pair[0].kind is kind]) for kind, title in KINDS.items()]
+            groups: dict[str, list[tuple[str, str, int, str]]] = {title: [] for title in KINDS.values()}
+            for path, one in sorted(beliefs.documents.items()):
+                if one.kind in KINDS:
+                    groups[KINDS[one.kind]].append((f"/document/{one.id}", one.title, counts[path], ""))
+            waiting = len(questions(beliefs.documents))
             unread = waiting_days(read_snapshot(self.root), day_of(now, settings))
             dated = [run for run in runs if run.is_night and run.moment]
             unfinished = is_unfinished(self.root) and not is_held(self.root)
             following = next_run(self.root, installed_nights(self.root), now)
+            said = f"Last night {ended(dated[0])}, {dated[0].when}" if dated else "No night yet"
             found = health(dated, unread, now, settings, unfinished=unfinished)
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
-                "groups": groups, "items_count": counts.total(),
-                "waiting": len(questions(beliefs.documents)), "nights": dated, "runs": runs, "running": self.running,
+                "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", waiting, "gi"),
+                         ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(dated), "gn")],
+                "groups": groups.items(), "nights": dated, "runs": runs, "running": self.running,
                 "how": "bad" if found.is_bad else "well" if dated else "",
-                "last": "Something is wrong with the nights" if found.is_bad else _last(dated),
+                "last": "Something is wrong with the nights" if found.is_bad else said,
                 "next": f"Next: {following[0]:%Y-%m-%d, %H:%M}" if following else "No night is scheduled",
                 "faults": [one for one in (found.overdue, not found.happens and found.failed, found.unread) if one],
                 "today": day_of(now, settings),
@@ -175,18 +189,18 @@ class MemoryReader:
         raise UsageFault(f"There is no document {ident}.", "")
 
 
-def _last(nights: Sequence[PastRun]) -> str:
-    """Return how the last night was, in words."""
-    if not nights:
-        return "No night yet"
-    ended = "went well" if nights[0].did_its_work else "left something"
-    return f"Last night {'was undone' if nights[0].ended is RunEnd.UNDONE else ended}, {nights[0].when}"
+def ended(run: PastRun) -> str:
+    """Return how a run ended, without the reason."""
+    return re.split("[:;]| by ", run.outcome)[0]
 
 
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
-    """Show one document, by its id."""
+    """Show one document, by its id; its `## History` by itself."""
     found = reading.document(asked["ident"])
-    held, history = parts_of(found)
+    titles, size = [(one.title, one.level) for one in found.headings], len(found.lines)
+    at = titles.index((HISTORY, 2)) if (HISTORY, 2) in titles else len(titles)
+    begin, end = [*(one.line for one in found.headings), size, size][at : at + 2]
+    held, history = parts_of(found, 0, begin) + parts_of(found, end, size), parts_of(found, begin + 1, end)
     return {"title": found.title, "document": found, "held": held, "history": history,
             "types": [*ItemType] if found.kind in _HOMES else ()}  # fmt: skip
 
@@ -202,8 +216,9 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
     ident = asked["ident"]
     path = document_path(ident)
     saved = again or Saved("", (), *[text_to_edit(reading.root, reading.document(ident).path)] * 2)
-    preview = parts_of(reading.document(ident).with_text(saved.text))[0] if asked.get("preview") else ()
-    return {"title": f"Edit {path}", "ident": ident, "saved": saved, "preview": preview,
+    new = reading.document(ident).with_text(saved.text) if asked.get("preview") else None
+    return {"title": f"Edit {path}", "ident": ident, "saved": saved,
+            "preview": parts_of(new, 0, len(new.lines)) if new else (),
             "hides": escape_terminal(saved.text) != saved.text}  # fmt: skip
 
 
@@ -258,45 +273,91 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
             "next": further if further <= total else 0, "page": reading.documents.get(found.path)}  # fmt: skip
 
 
+# ---------------------------------------- items as a table, or what a search finds
+
+
+def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
+    """Show the items that the filters leave, or the results of a search.
+
+    Args:
+        reading: the memory.
+        params: `q` and the filters, each optional; `sort`, a column, or `-` and it for the other way; `from`, the first
+            row.
+    """
+    on = {key: value for key, value in params.items() if value.strip()}
+    asked = defaultdict(str, on)
+    begin = int(asked["from"][:9]) if asked["from"].isdecimal() else 0
+    found: Values = {"hits": (), "remarks": (), "fault": "", "rows": (), "total": 0}
+    try:
+        if asked["q"]:
+            kinds, trusts = ((asked[key],) if asked[key] else () for key in ("type", "trust"))
+            filters = Filters(types=kinds, project=asked["page"], trusts=trusts)
+            how = SearchRequest(filters=filters, overruled=bool(asked["overruled"]))
+            hits, notes, how_sure = searched(reading.root, asked["q"], _ROWS, how)
+            found |= {"hits": hits, "remarks": [*notes, LITTLE] if hits and how_sure == "little" else notes}
+        else:
+            rows = _rows(reading, asked)
+            found |= {"rows": rows[begin : begin + _ROWS], "total": len(rows)}
+    except CurateError as why_not:  # the form keeps its values
+        found["fault"] = str(why_not)
+    further = begin + _ROWS if found["total"] > begin + _ROWS else 0
+    return found | {
+        "title": asked["q"] or "Items", "asked": asked, "homes": reading.homes,
+        "filters": [
+            ("type", "Type", [*ItemType]),
+            ("page", "Page", sorted({one.title for one in reading.documents.values() if one.items})),
+            ("trust", "Whose word", [*Trust]),
+            *([("overruled", "What is over", ["too"])] if asked["q"] else
+              [("status", "Status", [*Status, _ALL]), ("due", "Due", ["any", "overdue", "ahead"])]),
+        ],
+        "more": urlencode({**on, "from": further}) if further else "",
+        "sorted": lambda key: urlencode({**on, "sort": f"-{key}" if asked["sort"] == key else key, "from": 0}),
+    }  # fmt: skip
+
+
+def _rows(reading: MemoryReader, asked: Mapping[str, str]) -> list[Values]:
+    """Return the items that the filters leave, sorted: each `item`, its page as `home`, and its columns."""
+    today, status = reading.today, asked["status"]
+    rows: list[Values] = []
+    for one in reading.beliefs.holdings:
+        item, home = one.item, reading.documents[one.path]
+        fields = {"type": item.type, "page": home.title, "trust": item.trust}
+        dues = {"", "any", "overdue" if item.due < today else "ahead"} if item.due else {""}
+        fits = status in {item.status, _ALL} if status else item.active and one.path != REVIEW
+        if fits and asked["due"] in dues and all(asked[key] in {"", value} for key, value in fields.items()):
+            rows.append({**fields, "text": item.text, "due": item.due, "item": item, "home": home})
+    column, down = asked["sort"].removeprefix("-") or "due", asked["sort"].startswith("-")
+    rows.sort(key=lambda row: row["item"].since, reverse=not (down and column == "since"))
+    rows.sort(key=lambda row: row[column].casefold() if column in _SORTED else "", reverse=down)
+    rows.sort(key=lambda row: column == "due" and not row["due"])
+    return rows
+
+
 # ---------------------------------------- the parts of a document
 
 
-def parts_of(document: Document) -> tuple[list[Values], list[Values]]:
-    """Return the parts of a document above `## History`, and those below it, in order.
+def parts_of(document: Document, first: int, last: int) -> list[Values]:
+    """Return the parts of some lines of a document, counted from 0: its items, what a run wrote, and the prose between.
 
-    A part has a `kind`: a heading its `text` and `level`, a sentence that a run wrote what is `told`, an item itself,
-    its `line`, counted from 1, and the HTML of its notes as `text`, and prose its HTML.
+    An item has its `line`, counted from 1, and the HTML of its notes as `text`, a run's sentence what is `told`, prose
+    its HTML as `text`.
     """
     lines, path = document.lines, document.path
-    rows = {at: row for at, (_, row) in document.generated.items() if not lines[at].startswith("- ")}
-    found: dict[int, tuple[int, Values]] = {
-        **{
-            at: (at + 1, {"kind": "sentence", "told": read_sentence(lines[at].rstrip(), row)})
-            for at, row in rows.items()
-        },
-        **{
-            one.line: (one.line + 1, {"kind": "heading", "text": one.title, "level": one.level})
-            for one in document.headings
-        },
-    }
+    found: dict[int, tuple[int, Values]] = {}
+    parts: list[Values] = []
+    for at, (_, row) in document.generated.items():
+        if not lines[at].startswith("- "):
+            found[at] = at + 1, {"told": read_sentence(lines[at].rstrip(), row)}
     for one in document.items:
         notes = html_of("".join(lines[one.notes : one.end]), path)
-        found[one.line] = one.end, {"kind": "item", "item": one.item, "line": one.line + 1, "text": notes}
-    held: list[Values] = []
-    history: list[Values] = []
-    into, begin = held, document.front.lines
-    for line in (*sorted(found), len(lines)):
-        if line < begin:  # in an item's notes
-            continue
-        if shown := html_of("".join(lines[begin:line]), path):
-            into.append({"kind": "prose", "text": shown})
-        begin, part = found.get(line, (line, {"kind": ""}))
-        is_history = part == {"kind": "heading", "text": HISTORY, "level": 2}
-        if part["kind"] == "heading":
-            into = history if is_history else held
-        if part["kind"] and not is_history and part.get("level") != 1:  # the title stands above
-            into.append(part)
-    return held, history
+        found[one.line] = one.end, {"item": one.item, "line": one.line + 1, "text": notes}
+    begin = max(first, document.front.lines)
+    for line in (*sorted(at for at in found if begin <= at < last), last):
+        if begin <= line:  # else in an item's notes
+            parts.append({"text": html_of("".join(lines[begin:line]), path)})
+            begin, part = found.get(line, (line, {"text": ""}))
+            parts.append(part)
+    return parts
 
 
 def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:

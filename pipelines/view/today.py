@@ -24,7 +24,7 @@ from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
 from pipelines.view.markup import html_of, joined, said_days, when
-from pipelines.view.pages import generated_rows
+from pipelines.view.pages import ended, generated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -250,10 +250,9 @@ def _headline(reading: MemoryReader, run: PastRun, total: int) -> Values:
     ended_well = run.ended in {RunEnd.WELL, RunEnd.UNDONE}
     did = "changed nothing" if ended_well else "did not finish, and changed nothing"
     did = f"changed {counted(total, 'thing')}" if total else did
-    ended = run.outcome.partition(":")[0] if run.ended is not RunEnd.WELL else ""
-    at = when(run.when, reading.today) + f", {run.when[11:16]}"
+    told = when(run.when, reading.today) + f", {run.when[11:16]}", ended(run) if run.ended is not RunEnd.WELL else ""
     return {"title": f"{which if run.is_night else 'This change'} {did}",
-            "told": joined((at, ended, f"{usd:.2f} USD" if usd else ""))}  # fmt: skip
+            "told": joined((*told, f"{usd:.2f} USD" if usd else ""))}  # fmt: skip
 
 
 def _said(quotes: Quotes, item: Item) -> Values:

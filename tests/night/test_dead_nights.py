@@ -102,7 +102,7 @@ def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: 
     assert f'value="{night}"' not in page
     page = browser.post("/do", verb="undo", id=undo, back="/")
     assert "The gate weighs 40 kg." in memory.curate("items")
-    assert "Last night went well" in page
+    assert "Last night ended well" in page
     assert "ended well." in memory.curate("context", *now)
 
 

@@ -239,7 +239,7 @@ def test_a_night_that_goes_on_shows_a_bar(chromium: Chromium, told: Memory) -> N
         with run_lock(told.root, "curate run"):
             os.utime(told.root / ".curate/lock", (0, 0))  # as if it had begun long ago
             page.get_by_label("A run is at work").wait_for()
-        page.get_by_text("Last night went well").wait_for()
+        page.get_by_text("Last night ended well").wait_for()
 
 
 def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:

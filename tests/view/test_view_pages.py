@@ -117,7 +117,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
         head, _, frame = map(words, browser.get(path).partition("</aside>")[0].partition('<aside id="frame">'))
         assert head.endswith("memory Ada Lind’s memory")
         assert frame.startswith("Today Inbox Items 4 Nights 1 More What agents read first Projects Kestrel 4")
-        assert "Last night went well, today" in frame
+        assert "Last night ended well, today" in frame
         assert "No night is scheduled" in frame
     failed = {
         "run": "x",
