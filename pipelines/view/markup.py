@@ -6,7 +6,7 @@ import posixpath
 import re
 from datetime import date
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
-_COMMENT = re.compile(r"^<!--(.*?)-->$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
 _ALIKE = 0.5
 UNCHANGED: Final = dict.fromkeys(("did", "sign", "what", "was", "day", "quote", "found"), "")
 """What a night did to an item that it left alone."""
@@ -40,13 +40,14 @@ def html_of(text: str, path: str = "") -> Markup:
         text: the Markdown.
         path: the document that holds it, from which its links lead.
     """
-    told = _COMMENT.sub(r"\1", escape_terminal(text))
+    told = _COMMENT.sub("", escape_terminal(text))
     return Markup(_renderers()[0].render(told, {"path": path}).strip() if text.strip() else "")  # noqa: S704  escaped by the renderer
 
 
 def sentence(text: str) -> Markup:
     """Return a sentence with its `code` as code; every other sign stays as it is."""
-    return Markup(_renderers()[1].renderInline(escape_terminal(text)))  # noqa: S704  as above
+    shown = escape_terminal(text)
+    return Markup(_renderers()[1].renderInline(shown)) if "`" in shown else escape(shown)  # noqa: S704  as above
 
 
 def plain(text: object) -> object:
@@ -105,10 +106,11 @@ def said_days(text: str, today: str) -> str:
     return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
 
 
+@lru_cache
 def when(day: str, today: str) -> Markup:
     """Return a day or a moment as people say it, with the exact one on hover."""
-    exact, said = escape_terminal(day[:16].replace("T", " ")), escape_terminal(said_days(day, today))
-    return Markup('<time title="{}">{}</time>').format(exact, said)
+    exact, said = map(escape_terminal, (day, said_days(day, today)))
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact[:16].replace("T", " "), said)
 
 
 def about(item: Item, page: Document | None = None, change: Mapping[str, Any] = UNCHANGED, *, today: str) -> Markup:
@@ -120,12 +122,12 @@ def about(item: Item, page: Document | None = None, change: Mapping[str, Any] = 
         change: what a night did to it, and where it was said.
         today: the memory's day.
     """
-    found, over = change["found"], Markup("{} {}").format(item.status, when(item.until, today))
+    found = change["found"]
     said = found and place(found.path, found.start_line, found.end_line, day=said_days(change["day"], today))
     since = when(item.since, today) if item.since else "no day"
     parts = (
         Markup('<b class="{}">{}</b>').format(item.type.lower(), item.type),
-        change["what"] or ("" if item.active else over),
+        change["what"] or ("" if item.active else Markup("{} {}").format(item.status, when(item.until, today))),
         Markup('<a href="/document/{}">{}</a>').format(page.id, escape_terminal(page.title)) if page else "",
         due(item, today) if item.due else said or since,
         *notes(item),

@@ -214,33 +214,30 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
     """
     changes = {one.id: one for one in reading.changed(run)}
     quotes, now, rest = Quotes(reading.root), reading.beliefs.by_id, Counter[str]()
-    rows: list[Values] = []
     replaced = {
         one.after.item.superseded_by: one.before.item
         for one in changes.values()
         if one.before and one.after and one.after.item.superseded_by in changes
     }
-    for ident, one in sorted(changes.items()):
-        place, old = one.after or one.before, replaced.get(ident)
-        if place is None or (one.after and one.after.item.superseded_by in changes):
-            continue
-        did, what = _deed(one, old)
-        if did:
-            item, is_same = place.item, ident in now and one.after and now[ident].item == one.after.item
-            page = reading.documents.get(place.path) if did != "asked" else None
-            asked = [*(["retract"] if item.active else []), "undo --item"] if is_same else None
-            rows.append({"did": did, "sign": _SIGNS[did], "what": what, "was": _old(one, old), "item": item,
-                         "page": page, "path": place.path, "asked": asked})  # fmt: skip
-        elif what:
-            rest[what] += 1
-    order = [*_SIGNS]
-    rows.sort(key=lambda row: (order.index(row["did"]), row["path"]))
-    for row in rows[:most]:
-        row.update(_said(quotes, row["item"]))
+    signed, rows = [], []
+    for ident, one in changes.items():
+        place = one.after or one.before
+        if place and not (one.after and one.after.item.superseded_by in changes):
+            did, what = _deed(one, replaced.get(ident))
+            if did:
+                signed.append(([*_SIGNS].index(did), place.path, ident, did, what, place.item))
+            elif what:
+                rest[what] += 1
+    for _, path, ident, did, what, item in sorted(signed)[:most]:
+        one, page = changes[ident], reading.documents.get(path) if did != "asked" else None
+        is_same = ident in now and one.after and now[ident].item == one.after.item
+        asked = [*(["retract"] if item.active else []), "undo --item"] if is_same else None
+        rows.append({"did": did, "sign": _SIGNS[did], "what": what, "was": _old(one, replaced.get(ident)), "item": item,
+                     "page": page, "asked": asked, **_said(quotes, item)})  # fmt: skip
     also = ", ".join(f"{number} {what}" for what, number in rest.items())
-    return {"run": run, "rows": rows[:most], "more": len(rows[most:]), "total": len(rows),
-            "rest": f"Also: {also}." if also else "", "counts": Counter(row["did"] for row in rows),
-            **_headline(reading, run, len(rows))}  # fmt: skip
+    return {"run": run, "rows": rows, "more": len(signed[most:]), "total": len(signed),
+            "rest": f"Also: {also}." if also else "", "counts": Counter(did for *_, did, _, _ in signed),
+            **_headline(reading, run, len(signed))}  # fmt: skip
 
 
 def _headline(reading: MemoryReader, run: PastRun, total: int) -> Values:

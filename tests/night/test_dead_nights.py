@@ -98,7 +98,7 @@ def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: 
     browser = Browser(memory).enter()
     page = browser.get("/")
     assert "was undone" in page
-    assert {*re.findall(r'value="undo"><input type="hidden" name="id" value="([^"]+)"', page)} == {undo}
+    assert {*re.findall(r'name="id" value="([^"]+)">\s*<button name="verb" value="undo"', page)} == {undo}
     assert f'value="{night}"' not in page
     page = browser.post("/do", verb="undo", id=undo, back="/")
     assert "The gate weighs 40 kg." in memory.curate("items")

@@ -31,6 +31,9 @@ MANY = 14
 RULE = "Never lift gate number {} alone."
 GRAVE = {"serious", "critical"}
 TALLEST_BUTTON = "Math.max(0, ...[...document.querySelectorAll('button')].map(one => one.offsetHeight))"
+CUT = (
+    "[...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
+)
 NAME = """() => {
   const one = document.activeElement;
   return one === document.body ? "" : one.labels?.[0]?.innerText || one.innerText || "";
@@ -153,6 +156,37 @@ def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: 
         assert page.evaluate("scrollY") == height
 
 
+def test_on_a_phone_rows_are_whole_and_what_may_be_done_is_at_hand(chromium: Chromium, told: Memory) -> None:
+    failed = {
+        "run": "x",
+        "now": "2026-03-18T01:00:00+00:00",
+        "exit_code": 3,
+        "error": {"sentence": "No " + "disk " * 40},
+    }
+    told.write(".curate/runs/x.json", json.dumps(failed))
+    with opened(chromium, told) as page:
+        home = page.url
+        page.goto(home + "nights")
+        assert page.evaluate(CUT) == 0
+        page.set_viewport_size({"width": 390, "height": 740})
+        assert page.evaluate(CUT) == 0
+        page.goto(home + "items")
+        assert page.evaluate(CUT) == 0
+        pin = page.get_by_role("button", name="Pin")
+        assert pin.is_hidden()
+        for number in (0, 1):
+            page.get_by_label(f"Gate number {number} weighs").check()
+        box = pin.bounding_box()
+        assert box
+        assert box["y"] + box["height"] < 740
+        pin.click()
+        wait_for(page, "Pinned: 2 marked")
+        page.get_by_role("button", name="More").click()
+        page.get_by_text("Last night ended well").wait_for()
+        page.get_by_role("link", name="What agents read first").click()
+        page.wait_for_url("**/agents")
+
+
 def test_a_page_that_has_ended_says_so_and_sends_nothing(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told) as page:
         with page.expect_response("**/events"):
@@ -265,6 +299,7 @@ def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
         for path in paths:
             page.goto(home + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
+            assert page.evaluate(CUT) == 0, path
             assert page.evaluate(TALLEST_BUTTON) <= 48 or path == "inbox", path  # its words are on one line
             found = Axe().run(page).response["violations"]
             if path in paths[:5]:  # they have whatever has a colour

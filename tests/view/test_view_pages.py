@@ -231,6 +231,19 @@ def test_a_document_is_shown_as_people_read_it(told: Memory) -> None:
     assert "<!--" not in page
 
 
+def test_code_is_shown_as_code_and_what_it_says_is_escaped(told: Memory) -> None:
+    sentence = "Ship with `make <b>all</b>` & **care**, see [it](javascript:x)."
+    told.curate("add", "Rule", sentence, "--document", "Projects/kestrel", "--now", "2026-03-18T07:00")
+    browser, shown = (
+        Browser(told).enter(),
+        "<code>make &lt;b&gt;all&lt;/b&gt;</code> &amp; **care**, see [it](javascript:x).",
+    )
+    for path in ("/items", "/agents", "/document/Projects/kestrel", f"/item/{ids(told)[sentence]}"):
+        assert f"Ship with {shown}" in browser.get(path), path
+    found = browser.get("/items?q=ship+make")
+    assert "<mark>Ship</mark> with <code><mark>make</mark> &lt;b&gt;" in found
+
+
 def test_a_form_does_what_the_verb_does(told: Memory) -> None:
     browser, found = Browser(told).enter(), ids(told)
     todo, decision = found["Oil the hinge"], found["Use brass for the hinge."]
