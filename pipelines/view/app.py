@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import uvicorn
-from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -192,10 +191,10 @@ class App:
         with suppress(CurateError):  # the page itself says what is wrong
             frame = reading.frame()
         day = frame["today"]
-        bound = {one.__name__: partial(one, today=day) for one in (markup.about, markup.due, markup.when)}
+        bound = {one.__name__: partial(one, today=day) for one in (markup.about, markup.due, markup.told, markup.when)}
         around = {
             "name": name, "said": said, "undo": undo, "token": self._token, "frame": frame, "asked": {"q": ""},
-            "here": request.url.path, "memory": reading.root.name, "today": day, "state": state,
+            "here": request.url.path, "memory": reading.root.name, "state": state,
             "pages": reading.documents, **bound, **given,
         }  # fmt: skip
         return HTMLResponse(_templates().get_template("frame.html.j2").render(around), status)
@@ -210,13 +209,8 @@ def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported
         loader=PackageLoader("pipelines.view", "templates"), undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
     )  # fmt: skip
-    made.filters |= {
-        "exact": escape, "redacted": without_secrets, "answer": today.answer_label, "address": markup.file_address,
-        "shown_at": markup.address_of, "sentence": markup.sentence, "marked": markup.marked, "joined": markup.joined,
-        "said_days": markup.said_days,
-    }  # fmt: skip
-    shared = (markup.place, markup.changed, markup.notes, markup.ranks, markup.deeds, today.counted)
-    made.globals |= {one.__name__: one for one in shared} | {"unchanged": markup.UNCHANGED, "verbs": VERBS}
+    made.filters |= vars(markup) | {"redacted": without_secrets, "answer": today.answer_label}
+    made.globals |= vars(markup) | {"counted": today.counted, "verbs": VERBS}
     return made
 
 

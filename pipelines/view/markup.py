@@ -106,6 +106,11 @@ def said_days(text: str, today: str) -> str:
     return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
 
 
+def told(text: str, today: str) -> Markup:
+    """Return a sentence of the program with its days as people say them."""
+    return sentence(said_days(text, today))
+
+
 @lru_cache
 def when(day: str, today: str) -> Markup:
     """Return a day or a moment as people say it, with the exact one on hover."""
