@@ -39,9 +39,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"HOME": folder, "CURATE_CONFIG": os.devnull}
         memory, user = Path(folder, "Tove"), load_user_settings(os.environ, ANSWERS)
-        live(
-            read_month(HERE / "month"), ONE_BY_ONE, memory, lambda *what: night_of(*what, "", user), lambda *_: None
-        )
+        live(read_month(HERE / "month"), ONE_BY_ONE, memory, lambda *what: night_of(*what, "", user), lambda *_: None)
         entry = served(memory)
         items = (placed.item for one in read_documents(memory).values() for placed in one.items)
         ident = next(item.id for item in items if item.text == SHOWN)
