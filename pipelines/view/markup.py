@@ -93,7 +93,7 @@ def changed(old: str, new: str) -> Markup:
 def marked(shown: str, query: str) -> Markup:
     """Return HTML, or a text, with the words of a query marked."""
     words, shown = "|".join(re.findall(r"\w+", query)), escape(shown)
-    passed = rf"<[^>]*>|&#?\w+;|\b({words})\b" if words else "^$()"
+    passed = rf"<[^<>]*>|&#?\w+;|\b({words})\b" if words else "^$()"
     found = re.sub(passed, lambda one: f"<mark>{one[0]}</mark>" if one[1] else one[0], shown, flags=re.IGNORECASE)
     return Markup(found)  # noqa: S704  the same signs
 
