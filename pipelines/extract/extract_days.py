@@ -33,6 +33,8 @@ from pipelines.usage import FailureKind, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from pipelines.extract.rules.labels import ClosingForm
+
 
 @dataclass(frozen=True, slots=True)
 class DayToRead:
@@ -60,6 +62,7 @@ class Extracted:
     Args:
         candidates: in order of days and lines.
         operations: what the days say about items that the extractor was shown.
+        forms: the documented forms that close or correct items.
         seen: id → the last day that says again what a shown item says.
         open_lists: day and list, of the lists that say what is open as a whole.
         episodes: day → what happened on it, as the extractor told it.
@@ -75,6 +78,7 @@ class Extracted:
 
     candidates: tuple[Candidate, ...] = ()
     operations: tuple[Operation, ...] = ()
+    forms: tuple[ClosingForm, ...] = ()
     seen: Mapping[str, str] = field(default_factory=dict)
     open_lists: tuple[tuple[str, OpenList], ...] = ()
     episodes: Mapping[str, tuple[Told, ...]] = field(default_factory=dict)
@@ -194,6 +198,7 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
     return Extracted(
         candidates=tuple(kept),
         operations=tuple(one for _, answer in answers for one in answer.operations),
+        forms=tuple(one for _, answer in answers for one in answer.forms),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day: told for day, told in episodes.items() if told},

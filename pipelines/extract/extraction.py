@@ -24,6 +24,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from pipelines.extract.rules.labels import ClosingForm
     from pipelines.store.item import Evidence
     from pipelines.store.log import Entry
 
@@ -269,6 +270,7 @@ class Extraction:
     Args:
         candidates: in log order.
         operations: what the day says about items that the extractor was shown.
+        forms: the documented forms in the day that close or correct items, such as `Done: …`.
         seen: ids of shown items that the day says again.
         open_lists: the lists that say what is open as a whole.
         episode: what happened on the day, in order of consequence.
@@ -279,6 +281,7 @@ class Extraction:
 
     candidates: tuple[Candidate, ...]
     operations: tuple[Operation, ...] = ()
+    forms: tuple[ClosingForm, ...] = ()
     seen: tuple[str, ...] = ()
     open_lists: tuple[OpenList, ...] = ()
     episode: tuple[Told, ...] = ()

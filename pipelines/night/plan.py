@@ -15,7 +15,6 @@ from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Nearby, as_said
 from pipelines.extract.rules import RulesExtractor
-from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers, put_back
 from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
 from pipelines.night.caps import prune
@@ -227,11 +226,10 @@ def _rule(run: Run) -> None:
     )
     said = as_said(extracted.candidates, lambda one: one.entry)
     filed, unplaced = filed_candidates(said, run.catalog, gate)
-    forms = [form for day in extracted.read for form in read_forms(day.fresh)]
-    forms = as_said(forms, lambda one: one.place.entry)
+    forms = as_said(extracted.forms, lambda one: one.place.entry)
     rulings = review(filed, extracted.operations, forms, context)
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-    run.report.skipped = skipped_lines(extracted, forms, unplaced, rulings, context, by_model=bool(night.verifier))
+    run.report.skipped = skipped_lines(extracted, unplaced, rulings, context, by_model=bool(night.verifier))
     run.rulings = rulings
 
 

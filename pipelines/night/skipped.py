@@ -33,7 +33,6 @@ _LONGEST = 200
 
 def skipped_lines(
     extracted: Extracted,
-    forms: Sequence[ClosingForm],
     unplaced: Sequence[Candidate],
     rulings: Sequence[Ruling],
     context: ReviewContext,
@@ -47,7 +46,6 @@ def skipped_lines(
 
     Args:
         extracted: what was read.
-        forms: the forms in it that close or correct items.
         unplaced: proposed items that were dropped since they name no subject.
         rulings: the night's rulings.
         context: what they rest on.
@@ -56,9 +54,13 @@ def skipped_lines(
     ruled = {
         place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
     }
-    lost = [one for one in forms if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)]
+    lost = [
+        one
+        for one in extracted.forms
+        if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)
+    ]
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
-    heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | extracted.used
+    heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced} | extracted.used
     found = [
         (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
     ]

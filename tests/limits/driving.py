@@ -8,7 +8,7 @@ from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
-from pipelines.extract.rules.label_reader import read_forms
+from pipelines.extract.rules.label_reader import read_labels
 from pipelines.night import choose_document as filing
 from pipelines.review import match_forms
 from pipelines.search import hits as marks
@@ -29,7 +29,8 @@ def drive() -> None:
     needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
     filing._describes_person("Ada likes tea.", catalog)
-    [form] = read_forms(parse_entries("Logs/2026-03-18.md", "2026-03-18", "We met. Correction: 1,000 a day, not 100\n"))
+    words = "We met. Correction: 1,000 a day, not 100\n"
+    [form] = read_labels(parse_entries("Logs/2026-03-18.md", "2026-03-18", words)).forms
     match_forms.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])
     page.marked("We met at the harbour.", "harbour")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.rules.label_reader import read_forms
+from pipelines.extract.rules.label_reader import read_labels
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.rulings import Filed
@@ -47,7 +47,7 @@ def rulings(
     """Return what the review rules; candidates get their temporary ids (`n1` is the first)."""
     filed = [one if isinstance(one, Filed) else by.file(one) for one in found]
     numbered = [replace(one, candidate=replace(one.candidate, id=f"n{at}")) for at, one in enumerate(filed, 1)]
-    return review(numbered, said, read_forms(lines), by)
+    return review(numbered, said, read_labels(lines).forms, by)
 
 
 def told(rulings: Sequence[Ruling]) -> list[tuple[str, tuple[str, ...]]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
-from pipelines.extract.rules.label_reader import read_forms
+from pipelines.extract.rules.label_reader import read_labels
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
@@ -25,7 +25,7 @@ GENERAL, HOME = "Areas/general.md", "Projects/harborlight.md"
 
 
 def forms(text: str) -> list[ClosingForm]:
-    return list(read_forms(parse_entries(f"Logs/{DAY}.md", DAY, text)))
+    return read_labels(parse_entries(f"Logs/{DAY}.md", DAY, text)).forms
 
 
 def items(text: str) -> list[tuple[str, str]]:

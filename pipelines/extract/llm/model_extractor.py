@@ -123,9 +123,10 @@ class ModelExtractor:
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
     """Return what the replies to all pieces say, and what labels say that the replies leave out."""
-    from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  compiles the rules' patterns
+    from pipelines.extract.rules.label_reader import read_labels  # noqa: PLC0415  compiles the rules' patterns
+    from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  as above
 
-    found = [read for read, _ in outcomes]
+    labels, found = read_labels(request.entries), [read for read, _ in outcomes]
     dropped = [one for _, lost in outcomes for one in lost]
     said: list[Candidate | Operation] = [one for read in found for one in read.candidates]
     said += [one for read in found for one in read.operations]
@@ -133,13 +134,14 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     reply = Extraction(
         tuple(one for one in kept if isinstance(one, Candidate)),
         tuple(one for one in kept if isinstance(one, Operation)),
+        tuple(labels.forms),
         tuple(dict.fromkeys(one for read in found for one in read.seen)),
         tuple(one for read in found for one in read.open_lists),
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
         notes=(*_notes(pieces, dropped), *_counted(len(said) - len(kept), "it would hold a secret")),
     )
-    candidates = sorted([*reply.candidates, *passed_over(request, reply)], key=_position)
+    candidates = sorted([*reply.candidates, *passed_over(labels, request, reply)], key=_position)
     return replace(reply, candidates=tuple(candidates))
 
 

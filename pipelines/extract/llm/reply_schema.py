@@ -233,7 +233,8 @@ def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[
     seen = tuple(dict.fromkeys(one for one in reply["seen"] if isinstance(one, str) and one in asked.items))
     lists = usable("open_lists", lambda _, raw: _open_list(raw, asked))
     told = usable("episode", lambda _, raw: _told(raw, asked))
-    return Extraction(_with_pages(candidates, asked.request), operations, seen, lists, told[:MOST_TOLD]), tuple(faulty)
+    kept = _with_pages(candidates, asked.request)
+    return Extraction(kept, operations, (), seen, lists, told[:MOST_TOLD]), tuple(faulty)
 
 
 def _candidate(at: int, raw: object, asked: Asked) -> Candidate:

@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
@@ -325,15 +325,12 @@ def _day_after(words: str, log_day: str) -> str:
     return ""
 
 
-def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
-    """Return the closing and correcting forms of entries, in order; entries of one log are consecutive."""
-    forms: list[ClosingForm] = []
-    for _, day in groupby(entries, key=lambda entry: entry.path):
-        reader = LabelReader()
-        for entry in day:
-            reader.read(entry)
-        forms += reader.forms
-    return tuple(forms)
+def read_labels(entries: Iterable[Entry]) -> LabelReader:
+    """Return a reader that has read the entries of a day, in order."""
+    reader = LabelReader()
+    for entry in entries:
+        reader.read(entry)
+    return reader
 
 
 def _at_labels(line: Line) -> list[Line]:

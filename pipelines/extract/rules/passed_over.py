@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pipelines.extract.rules.label_reader import LabelReader
 from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
@@ -16,23 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
+    from pipelines.extract.rules.label_reader import LabelReader
 
 
 _HALF = 0.5
 
 
-def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate]:
-    """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
+def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extraction) -> list[Candidate]:
+    """Return what labels say for sure in a day and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
     says. It also covers one that says half of what an item says which it has seen; on a list of what is open, one of
     whose words such an item has half; and what stands under a heading of which it took other lines. A tick box
     is left to a reader that says anything of the day, since most are steps of a plan, unless it has a due day or stands
     on a list of what is open. Closing forms are read apart, but may be what a reply means.
+
+    Args:
+        reader: it has read the day's entries.
+        request: what was asked.
+        reply: what came back.
     """
-    reader = LabelReader()
-    for entry in request.entries:
-        reader.read(entry)
     listed = [place for one in reply.open_lists for place in one.places]
     is_silent = not (reply.candidates or reply.operations or reply.seen)
     labelled = [

@@ -51,7 +51,7 @@ class RulesExtractor:
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
-        return Extraction(tuple(one for one in kept if one not in more))
+        return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms))
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
