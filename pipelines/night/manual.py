@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
@@ -18,7 +18,7 @@ from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
-from pipelines.review.existing_items import speaks_for
+from pipelines.review.existing_items import alike, speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
 from pipelines.store.document import Block, Document, document_at, edited, numbered, with_marks
@@ -222,8 +222,8 @@ class FiledByHand:
     near: tuple[tuple[Item, str], ...] = ()
 
 
-_ALIKE = 0.7
-"""The share of common letters from which two sentences are shown as near."""
+_ALIKE = 0.6
+"""The share of common words from which two sentences are shown as near. It decides nothing: a person sees them."""
 _MOST_NEAR = 3
 
 
@@ -242,24 +242,16 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> Fil
     ]
     if same := [pair for pair in items if words_key(pair[0].text) == words_key(text)]:
         return _confirmed(*same[0], held)
-    near = _near(text, [pair for pair in items if speaks_for(pair[1], home)])
+    near = [
+        (share, *pair) for pair in items if speaks_for(pair[1], home) and (share := alike(text, pair[0].text)) >= _ALIKE
+    ]
+    near = sorted(near, key=itemgetter(0), reverse=True)[:_MOST_NEAR]
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
     document = held.documents.get(home) or new_document(home, "")
     after = {**held.documents, home: edited(document, add=[Block(item)])}
-    return FiledByHand(item, home, after, is_new=True, near=near)
-
-
-def _near(text: str, items: Sequence[tuple[Item, str]]) -> tuple[tuple[Item, str], ...]:
-    """Return the items whose sentences are spelled most like a text. It decides nothing: a person sees them."""
-    compare = SequenceMatcher(None, "", words_key(text), autojunk=False)
-    found: list[tuple[float, Item, str]] = []
-    for item, place in items:
-        compare.set_seq1(words_key(item.text))
-        if compare.quick_ratio() >= _ALIKE and (ratio := compare.ratio()) >= _ALIKE:
-            found.append((ratio, item, place))
-    return tuple((item, place) for _, item, place in sorted(found, key=lambda one: -one[0])[:_MOST_NEAR])
+    return FiledByHand(item, home, after, is_new=True, near=tuple((one, place) for _, one, place in near))
 
 
 def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:

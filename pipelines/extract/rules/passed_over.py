@@ -54,7 +54,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
     judged = {place.entry.headings for place, _ in evidence if place.entry.headings}
     titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, folded(one.text)) for one in reply.candidates}
-    seen = [Counter(folded(text).split()) for text in request.nearby.texts(reply.seen)] if request.nearby else []
+    seen = [_words(text) for text in request.nearby.texts(reply.seen)] if request.nearby else []
     return [
         one
         for at, one in enumerate(labelled)
@@ -65,7 +65,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
 
 
 def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Place]) -> bool:
-    said = Counter(folded(one.text).split())
+    said = _words(one.text)
     own = said.total() if _is_on(one, listed) else 0
     return any((said & other).total() > (own or max(said.total(), other.total())) * _HALF for other in seen)
 
@@ -79,9 +79,12 @@ def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[i
     near = [at for at, spot in enumerate(spots) if place.meets(spot)]
     if len(near) <= 1:
         return set(near)
-    said = Counter(folded(text).split())
-    bags = {at: Counter(folded(spots[at].quote).split()) for at in near}
-    best = max(
-        near, key=lambda at: ((bags[at] & said).total() / max((bags[at] | said).total(), 1), at not in covered, -at)
-    )
+    said = _words(text)
+    bags = {at: _words(spots[at].quote) for at in near}
+    shares = {at: (bag & said).total() / max(1, (bag + said).total()) for at, bag in bags.items()}
+    best = max(near, key=lambda at: (shares[at], at not in covered, -at))
     return {best} | {at for at in near if (bags[at] & said).total() > bags[at].total() * _HALF}
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(folded(text).split())
