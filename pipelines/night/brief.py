@@ -168,7 +168,7 @@ def write_brief(
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     if not (pages := _changed_pages(documents, before, names, today)):
         return Brief()
-    on_pages = {ident for row in pages.values() for ident in _ids_of(row)}
+    on_pages = {one["id"] for row in pages.values() for one in row["items"]}
     episodes = _episodes(documents, told)
     waiting = [one for one in read_queue(documents.get(REVIEW)) if one.kind != QUIET]
     now: Row = {
@@ -272,15 +272,11 @@ def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
 # ---------------------------------------- what is shown
 
 
-def _is_page(document: Document) -> bool:
-    return document.kind in {Kind.PROJECT, Kind.AREA}
-
-
 def _changed_pages(
     documents: Mapping[str, Document], before: Mapping[str, Document], names: Mapping[str, str], today: str
 ) -> dict[str, Row]:
     """Return path → row of the pages whose items the run changed, newest first, as many as fit."""
-    pages_now = [path for path, one in documents.items() if _is_page(one)]
+    pages_now = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA}]
     changed = [path for path in pages_now if _written(documents[path]) != _written(before.get(path))]
     pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
     for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
@@ -328,10 +324,6 @@ def _item_row(item: Item, today: str) -> dict[str, str]:
 def _bytes(row: Row) -> int:
     """Return about how long an item's line in the prompt is."""
     return len(row["text"].encode()) + 40
-
-
-def _ids_of(row: Row) -> Iterable[str]:
-    return [one["id"] for one in row["items"]]
 
 
 def _before(document: Document | None, title: str) -> list[Row]:

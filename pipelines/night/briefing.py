@@ -65,25 +65,31 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     mine = _active(known[USER]) if USER in known else []
     places = {path: f"([{one.title}]({path}))" for path, one in known.items()}
     newest = newest_day(known.values())  # the clock would change rows on a day without news
-    dues = [(*due, path) for path, one in known.items() for due in _dues(one)]
+    active = [(item, path) for path, one in known.items() for item in _active(one)]
+    dues = [(item.due, item.text, item.unsure, path) for item, path in active if item.due]
     dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
-    risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
+    risks = [(item.learnt, item.text, item.unsure, path) for item, path in active if item.type is ItemType.RISK]
+    projects = [
+        (one.newest, f"- [{one.title}]({path}){_summary(one)}")
+        for path, one in known.items()
+        if one.kind is Kind.PROJECT
+    ]
     user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
     return [
         Section(_THE_USER, [*_profile(known.get(USER)), *user], USER),
-        Section(_PROJECTS, _projects(known), "Projects/"),
+        Section(_PROJECTS, [row for _, row in sorted(projects, reverse=True)], "Projects/"),
         Section(
             _DUE,
-            [f"- {due}: {short} {places[path]}" for due, _, short, path in dues],
+            [f"- {due}: {_short(text)}{unsure} {places[path]}" for due, text, unsure, path in dues],
             "`curate items --type Todo --status open`",
         ),
         Section(
             _RISKS,
-            [f"- {short} {places[path]}" for _, _, short, path in risks],
+            [f"- {_short(text)}{unsure} {places[path]}" for _, text, unsure, path in sorted(risks, reverse=True)],
             "`curate items --type Risk --status live`",
         ),
-        Section(_PEOPLE, list(_people(known, places)), "see Contacts on each page"),
+        Section(_PEOPLE, _people(active, places), "see Contacts on each page"),
         Section(_ELSEWHERE, _elsewhere(documents), "Areas/ and Resources/"),
     ]
 
@@ -149,30 +155,6 @@ def _active(document: Document) -> list[Item]:
 
 
 @kept_with_document
-def _dues(document: Document) -> list[tuple[str, str, str]]:
-    return [(item.due, item.text, _short(item.text) + item.unsure) for item in _active(document) if item.due]
-
-
-@kept_with_document
-def _risks(document: Document) -> list[tuple[str, str, str]]:
-    return [
-        (item.learnt, item.text, _short(item.text) + item.unsure)
-        for item in _active(document)
-        if item.type is ItemType.RISK
-    ]
-
-
-def _projects(known: Mapping[str, Document]) -> list[str]:
-    """Return a row for each active project, latest news first: its status, and the next step."""
-    rows = [
-        (one.newest, f"- [{one.title}]({path}){_summary(one)}")
-        for path, one in known.items()
-        if one.kind is Kind.PROJECT
-    ]
-    return [row for _, row in sorted(rows, reverse=True)]
-
-
-@kept_with_document
 def _summary(document: Document) -> str:
     steps = [f"Next: {with_due(one)}" for one in next_steps(_active(document))[:1]]
     parts = [*_status(document, _active(document)), *steps]
@@ -205,22 +187,15 @@ def under(document: Document, title: str) -> Iterator[str]:
             yield line
 
 
-def _people(known: Mapping[str, Document], places: Mapping[str, str]) -> Iterator[str]:
-    """Yield a row for each contact on the pages: who they are, and on which page."""
-    rows: dict[str, tuple[str, str]] = {}
-    for path, document in known.items():
-        for item in _active(document):
-            if item.person or item.page_section == "contacts":
-                name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
-                rows.setdefault(name, (item.text, path))
-    for name, (text, path) in sorted(rows.items()):
-        row = text if name.split(" ")[0].casefold() in text.casefold() else f"{name}: {text}"
-        yield f"- {_short(row)} {places[path]}"
-
-
-@kept_with_document
-def _counted(document: Document) -> Counter[ItemType]:
-    return Counter(placed.item.type for placed in document.items if placed.item.active)
+def _people(active: Sequence[tuple[Item, str]], places: Mapping[str, str]) -> list[str]:
+    """Return a row for each contact on the pages: who they are, and on which page."""
+    rows: dict[str, str] = {}
+    for item, path in active:
+        if item.person or item.page_section == "contacts":
+            name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
+            row = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
+            rows.setdefault(name, f"- {_short(row)} {places[path]}")
+    return [row for _, row in sorted(rows.items())]
 
 
 def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
@@ -232,7 +207,7 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
     for path, document in documents.items():
         if document.kind not in {Kind.AREA, Kind.RESOURCE}:
             continue
-        counts = _counted(document)
+        counts = Counter(placed.item.type for placed in document.items if placed.item.active)
         told = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
         if not told and document.kind is Kind.AREA:
             continue

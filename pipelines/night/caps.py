@@ -31,7 +31,6 @@ from pipelines.store.priority import days_apart, priority
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from pipelines.night.briefing import Section
     from pipelines.settings import Settings
 
     Rank = Callable[[Item], float]
@@ -97,7 +96,9 @@ def prune(
         # What leaves may need one more row, so repeat until nothing leaves.
         leaves = BRIEFING not in closed
         while leaves:
-            room = _room_for_rows(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
+            bare = after[BRIEFING]
+            whole = with_briefing(bare, briefing_sections(after), bare.size + caps.briefing, vetoed)
+            room = min(whole.size - bare.size, caps.briefing // POINTER_SHARE)
             leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
@@ -111,12 +112,6 @@ def prune(
 def _worth_at_start(item: Item, newest: str) -> float:
     """Return what an item is worth where every session loads it: what is pinned first, then rules and decisions."""
     return priority(item, newest) + (2 if item.pinned else item.type in {ItemType.RULE, ItemType.DECISION})
-
-
-def _room_for_rows(bare: Document, sections: Sequence[Section], cap: int, vetoed: frozenset[str]) -> int:
-    """Return how many bytes the rows of these sections get in the briefing, which has none yet."""
-    whole = with_briefing(bare, sections, bare.size + cap, vetoed)
-    return min(whole.size - bare.size, cap // POINTER_SHARE)
 
 
 def _shrink(

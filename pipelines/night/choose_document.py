@@ -135,17 +135,15 @@ def filed_candidates(
         looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text)))
         home = file_candidate(looked.candidate, catalog)
         looked = replace(looked, document=home.document, home=home.home)
-        if _may_make_page(looked.candidate):
+        told = looked.candidate
+        is_ours = _is_captured(told) or told.trust is not Trust.EXTERNAL
+        if is_ours and (told.entry.project or not told.source):
             made.add(looked.place)
         elif looked.place not in catalog.documents and looked.place not in made:
-            told = replace(looked.candidate, new_project="", new_area="")
+            told = replace(told, new_project="", new_area="")
             looked = replace(looked, candidate=told, document="", home=_home_outside(told, catalog))
         filed.append(looked)
     return filed, unplaced
-
-
-def _may_make_page(one: Candidate) -> bool:
-    return (_is_captured(one) or one.trust is not Trust.EXTERNAL) and bool(one.entry.project or not one.source)
 
 
 def _is_captured(one: Candidate) -> bool:

@@ -124,7 +124,8 @@ def with_episodes(
         kept = [one for one in told if still_rests(one, known, with_status=False)]
         sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
         if sentences or path in after:
-            after[path] = _with_episode(page, day, sentences)
+            there = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
+            after[path] = with_sentences(page, {day: sentences}, tuple(there))
     return after
 
 
@@ -144,11 +145,6 @@ def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
     return [(pair[0], pair[-1]) for pair in pairs if pair]
 
 
-def _is_told(sentence: Sentence) -> bool:
-    """Whether a model wrote a sentence, from lines of the log."""
-    return bool(sentence.of) and not sentence.by_code and bool(sentence.lines)
-
-
 def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:
     """Return the sentences, with code's own for the items of the day that these do not cite.
 
@@ -156,7 +152,7 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
     model told of the day, code adds only what the rules had read before.
     """
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)]
-    if any(map(_is_told, kept)):
+    if any(one.of and one.lines and not one.by_code for one in kept):
         items = [one for one in items if one.by.startswith("rules@")]
     items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
@@ -185,11 +181,6 @@ def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:MOST_NAMED]
     text = titled(title, joined(map(shortened, named), len(items) - len(named)))
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
-
-
-def _with_episode(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:
-    days = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
-    return with_sentences(page, {day: list(sentences)}, tuple(days))
 
 
 def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:

@@ -14,10 +14,9 @@ from pipelines.store.secrets.redact import format_found, is_private, load_redact
 from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.night.run import Run
-    from pipelines.store.git import Git
     from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
@@ -35,7 +34,9 @@ def take_logs(run: Run) -> None:
     run.files |= {**partials, **dict.fromkeys(folded)}
     purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
     redacted = {path: found for path, found in redacted.items() if path not in notes}
-    held = _with_secret_in_git(run.git, redacted, redactor) if redacted else set[str]()
+    head = run.git.head() if redacted else None
+    found = {path for path in redacted if head and path in run.git.tree(head)}
+    held = {path for path in found if redactor.find(run.git.show(head or "", path) or b"")}
     report.warnings += [
         f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
         for path, found in sorted(redacted.items())
@@ -54,15 +55,6 @@ def take_secrets_out(run: Run) -> None:
         if data and data != run.snapshot.logs.get(path) and redactor.find(data):
             run.files[path], found = redactor.redact_bytes(data)
             report.warnings.append(f"{path}: {format_found(found)} redacted.")
-
-
-def _with_secret_in_git(git: Git, paths: Iterable[str], redactor: Redactor) -> set[str]:
-    """Return the logs whose version in the last commit holds a secret."""
-    head, found = git.head(), set[str]()
-    for path in paths if head else ():
-        if path in git.tree(head) and redactor.find(git.show(head or "", path) or b""):
-            found.add(path)
-    return found
 
 
 def with_partial_logs(
@@ -85,15 +77,11 @@ def with_partial_logs(
         elif day <= today and log_path(day) not in closed:
             text = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
             said = _DAY_TITLE.sub("", partials[path].decode())
-            out[log_path(day)] = _appended(text, name.removesuffix(".md"), said).encode()
+            text += "" if text.endswith("\n") else "\n"
+            out[log_path(day)] = f"{text}\n## {name.removesuffix('.md')}\n\n{said.strip(chr(10))}\n".encode()
             folded.append(path)
     by_day = sorted(out.items(), key=lambda one: (day_of_log(one[0]), one[0]))
     return dict(by_day), tuple(folded), tuple(odd)
-
-
-def _appended(log: str, name: str, said: str) -> str:
-    end = "" if log.endswith("\n") else "\n"
-    return f"{log}{end}\n## {name}\n\n{said.strip(chr(10))}\n"
 
 
 _MARK = b"\xff\xfe"

@@ -63,7 +63,8 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
-    today = _later_day(git, head, theirs, settings)
+    times = [found.seconds for commit in (head, theirs) if (found := git.read_commit(commit))]
+    today = day_of(datetime.fromtimestamp(max(times), UTC), settings)  # the same on either machine
     incoming = with_edits_recorded(git, base, theirs, other, here, today)
     ours = with_edits_recorded(git, base, head, here, other, today)  # no run has read them if `sync` committed them
     merged = merge_trees(was, ours, incoming)
@@ -80,12 +81,6 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
     return tuple(sorted({one.path for one in merged.disputed}))
-
-
-def _later_day(git: Git, one: str, other: str, settings: Settings) -> str:
-    """Return the day of the later of two commits, which is the same on either machine."""
-    times = [found.seconds for commit in (one, other) if (found := git.read_commit(commit))]
-    return day_of(datetime.fromtimestamp(max(times), UTC), settings)
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:

@@ -103,18 +103,13 @@ def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str])
     """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
     if not is_pending(item) or item.type is ItemType.RISK:
         return item
-    heading = _heading_of(listed)
+    headings = listed.places[0].entry.headings if listed.places else ()
+    heading = slug(_NUMBERS.sub("", headings[-1])) if headings else "yes"
     if any(place.meets(found) for found in item.evidence for place in listed.places):
         return with_extra(item, LISTED, heading)
     if dict(item.extra).get(LISTED) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
         return item
     return replace(item, quiet=day)
-
-
-def _heading_of(listed: OpenList) -> str:
-    """Return the heading above a list, without the numbers in it, or `yes` if it has none."""
-    headings = listed.places[0].entry.headings if listed.places else ()
-    return slug(_NUMBERS.sub("", headings[-1])) if headings else "yes"
 
 
 def _mentioned(item: Item) -> str:

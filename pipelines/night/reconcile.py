@@ -40,7 +40,6 @@ from pipelines.store.trees import bare_words, words_on_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
-    from pathlib import Path
 
     from pipelines.store.document import Placed
     from pipelines.store.git import Git
@@ -146,16 +145,13 @@ def _from_elsewhere(
         if placed.item.id
     }
     if not git.last_run():
-        known = {ident for one in documents.values() for ident in one.rows}
-        new = {i: one for i, one in new.items() if i not in known or not _is_here(snapshot.root, one)}
+        known, root = {ident for one in documents.values() for ident in one.rows}, snapshot.root
+        here = {i for i, one in new.items() if any(os.path.lexists(root / at.path) for at in one.evidence)}
+        new = {i: one for i, one in new.items() if i not in known or (one.evidence and i not in here)}
     idents = new.keys() - items_by_id(changed).keys()
     idents = idents and idents - {ident for path in same for ident in documents[path].held}
     commit = git.last_run() if idents else None
     return unknown_ids(git, commit, frozenset(idents)) if commit else frozenset(idents)
-
-
-def _is_here(root: Path, item: Item) -> bool:
-    return not item.evidence or any(os.path.lexists(root / one.path) for one in item.evidence)
 
 
 def reconcile(
@@ -173,7 +169,8 @@ def reconcile(
         wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
     changed, same = baseline
-    before, present, said = items_by_id(changed), items_by_id(documents), _brackets_in(changed)
+    before, present = items_by_id(changed), items_by_id(documents)
+    said = {place.item.id: _brackets_on(one, place) for one, place in numbered(changed.values())}
     found, taken = Reconciled(dict(documents)), {*before, *present}
     for path, document in sorted((path, one) for path, one in documents.items() if path not in same):
         new: dict[int, Item] = {}
@@ -197,7 +194,8 @@ def reconcile(
                 new[placed.line] = item
         if new:
             found.documents[path] = with_marks(document, new)
-    gone = _gone(documents, baseline)
+    stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
+    gone = {ident: where for ident, where in before.items() if ident not in stands}  # not even in code
     asked = _too_many(_unsettled(gone, changed, documents), changed)
     found.asked = sorted(asked)
     found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
@@ -210,13 +208,6 @@ def reconcile(
     found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in told]
     found.documents = _put_in_place(found.documents, before)
     return found
-
-
-def _gone(documents: Mapping[str, Document], baseline: Baseline) -> dict[str, tuple[str, Item]]:
-    """Return the items of the last run whose ids stand nowhere any more, not even in code."""
-    changed, same = baseline
-    stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
-    return {ident: where for ident, where in items_by_id(changed).items() if ident not in stands}
 
 
 def marked_again(documents: Mapping[str, Document], there: Iterable[Document]) -> dict[str, Document]:
@@ -247,15 +238,9 @@ def _brackets_on(document: Document, placed: Placed) -> list[str]:
     return [one for one in brackets_of(placed.item.source, placed.item.trust, placed.item.confidence) if one in line]
 
 
-def _brackets_in(documents: Mapping[str, Document]) -> dict[str, list[str]]:
-    """Return id → what the item's line says of whose word it is and how sure, where it says that at all."""
-    placed = numbered(documents.values())
-    return {place.item.id: said for one, place in placed if (said := _brackets_on(one, place))}
-
-
 def _is_edited(old: Item, placed: Placed, document: Document, said: Mapping[str, list[str]]) -> bool:
     """Whether a person gave an item other words, or took away whose word it is or how sure, since the last run."""
-    taken = old.id in said and not set(said[old.id]).issubset(_brackets_on(document, placed))
+    taken = not set(said.get(old.id, ())).issubset(_brackets_on(document, placed))
     return taken or _wording(old) != _wording(placed.item)
 
 

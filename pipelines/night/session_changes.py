@@ -188,7 +188,9 @@ def _changed(
         if said:
             text = log_line(f"{when:%H:%M}", said, "")
             text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
-            place = _logged(root, held.today, text)
+            path = append_line(root, held.today, text)
+            number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), text)
+            place = Evidence(path, number, number, quote_digest(text))
             documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
         added = [outcome.new] if outcome.is_new else []
         what = f"Ask about {ident}" if outcome.asked else f"Change {ident}"
@@ -196,10 +198,3 @@ def _changed(
             ManualChange(documents, f"{what}, as an agent's session said", added=added, changed=1), by=BY_SESSION
         )
     return outcome
-
-
-def _logged(root: Path, day: str, text: str) -> Evidence:
-    """Append a line to the log of a day, and return it as evidence."""
-    path = append_line(root, day, text)
-    number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), text)
-    return Evidence(path, number, number, quote_digest(text))

@@ -29,8 +29,6 @@ _MEANT = {
     "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
 }
 _ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
-_SAME = 2
-"""How alike a form's words and an item are if the one says no more than the other."""
 _FEWEST = 2
 
 

@@ -267,7 +267,9 @@ def _judged(
     if says is Verdict.UNSURE and (one := ruling.candidate):
         ruling = replace(ruling, candidate=replace(one, confidence=Confidence.LOW))
     if ruling.kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE} and does:
-        held = [ident for ident, verdict in zip(ruling.operation.ids, does, strict=False) if _is_sure(verdict, says)]
+        # An old item ends if the reader is sure of that, and of what takes its place.
+        sure = zip(ruling.operation.ids, does, strict=False) if says is Verdict.SUPPORTED else ()
+        held = [ident for ident, verdict in sure if verdict is Verdict.SUPPORTED]
         if not held and ruling.kind is OperationKind.UPDATE:
             return None
         also = [ident for ident, verdict in pairs if held and verdict is Verdict.REPLACES]
@@ -294,11 +296,6 @@ def _perhaps(ruling: Ruling) -> Ruling | None:
     """Return the ruling on what may be over: it stays, with the line that says so, until a line is sure of it."""
     is_ours = ruling.kind is OperationKind.CLOSE and not ruling.asks and ruling.trust.reaches(Trust.SELF)
     return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.CONFIRM)) if is_ours else None
-
-
-def _is_sure(verdict: Verdict, says: Verdict) -> bool:
-    """Whether an old item ends: the reader is sure of that, and of what takes its place."""
-    return verdict is Verdict.SUPPORTED and says is Verdict.SUPPORTED
 
 
 def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownItems) -> Ruling:

@@ -178,7 +178,8 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     """
     if question.near is None:
         return {}
-    cosines = _cosines(connection, question.near, [unit for (unit,) in connection.execute(_RULES)])
+    rules = [unit for (unit,) in connection.execute(_RULES)]
+    cosines = _exact(question.near, dict(connection.execute(_KEYS, (json.dumps(rules),)).fetchall()))
     bearing = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
     there = fitting_units(connection, bearing, question) if bearing else {}
     order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
@@ -194,11 +195,6 @@ def _nearest(
     keys = near[0].keys[nearest(scanned, wanted)].tolist()
     condition, values = question.filters.condition(past=True)
     return _exact(near, dict(connection.execute(_BY_KEYS + condition, (json.dumps(keys), *values)).fetchall()))
-
-
-def _cosines(connection: sqlite3.Connection, near: Near, units: Collection[int]) -> dict[int, float]:
-    """Return the cosines of some units; those without a vector are left out."""
-    return _exact(near, dict(connection.execute(_KEYS, (json.dumps(list(units)),)).fetchall()))
 
 
 def _exact(near: Near, keys: Mapping[int, int]) -> dict[int, float]:

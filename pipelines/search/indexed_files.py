@@ -200,7 +200,7 @@ def _candidates(
             form = form_of(path) if is_ours and not is_told else None
             if form:
                 yield entry, path, form, described.get(path)
-            elif why := LINKED if _is_linked_folder(entry) else _why_not(entry, path) if is_ours else "":
+            elif why := _why_not(entry, path, is_ours=is_ours):
                 skipped.append(Skipped(_printable(path), why))
 
 
@@ -215,20 +215,17 @@ def _take_descriptions(listed: dict[str, os.DirEntry[str]]) -> dict[str, os.DirE
     return described
 
 
-def _why_not(entry: os.DirEntry[str], path: str) -> str:
+def _why_not(entry: os.DirEntry[str], path: str, *, is_ours: bool) -> str:
     """Return why a file is not indexed that a person may expect to find; empty if nobody does."""
+    with contextlib.suppress(OSError):  # a circular link, or no permission
+        if entry.is_symlink() and entry.is_dir():
+            return LINKED
+    if not is_ours:
+        return ""
     if path.startswith(_MIXED) and not entry.is_symlink():
         return _BARE if is_image(path) else _OTHER
     top, suffix = path.partition("/")[0], _suffix(path)
     return _ELSEWHERE * (top in {LOGS, SESSIONS, EPISODES} and suffix in _NOTES and suffix not in _IMAGES)
-
-
-def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether a link leads to a folder. It is not followed, but reported."""
-    try:
-        return entry.is_symlink() and entry.is_dir()
-    except OSError:  # a circular link, or no permission
-        return False
 
 
 def _stamp(

@@ -77,17 +77,14 @@ def _told(output: bytes, ended: int) -> Pdf:
         if found and "page" not in found[-1]
         else {"fault": f"takes more than {SECONDS} s to read" if ended < 0 else _BROKEN}
     )
-    pages = tuple((one["page"], text) for one in found if (text := _page(one["text"])))
+    lines = ((one["page"], map(str.strip, clean(one["text"]).split("\n"))) for one in found)
+    pages = tuple((number, text) for number, some in lines if (text := "\n".join(some).strip()))
     reason = last.get("fault", "")
     if not pages:
         return Pdf(reason=reason or "has no text; its pages may be pictures")
     part = f"is indexed in part: up to page {len(found):,}, because it {reason}" if reason else ""
     title = clean(last.get("title", "").replace("\n", " "))[:200]
     return Pdf(pages, title, last.get("date", ""), part)
-
-
-def _page(text: str) -> str:
-    return "\n".join(line.strip() for line in clean(text).split("\n")).strip()
 
 
 def _child() -> None:
