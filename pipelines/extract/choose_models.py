@@ -52,14 +52,9 @@ def chain_of(
     models = _models(user, providers)
     if not models:
         return None
-    from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules do not need it
-    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
-    from pipelines.provider_settings import price_of  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules do not need it
 
-    if budget:
-        pause = pause or budget.pause
-        models = [BudgetedModel(one, budget, price_of(one.name, user.prices)) for one in models]
-    return Chain(models, replies, pause, user.prices)
+    return Chain(models, replies, pause, user.prices, budget)
 
 
 def _models(user: UserSettings, providers: Sequence[str]) -> list[Model]:

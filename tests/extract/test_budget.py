@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost
+from pipelines.extract.llm.budget import Budget, Cost
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
@@ -24,11 +24,11 @@ def budget(**caps: float) -> Budget:
     return Budget(CostCaps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
 
 
-def kinds(model: BudgetedModel, count: int) -> list[Kind | None]:
+def kinds(model: Scripted, caps: Budget, count: int) -> list[Kind | None]:
     found: list[Kind | None] = []
     for _ in range(count):
         try:
-            model.ask(CALL)
+            caps.ask(model, CALL, PRICE)
             found.append(None)
         except ModelFailed as fault:
             found.append(fault.kind)
@@ -37,10 +37,12 @@ def kinds(model: BudgetedModel, count: int) -> list[Kind | None]:
 
 def test_what_is_spent_is_what_calls_really_cost() -> None:
     # Each call may cost 2 bytes of text and 2 of schema as 2 tokens, and 10 of output: 12; and costs 110.
-    model = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=10), budget(max_tokens=230), PRICE)
-    assert kinds(model, 3) == [None, None, Kind.OVER_BUDGET]
-    dear = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=10), budget(max_usd=3.0), PRICE)
-    assert kinds(dear, 3) == [None, Kind.OVER_BUDGET, Kind.OVER_BUDGET], "$2 a call, and $1.02 at the most before it"
+    model = Scripted("a:1", ["yes"], output_tokens=10)
+    assert kinds(model, budget(max_tokens=230), 3) == [None, None, Kind.OVER_BUDGET]
+    dear = budget(max_usd=3.0)
+    assert kinds(model, dear, 3) == [None, Kind.OVER_BUDGET, Kind.OVER_BUDGET], (
+        "$2 a call, and $1.02 at the most before it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_what_is_spent_is_what_calls_really_cost() -> None:
 def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> None:
     fault = ModelFailed("a", "failed", kind, usage=usage)
     caps = budget(max_tokens=10_000)
-    assert kinds(BudgetedModel(Scripted("a:1", [fault], output_tokens=10), caps, PRICE), 1) == [kind]
+    assert kinds(Scripted("a:1", [fault], output_tokens=10), caps, 1) == [kind]
     assert caps.spent.tokens == spent
 
 
@@ -64,7 +66,7 @@ def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int,
     model, caps = Scripted("a:1", ["yes"], output_tokens=longest), budget(max_tokens=10_000)
     said = ModelAnswer("yes", "a:1")
     model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
-    BudgetedModel(model, caps, PRICE).ask(CALL)
+    caps.ask(model, CALL, PRICE)
     assert caps.spent.tokens == spent
 
 
@@ -74,11 +76,11 @@ def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int,
 def test_nothing_is_begun_after_the_end_of_the_night() -> None:
     now = [0.0]
     caps = Budget(CostCaps(max_minutes=10), NONE, lambda: now[0])
-    model = BudgetedModel(Scripted("a:1", ["yes"]), caps, PRICE)
-    assert kinds(model, 1) == [None]
+    model = Scripted("a:1", ["yes"])
+    assert kinds(model, caps, 1) == [None]
     now[0] = 600.0
     with pytest.raises(ModelFailed, match="the night's max_minutes = 10 are over"):
-        model.ask(CALL)
+        caps.ask(model, CALL, PRICE)
 
 
 def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
@@ -88,9 +90,8 @@ def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
         held.wait(30)
         return "late"
 
-    model = BudgetedModel(Scripted("a:1", answers=answer), caps, None)
     with pytest.raises(ModelFailed) as caught:
-        model.ask(CALL)
+        caps.ask(Scripted("a:1", answers=answer), CALL, None)
     held.set()
     assert caught.value.kind is Kind.OVER_BUDGET
     assert caps.spent == Cost(1002)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Call, Model, ModelAnswer, can_see, provider_of
+from pipelines.extract.llm.call import Call, Model, ModelAnswer, provider_of
 from pipelines.extract.llm.provider import with_deadline
 from pipelines.provider_settings import Price, added_tokens
 from pipelines.usage import FailureKind, Usage
@@ -40,63 +40,6 @@ class Cost:
         return Cost(self.tokens + other.tokens, self.usd + other.usd)
 
 
-class BudgetedModel:
-    """A model that is called only while its calls fit the caps, and is abandoned when the night's time is over.
-
-    A call, failed or not, counts as what the provider reports; if it reports nothing, and the call may have been
-    answered, as its worst case.
-
-    Args:
-        model: the model.
-        budget: the budget of the night.
-        price: the model's price, or None if unknown; then it counts as free.
-    """
-
-    def __init__(self, model: Model, budget: Budget, price: Price | None) -> None:
-        self.name, self.source, self.sees = model.name, model.source, can_see(model)
-        self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
-        self._model, self._budget, self._price = model, budget, price
-
-    def ask(self, call: Call) -> ModelAnswer:
-        """Make the call, once.
-
-        Raises:
-            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` if the caps are in the way.
-        """
-        sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(self.name)
-        received = self.output_tokens
-        cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
-        held = self._budget.hold(self.name, worst, is_priced=self._price is not None)
-        limit: ModelFailed | None = None
-        try:
-            answer = self._in_time(call)
-            if answer.usage != Usage() or not self.output_tokens:  # a program reports no tokens
-                cost = self._cost(answer.usage)
-        except ModelFailed as fault:
-            if fault.usage and fault.usage != Usage():
-                cost = self._cost(fault.usage)
-            elif fault.kind not in _MAY_BE_PAID:
-                cost = Cost()
-            limit = fault if fault.kind is FailureKind.RATE_LIMITED else None
-            raise
-        finally:
-            self._budget.settle(held, cost, limit)
-        return answer
-
-    def _in_time(self, call: Call) -> ModelAnswer:
-        left = self._budget.seconds_left()
-        if left is None:
-            return self._model.ask(call)
-        try:
-            return with_deadline(left, lambda: self._model.ask(call))
-        except TimeoutError:
-            why = "was still answering when max_minutes ran out"
-            raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
-
-    def _cost(self, usage: Usage) -> Cost:
-        return Cost(usage.input_tokens + usage.output_tokens, self._price.cost(usage) if self._price else usage.usd)
-
-
 class Budget:
     """The remaining budget of a night.
 
@@ -113,6 +56,50 @@ class Budget:
         self.spent = spent
         self._caps, self._clock, self._guard = caps, clock, guard
         self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None
+
+    def ask(self, model: Model, call: Call, price: Price | None) -> ModelAnswer:
+        """Have a model make a call, once, if that fits; it is abandoned when the night's time is over.
+
+        A call, failed or not, counts as what the provider reports; if it reports nothing, and the call may have been
+        answered, as its worst case.
+
+        Args:
+            model: the model.
+            call: the call.
+            price: the model's price, or None if unknown; then it counts as free.
+
+        Raises:
+            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` if the caps are in the way.
+        """
+        sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(model.name)
+        received = model.output_tokens
+        cost = worst = Cost(sent + received, price.worst(sent, received) if price else 0.0)
+        held = self.hold(model.name, worst, is_priced=price is not None)
+        limit: ModelFailed | None = None
+        try:
+            answer = self._in_time(model, call)
+            if answer.usage != Usage() or not received:  # a program reports no tokens
+                cost = _cost(answer.usage, price)
+        except ModelFailed as fault:
+            if fault.usage and fault.usage != Usage():
+                cost = _cost(fault.usage, price)
+            elif fault.kind not in _MAY_BE_PAID:
+                cost = Cost()
+            limit = fault if fault.kind is FailureKind.RATE_LIMITED else None
+            raise
+        finally:
+            self.settle(held, cost, limit)
+        return answer
+
+    def _in_time(self, model: Model, call: Call) -> ModelAnswer:
+        left = self.seconds_left()
+        if left is None:
+            return model.ask(call)
+        try:
+            return with_deadline(left, lambda: model.ask(call))
+        except TimeoutError:
+            why = "was still answering when max_minutes ran out"
+            raise ModelFailed(provider_of(model.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
 
     def seconds_left(self) -> float | None:
         """Return the seconds left of the night, or None if its time is not limited."""
@@ -164,3 +151,7 @@ class Budget:
         if not fits:
             return f"was skipped: one call may cost {most}, more than {cap} allows for a night; raise the cap"
         return f"was skipped: {spent} of {cap} is spent, and one call may cost {most}"
+
+
+def _cost(usage: Usage, price: Price | None) -> Cost:
+    return Cost(usage.input_tokens + usage.output_tokens, price.cost(usage) if price else usage.usd)

@@ -18,6 +18,7 @@ from pipelines.usage import FailureKind, Tally, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import Prices
 
@@ -39,6 +40,7 @@ class Chain:
         replies: the store of kept replies, or None to keep none.
         pause: pauses for some seconds before a retry.
         prices: the user's own prices, which override the table.
+        budget: the budget of the night, or None for no limit.
     """
 
     def __init__(
@@ -47,9 +49,11 @@ class Chain:
         replies: Replies | None = None,
         pause: Callable[[float], None] | None = None,
         prices: Prices = (),
+        budget: Budget | None = None,
     ) -> None:
         self.models, self.prices = tuple(models), prices
-        self._replies, self._pause = replies, pause or time.sleep
+        self._replies, self._budget = replies, budget
+        self._pause = pause or (budget.pause if budget else time.sleep)
         self._failures = Counter[str]()
         self._skipped: dict[str, ModelFailed] = {}
 
@@ -145,7 +149,8 @@ class Chain:
         """
         for tried in range(model.retries + 1):
             try:
-                answer = model.ask(call)
+                price = price_of(model.name, self.prices)
+                answer = self._budget.ask(model, call, price) if self._budget else model.ask(call)
             except ModelFailed as fault:
                 if fault.usage is not None or fault.kind is not FailureKind.OVER_BUDGET:  # else no call was made
                     tally.paid(model.name, fault.usage)
