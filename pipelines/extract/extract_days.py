@@ -69,7 +69,6 @@ class Extracted:
         read: the days that were read; the others stay pending.
         pending: the days without a usable answer.
         tally: the cost of the calls, those of failed days included.
-        ungrounded: items dropped because the log does not support them.
         failure: how the models failed, or empty.
         over_budget: the user's cap that left days pending, or empty.
         notes: path of the log, and a note of the extractor on it.
@@ -85,7 +84,6 @@ class Extracted:
     read: tuple[DayToRead, ...] = ()
     pending: tuple[DayToRead, ...] = ()
     tally: Tally = field(default_factory=Tally)
-    ungrounded: int = 0
     failure: str = ""
     over_budget: str = ""
     notes: tuple[tuple[str, str], ...] = ()
@@ -194,15 +192,13 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
     for day, answer in answers:  # a day may have several logs
         episodes[day.day] = episodes.get(day.day, ()) + answer.episode
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
-    kept = [candidate for candidate in proposed if not _REDACTED.search(candidate.text)]
     return Extracted(
-        candidates=tuple(kept),
+        candidates=tuple(one for one in proposed if not _REDACTED.search(one.text)),
         operations=tuple(one for _, answer in answers for one in answer.operations),
         forms=tuple(one for _, answer in answers for one in answer.forms),
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day: told for day, told in episodes.items() if told},
-        ungrounded=len(proposed) - len(kept) + sum(answer.dropped for _, answer in answers),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
 

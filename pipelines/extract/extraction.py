@@ -275,7 +275,6 @@ class Extraction:
         open_lists: the lists that say what is open as a whole.
         episode: what happened on the day, in order of consequence.
         tally: the cost of the calls, failed ones included, and the kept replies used.
-        dropped: how many proposed items were dropped because the log does not support them.
         notes: the extractor's notes on its own work, a sentence each, without text of the log.
     """
 
@@ -286,7 +285,6 @@ class Extraction:
     open_lists: tuple[OpenList, ...] = ()
     episode: tuple[Told, ...] = ()
     tally: Tally = field(default_factory=Tally)
-    dropped: int = 0
     notes: tuple[str, ...] = ()
 
 

@@ -185,7 +185,7 @@ def _read(run: Run) -> None:
         run.leave(waiting)
     report = run.report
     report.tally.add(extracted.tally)
-    report.ungrounded, report.failure = extracted.ungrounded, without_secrets(extracted.failure)
+    report.failure = without_secrets(extracted.failure)
     report.over_budget = extracted.over_budget
     notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)

@@ -56,7 +56,6 @@ class RunReport:
         pending_days: the days that stay pending.
         entries: how many new ones were `read`, how many lines of them were not understood (`left`), and how many stay
             `pending` because a model failed.
-        ungrounded: items dropped because the log does not support them.
         verdicts: verdict → count.
         review: the models' verdicts on candidates, if models were asked.
         brief: how many sentences a model wrote for states and episodes, how many of them were dropped, and how many
@@ -88,7 +87,6 @@ class RunReport:
     read_days: Sequence[str] = ()
     pending_days: Sequence[str] = ()
     entries: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(("read", "pending", "left"), 0))
-    ungrounded: int = 0
     verdicts: Mapping[str, int] = field(default_factory=dict)
     review: Mapping[str, int] = field(default_factory=dict)
     brief: dict[str, int] = field(default_factory=dict)

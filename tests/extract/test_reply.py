@@ -37,7 +37,7 @@ def read(text: str, entries: Sequence[Entry] = ENTRIES) -> tuple[Extraction, lis
     shown = Shown.of([*(one.text for one in entries), *(one.text for one in HELD.values())])
     own = {f"n{at}": f"own{at}" for at in range(len(reply["items"]))}
     found, faulty = extraction_of(reply, Asked(replace(DAY, entries=tuple(entries)), BY, HELD, shown, own))
-    return found, [one.why for one in faulty]
+    return found, list(map(str, faulty))
 
 
 def one(*lines: list[int], entries: Sequence[Entry] = ENTRIES, **changes: Any) -> Candidate:

@@ -138,7 +138,6 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
         tuple(dict.fromkeys(one for read in found for one in read.seen)),
         tuple(one for read in found for one in read.open_lists),
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
-        dropped=sum(one.ungrounded for one in dropped),
         notes=(*_notes(pieces, dropped), *_counted(len(said) - len(kept), "it would hold a secret")),
     )
     candidates = sorted([*reply.candidates, *passed_over(labels, request, reply)], key=_position)
@@ -258,7 +257,7 @@ def _counted(count: int, why: str) -> list[str]:
 
 
 def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
-    counted = sorted(Counter(one.why for one in dropped).items())
+    counted = sorted(Counter(map(str, dropped)).items())
     notes = [note for why, count in counted for note in _counted(count, why)]
     if shortened := sum(piece.shortened for piece in pieces):
         notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")

@@ -33,16 +33,7 @@ class Reply(BaseModel):
 
 
 class Faulty(ValueError):
-    """A part of a reply that cannot be used.
-
-    Args:
-        why: the fault, for the report, without text of the log or the model.
-        ungrounded: whether what the model was shown does not support it, rather than its form being invalid.
-    """
-
-    def __init__(self, why: str, *, ungrounded: bool = False) -> None:
-        super().__init__(why)
-        self.why, self.ungrounded = why, ungrounded
+    """A part of a reply that cannot be used: why, for the report, without text of the log or the model."""
 
 
 def schema_of(reply: type[BaseModel]) -> dict[str, Any]:

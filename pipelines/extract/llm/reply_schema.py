@@ -293,7 +293,7 @@ def _proven(text: str, asked: Asked) -> tuple[str, ...]:
     """
     large, small = asked.shown.numbers_missing(text)
     if large:
-        raise Faulty("a number of its text was not shown", ungrounded=True)
+        raise Faulty("a number of its text was not shown")
     new = [*small, *asked.shown.names_missing(text)]
     return (f"not in the log: {', '.join(new)}",) if new else ()
 
@@ -383,7 +383,7 @@ def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple
         if not cited and below and first <= last:
             cited = [below]
         if first > last or not cited:
-            raise Faulty("its lines are within no entry", ungrounded=True)
+            raise Faulty("its lines are within no entry")
         for one in cited:
             inside = one.start_line <= last and first <= one.end_line
             place = Place.whole(one, first, last) if inside else Place.whole(one)
