@@ -235,7 +235,7 @@ def _gated(path: str, text: str) -> tuple[int, int, list[str], list[str]]:
                 place = Place(entry, entry.start_line + at, entry.start_line + at, one)
                 fact = Candidate(ItemType.FACT, one, (place,), Confidence.HIGH, "", "")
                 lines += 1
-                external += gate.look(fact).candidate.trust is Trust.EXTERNAL
+                external += gate.look(fact).trust is Trust.EXTERNAL
     found = RulesExtractor().extract(ExtractionRequest(path[-13:-3], entries, seals=load_seals())).candidates
     rules = [one for one in found if one.type is ItemType.RULE]
     return lines, external, [one.text for one in rules], [one.text for one in rules if gate.look(one).doubt]

@@ -153,6 +153,11 @@ class Candidate:
         beside: what else a second reader needs: its page, other lines of the day, and which of its names and small
             numbers were not shown.
         id: the temporary id (`n12`) that operations of the same run use.
+        page: the path of the document that it names, or empty. Code fills in this and what follows.
+        home: the path of the document that it would be filed in.
+        doubt: why a person must approve it, as a clause; or empty.
+        echo: whether it repeats the memory's own words.
+        recited: whether an agent said it with the memory in its context, so that a repeat proves nothing.
     """
 
     type: ItemType
@@ -176,6 +181,16 @@ class Candidate:
     source: str = ""
     beside: tuple[str, ...] = ()
     id: str = ""
+    page: str = ""
+    home: str = ""
+    doubt: str = ""
+    echo: bool = False
+    recited: bool = False
+
+    @property
+    def place(self) -> str:
+        """The path of the document it would be in."""
+        return self.page or self.home
 
     @property
     def entry(self) -> Entry:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
-from pipelines.review.rulings import Filed
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, log_day, slug
@@ -116,7 +115,7 @@ def _words(title: str) -> frozenset[str]:
 
 def filed_candidates(
     candidates: Iterable[Candidate], catalog: Catalog, gate: TrustGate
-) -> tuple[list[Filed], list[Candidate]]:
+) -> tuple[list[Candidate], list[Candidate]]:
     """Return the candidates with their trust and documents, in order, and those left out since they name no subject.
 
     What another said makes no page: it goes where the memory, or an earlier candidate, has a page. A project that
@@ -127,22 +126,19 @@ def filed_candidates(
         catalog: the documents.
         gate: decides whose words they are.
     """
-    filed, unplaced, made = list[Filed](), list[Candidate](), set[str]()
+    filed, unplaced, made = list[Candidate](), list[Candidate](), set[str]()
     for one in candidates:
         if not has_subject(one, catalog):
             unplaced.append(one)
             continue
-        looked = gate.look(replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text)))
-        home = file_candidate(looked.candidate, catalog)
-        looked = replace(looked, document=home.document, home=home.home)
-        told = looked.candidate
+        given = replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text))
+        told = file_candidate(gate.look(given), catalog)
         is_ours = _is_captured(told) or told.trust is not Trust.EXTERNAL
         if is_ours and (told.entry.project or not told.source):
-            made.add(looked.place)
-        elif looked.place not in catalog.documents and looked.place not in made:
-            told = replace(told, new_project="", new_area="")
-            looked = replace(looked, candidate=told, document="", home=_home_outside(told, catalog))
-        filed.append(looked)
+            made.add(told.place)
+        elif told.place not in catalog.documents and told.place not in made:
+            told = replace(told, new_project="", new_area="", page="", home=_home_outside(told, catalog))
+        filed.append(told)
     return filed, unplaced
 
 
@@ -151,7 +147,7 @@ def _is_captured(one: Candidate) -> bool:
     return voice_in(one.entry.text.partition("\n")[0]) is not None
 
 
-def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
+def file_candidate(candidate: Candidate, catalog: Catalog) -> Candidate:
     """Return a candidate with the document that it names, and the one it would be filed in.
 
     An external candidate is never filed in MEMORY.md or USER.md, whoever names them. What a model, which has seen the
@@ -161,12 +157,12 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section by default
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
         home = _home_outside(candidate, catalog)
-        return Filed(candidate, named and home, home)
-    if not (named or candidate.by.startswith("rules@")):
+        named = named and home
+    elif not (named or candidate.by.startswith("rules@")):
         home = BRIEFING if kind is ItemType.RULE and BRIEFING not in catalog.closed else GENERAL
-        return Filed(candidate, named, home)
-    home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
-    return Filed(candidate, named, home)
+    else:
+        home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
+    return replace(candidate, page=named, home=home)
 
 
 def _home_outside(one: Candidate, catalog: Catalog) -> str:

@@ -17,7 +17,7 @@ from pipelines.review.carry_out import carry_out
 from pipelines.review.existing_items import Belief, KnownItems, alike
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.review.questions import TOO_MANY
-from pipelines.review.rulings import ASKED, REMOVING, Filed, Ruling
+from pipelines.review.rulings import ASKED, REMOVING, Ruling
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.wording import folded
@@ -49,31 +49,31 @@ class ReviewContext:
 
     known: KnownItems
     buried: Callable[[Candidate], bool]
-    file: Callable[[Candidate], Filed]
+    file: Callable[[Candidate], Candidate]
     word_of: Callable[[Entry, str], Trust]
 
 
 def review(
-    filed: Sequence[Filed], said: Sequence[Operation], forms: Sequence[ClosingForm], context: ReviewContext
+    filed: Sequence[Candidate], said: Sequence[Operation], forms: Sequence[ClosingForm], context: ReviewContext
 ) -> list[Ruling]:
     """Rule on the candidates, and on what the log says about existing items, in order of the days.
 
     A day's rulings count for the days after it, so that one run over many days gives the same result as a night a day.
 
     Args:
-        filed: the candidates, each with its temporary id, in order of their days.
+        filed: the candidates, each with its temporary id and its document, in order of their days.
         said: operations on existing items that a model found in the log, with places; in any order.
         forms: the documented forms in the log that close or correct items.
         context: the existing items, and who decides.
     """
     rulings: list[Ruling] = []
-    days = {one.candidate.entry.day for one in filed} | {one.day for one in said}
+    days = {one.entry.day for one in filed} | {one.day for one in said}
     numbers = count(len(filed) + 1)
-    places = [place for one in filed if not one.candidate.by.startswith("rules@") for place in one.candidate.places]
+    places = [place for one in filed if not one.by.startswith("rules@") for place in one.places]
     places += [place for one in said for place in one.places]
     by_model = {(one.entry.path, line) for one in places for line in range(one.start_line, one.end_line + 1)}
     for day in sorted(days | {form.place.entry.day for form in forms}):
-        rulings += _review_day([one for one in filed if one.candidate.entry.day == day], context)
+        rulings += _review_day([one for one in filed if one.entry.day == day], context)
         for form in (one for one in forms if one.place.entry.day == day):
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question, and an answer no fact.
@@ -93,22 +93,22 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes, answers or corrects the one item that it matches, or nothing."""
     places, held = (form.place,), context.known.held()
-    proposed = Candidate(
+    one = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
         trust=context.word_of(form.place.entry, "\n".join(form.place.lines)),
     )  # fmt: skip
-    one = context.file(proposed)
+    one = context.file(one)
     if form.kind != "correct":
         if (ident := target_of(form, held, one.place)) is None:
             return []
         operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
         closed = rulings_of_operation(operation, None, context, fresh)
         page, item = next(pair for pair in held if pair[1].id == ident)
-        text = answer_in(form, page, item) if proposed.trust.reaches(Trust.SELF) else ""
-        told = replace(one, candidate=replace(proposed, text=text), document=page)
+        text = answer_in(form, page, item) if one.trust.reaches(Trust.SELF) else ""
+        told = replace(one, text=text, page=page)
         return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
-    found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
-    if any(same.current for same in found if same) or _is_vetoed(one.candidate, one.document, context):
+    found = (context.known.same(kind, form.target, one.page) for kind in ItemType)
+    if any(same.current for same in found if same) or _is_vetoed(one, context):
         return []  # the extractor found it, too, or a person removed it
     if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
@@ -116,115 +116,111 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         return rulings_of_operation(operation, None, context, fresh)
     asks, near = (
         "it corrects something, but no single matching item was found",
-        context.known.near(one.candidate, one.place),
+        context.known.near(one, one.place),
     )
     if not (near and alike(form.target, near[0].item.text)):
         return [_ruling(one, _ADD, asks=asks)]
     old = near[0].item
-    like = replace(one.candidate, type=old.type, page_section=old.page_section, due=old.due)
-    return [_ruling(replace(one, candidate=like), OperationKind.SUPERSEDE, near[0], asks=asks)]
+    like = replace(one, type=old.type, page_section=old.page_section, due=old.due)
+    return [_ruling(like, OperationKind.SUPERSEDE, near[0], asks=asks)]
 
 
-def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
+def _review_day(filed: Sequence[Candidate], context: ReviewContext) -> list[Ruling]:
     """Rule on a day's candidates in their order."""
     rulings: list[Ruling] = []
     for one in filed:
-        candidate = one.candidate
         if found := certain_ruling(one, context):
             decided = [found]
-        elif candidate.replaces:
-            places, by = candidate.places, candidate.by
-            operation = Operation(OperationKind.SUPERSEDE, candidate.replaces, places=places, by=by)
-            decided = rulings_of_operation(operation, one, context, f"{candidate.id}u")
+        elif one.replaces:
+            places, by = one.places, one.by
+            operation = Operation(OperationKind.SUPERSEDE, one.replaces, places=places, by=by)
+            decided = rulings_of_operation(operation, one, context, f"{one.id}u")
         else:
             decided = [_by_rules(one, context)]
         rulings += _carried_out(decided, context)
     return rulings
 
 
-def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
+def certain_ruling(one: Candidate, context: ReviewContext) -> Ruling | None:
     """Return the ruling that no model could change, or None.
 
     A ruling is certain if the candidate has no words, repeats an item word for word, with another due day or not, was
     removed by a person, or is the owner's new answer to an old question.
     """
-    candidate = one.candidate
-    if one.echo or not folded(candidate.text):
+    if one.echo or not folded(one.text):
         return _ruling(one, OperationKind.IGNORE)
     if one.doubt:
         return _doubted(one, context)
-    same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
+    same = context.known.same(one.type, one.text, one.page, one.trust)
     if same and (same.current or same.is_archived):
         return _confirming(one, same, context)
-    if same is None and _is_vetoed(candidate, one.document, context):
+    if same is None and _is_vetoed(one, context):
         return _ruling(one, OperationKind.IGNORE)
-    if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
+    if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < one.entry.day):
         return _answered_again(one, context)
     return None
 
 
-def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
+def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
     """Return the ruling on the owner's new answer to a question already answered on the page; else None."""
-    candidate, act = one.candidate, act_in(one.candidate.entry.text)
-    question, arrow, _ = candidate.text.partition(ARROW)
-    if not (arrow and act and act[0] is Act.ANSWERED and candidate.trust is Trust.OWNER):
+    act = act_in(one.entry.text)
+    question, arrow, _ = one.text.partition(ARROW)
+    if not (arrow and act and act[0] is Act.ANSWERED and one.trust is Trust.OWNER):
         return None
     held = [
         belief
-        for belief in context.known.near(candidate, one.place)
+        for belief in context.known.near(one, one.place)
         if belief.item.text.startswith(f"{question}{arrow}")
-        and (belief.item.type, belief.item.trust) == (candidate.type, Trust.OWNER)
+        and (belief.item.type, belief.item.trust) == (one.type, Trust.OWNER)
     ]
-    if any(belief.learnt > candidate.entry.day for belief in held):
+    if any(belief.learnt > one.entry.day for belief in held):
         return _ruling(one, OperationKind.IGNORE)
     return _ruling(one, OperationKind.SUPERSEDE, *held) if held else None
 
 
-def _doubted(one: Filed, context: ReviewContext) -> Ruling:
+def _doubted(one: Candidate, context: ReviewContext) -> Ruling:
     """Rule on a candidate that needs a person's approval. It is asked about once, whatever its type later.
 
     Doubtful words confirm nothing: an item that says the same gains no evidence.
     """
-    if any(context.known.same(kind, one.candidate.text, one.document) for kind in ItemType):
+    if any(context.known.same(kind, one.text, one.page) for kind in ItemType):
         return _ruling(one, OperationKind.IGNORE)
-    if _is_vetoed(one.candidate, one.document, context):
+    if _is_vetoed(one, context):
         return _ruling(one, OperationKind.IGNORE)
     return _ruling(one, OperationKind.ADD, asks=one.doubt)
 
 
-def _is_vetoed(candidate: Candidate, document: str, context: ReviewContext) -> bool:
+def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
     """Whether a person deleted or closed an item that differs from a candidate in articles or punctuation at most."""
-    return context.buried(candidate) or context.known.was_closed_by_person(candidate, document)
+    return context.buried(one) or context.known.was_closed_by_person(one, one.page)
 
 
-def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
+def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value."""
-    candidate = one.candidate
     if _was_closed(one, context):
         return _ruling(one, OperationKind.IGNORE)
-    if candidate.trust is Trust.OWNER and candidate.by.startswith("rules@") and candidate.page_section != ASKED:
+    if one.trust is Trust.OWNER and one.by.startswith("rules@") and one.page_section != ASKED:
         held = {
             belief.item.id: belief
-            for belief in context.known.near(candidate, one.place)
-            if belief.item.type is candidate.type
-            and belief.item.page_section != ASKED
-            and belief.learnt <= candidate.entry.day
+            for belief in context.known.near(one, one.place)
+            if belief.item.type is one.type and belief.item.page_section != ASKED and belief.learnt <= one.entry.day
         }
-        old = held.get(replaced_in(candidate.text, [belief.item for belief in held.values()], is_whole=True))
-        if old and not guarded(OperationKind.SUPERSEDE, [old], candidate.trust, candidate.entry.day, context.known):
+        old = held.get(replaced_in(one.text, [belief.item for belief in held.values()], is_whole=True))
+        if old and not guarded(OperationKind.SUPERSEDE, [old], one.trust, one.entry.day, context.known):
             return _ruling(one, OperationKind.SUPERSEDE, old)
     return _ruling(one, _ADD)
 
 
-def _was_closed(one: Filed, context: ReviewContext) -> bool:
+def _was_closed(one: Candidate, context: ReviewContext) -> bool:
     """Whether a candidate repeats a closed item. A todo that is set again after it was done is a new one."""
-    candidate = one.candidate
-    same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
-    is_set_again = candidate.type is ItemType.TODO and same is not None and same.item.until < candidate.entry.day
+    same = context.known.same(one.type, one.text, one.page, one.trust)
+    is_set_again = one.type is ItemType.TODO and same is not None and same.item.until < one.entry.day
     return same is not None and not is_set_again
 
 
-def rulings_of_operation(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
+def rulings_of_operation(
+    operation: Operation, one: Candidate | None, context: ReviewContext, fresh: str
+) -> list[Ruling]:
     """Return the rulings of an operation as items are now: none for items that ended meanwhile, a question if needed.
 
     Args:
@@ -233,9 +229,9 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
-    kind, day = operation.kind, one.candidate.entry.day if one else operation.day
+    kind, day = operation.kind, one.entry.day if one else operation.day
     named = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
-    found = [belief for belief in named if one is None or belief.name != one.candidate.id]
+    found = [belief for belief in named if one is None or belief.name != one.id]
     held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.successor)]
     held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]
@@ -244,15 +240,13 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(
-        one.candidate.source if one else "", targets
-    )
+    asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(one.source if one else "", targets)
     if kind is OperationKind.SUPERSEDE and one:
-        is_sure = one.candidate.confidence in ASKED_ABOUT
+        is_sure = one.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
     if kind is OperationKind.UPDATE:
         ruling = _updating(operation, targets[0], trust, asks, fresh)
-        is_vetoed = ruling.candidate is not None and _is_vetoed(ruling.candidate, ruling.document, context)
+        is_vetoed = ruling.candidate is not None and _is_vetoed(ruling.candidate, context)
         return _left(one) if is_vetoed else [ruling]
     if kind is OperationKind.CLOSE:
         return [_closing(operation, belief, one, trust, asks) for belief in targets]
@@ -263,49 +257,48 @@ _ADD = OperationKind.ADD
 
 
 def _ruling(
-    one: Filed, kind: OperationKind, *targets: Belief, asks: str = "", given: Operation | None = None
+    one: Candidate, kind: OperationKind, *targets: Belief, asks: str = "", given: Operation | None = None
 ) -> Ruling:
     """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
-    operation = given or Operation(kind, places=one.candidate.places)
+    operation = given or Operation(kind, places=one.places)
     operation = replace(operation, ids=tuple(belief.name for belief in targets))
-    return Ruling(operation, one.candidate, one.document or one.home, one.candidate.trust, asks)
+    return Ruling(operation, one, one.place, one.trust, asks)
 
 
-def _left(one: Filed | None) -> list[Ruling]:
+def _left(one: Candidate | None) -> list[Ruling]:
     """Return the rulings if an operation's items ended meanwhile: the candidate is still added."""
     return [_ruling(one, OperationKind.ADD)] if one else []
 
 
-def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> Ruling:
+def _on(operation: Operation, targets: Sequence[Belief], one: Candidate | None) -> Ruling:
     """Return a ruling on existing items that adds nothing."""
     on = replace(operation, ids=tuple(belief.name for belief in targets))
     return Ruling(on, None, one.place if one else "")
 
 
-def _confirming(one: Filed, belief: Belief, context: ReviewContext) -> Ruling:
+def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Ruling:
     """Return the ruling on a candidate that repeats an item, or says it with another due day.
 
     An agent repeating its context confirms nothing.
     """
-    candidate = one.candidate
     if one.recited:
         return _ruling(one, OperationKind.IGNORE)
-    if belief.is_archived and (candidate.closed or candidate.entry.day <= max(belief.learnt, belief.item.confirmed)):
+    if belief.is_archived and (one.closed or one.entry.day <= max(belief.learnt, belief.item.confirmed)):
         return _ruling(one, OperationKind.IGNORE)
-    if candidate.closed and belief.item.active and candidate.closed in OUTCOMES[belief.item.type]:
-        places, by = candidate.places, candidate.by
-        closing = Operation(OperationKind.CLOSE, how=candidate.closed, places=places, by=by)
+    if one.closed and belief.item.active and one.closed in OUTCOMES[belief.item.type]:
+        places, by = one.places, one.by
+        closing = Operation(OperationKind.CLOSE, how=one.closed, places=places, by=by)
         trust = _word(closing, one, context)
-        asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
+        asks = guarded(closing.kind, [belief], trust, one.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
-    if belief.item.active and candidate.due not in {"", belief.item.due}:
-        asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
+    if belief.item.active and one.due not in {"", belief.item.due}:
+        asks = guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, context.known)
         return _ruling(one, OperationKind.SUPERSEDE, belief, asks=asks)
     return _ruling(one, OperationKind.CONFIRM, belief)
 
 
-def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Trust, asks: str) -> Ruling:
-    how = operation.how or (one.candidate.closed if one else None) or OUTCOMES[belief.item.type][0]
+def _closing(operation: Operation, belief: Belief, one: Candidate | None, trust: Trust, asks: str) -> Ruling:
+    how = operation.how or (one.closed if one else None) or OUTCOMES[belief.item.type][0]
     how = how if how in OUTCOMES[belief.item.type] else OUTCOMES[belief.item.type][0]
     return replace(_on(replace(operation, how=how), [belief], one), trust=trust, asks=asks)
 
@@ -317,20 +310,20 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     successor = Candidate(
         old.type, text.rstrip(), operation.places, Confidence.HIGH, operation.reason, operation.by,
         page_section=old.page_section, name=old.person, due=day or due_after(old, operation.text, operation.day),
-        trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
+        trust=trust, id=fresh, page=belief.document, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(belief.name,))
     return Ruling(operation, successor, belief.document, trust, asks)
 
 
-def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Trust:
+def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -> Trust:
     """Return whose word an operation is: the lowest trust of its lines."""
-    if one and one.candidate.source:  # what somebody told the agent is the agent's word for it, as the gate decided
-        return one.candidate.trust
-    places = operation.places or (one.candidate.places if one else ())
+    if one and one.source:  # what somebody told the agent is the agent's word for it, as the gate decided
+        return one.trust
+    places = operation.places or (one.places if one else ())
     words = [context.word_of(place.entry, "\n".join(place.lines)) for place in places]
     ranks = list(Trust)
-    return max([*words, *([one.candidate.trust] if one else [])], key=ranks.index, default=Trust.SELF)
+    return max([*words, *([one.trust] if one else [])], key=ranks.index, default=Trust.SELF)
 
 
 def said_otherwise(source: str, targets: Sequence[Belief]) -> str:

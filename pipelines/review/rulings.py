@@ -1,4 +1,4 @@
-"""What a night's review weighs and decides: candidates on their way into documents, and rulings."""
+"""What a night's review decides."""
 
 from __future__ import annotations
 
@@ -7,32 +7,6 @@ from typing import Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.store.item import Trust
-
-
-@dataclass(frozen=True, slots=True)
-class Filed:
-    """A candidate on its way into a document.
-
-    Args:
-        candidate: the proposed item.
-        document: the document that it names, or empty.
-        home: the document that it would be filed in.
-        doubt: why a person must approve it, as a clause; or empty.
-        echo: whether it repeats the memory's own words.
-        recited: whether an agent said it with the memory in its context, so that a repeat proves nothing.
-    """
-
-    candidate: Candidate
-    document: str = ""
-    home: str = ""
-    doubt: str = ""
-    echo: bool = False
-    recited: bool = False
-
-    @property
-    def place(self) -> str:
-        """The document it would be in."""
-        return self.document or self.home
 
 
 @dataclass(frozen=True, slots=True)

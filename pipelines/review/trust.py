@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import matter_words
-from pipelines.review.rulings import Filed
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
 from pipelines.store.provenance import Provenance, gives_orders, without_quoted, without_teller
@@ -82,7 +81,7 @@ class TrustGate:
         self._provenance = Provenance({day.path: day.entries for day in days}, seals, ids, owner)
         self._rules_from, self._ids = rules_from, ids
 
-    def look(self, candidate: Candidate) -> Filed:
+    def look(self, candidate: Candidate) -> Candidate:
         """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
         Its trust is the lowest of what it needs. What another said names its source; a rule of theirs needs a person.
@@ -96,13 +95,11 @@ class TrustGate:
             doubt = f"it is a rule that you did not give; its source is {source}"
         elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
             doubt = "it is the agent's own rule, and your settings accept rules only from you"
-        return Filed(
-            replace(
-                candidate,
-                text=text if trust is Trust.OWNER else made_inert(text),
-                trust=trust,
-                source=source,
-            ),
+        return replace(
+            candidate,
+            text=text if trust is Trust.OWNER else made_inert(text),
+            trust=trust,
+            source=source,
             doubt=doubt,
             echo=is_echo(candidate.lines, self._ids),
             recited=trust is not Trust.OWNER and voice_in(candidate.entry.text.partition("\n")[0]) is not None,

@@ -14,7 +14,6 @@ from pipelines.night.choose_document import (
     named_document,
 )
 from pipelines.night.file_items import document_title, new_document
-from pipelines.review.rulings import Filed
 from pipelines.review.trust import TrustGate
 from pipelines.store.document import Document
 from pipelines.store.evidence import render_pointer
@@ -133,9 +132,9 @@ def test_what_another_said_goes_into_a_new_project_only_where_own_words_have_mad
     own = replace(candidate("the probe is new"), new_project="Eelgrass")
 
     class Gate(TrustGate):
-        def look(self, candidate: Candidate) -> Filed:
+        def look(self, candidate: Candidate) -> Candidate:
             source = "" if candidate.text == own.text else "Mateo"
-            return Filed(replace(candidate, trust=Trust.EXTERNAL if source else Trust.SELF, source=source))
+            return replace(candidate, trust=Trust.EXTERNAL if source else Trust.SELF, source=source)
 
     def places(*candidates: Candidate) -> list[str]:
         gate = Gate((), NO_SEALS, "self", frozenset())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pipelines.extract.rules.label_reader import read_labels
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.review import ReviewContext, review
-from pipelines.review.rulings import Filed
 from pipelines.store.item import Item, Trust
 
 if TYPE_CHECKING:
@@ -33,20 +32,20 @@ def context(
     return ReviewContext(
         KnownItems(held),
         lambda one: one.text in buried,
-        lambda one: Filed(one, home=home),
+        lambda one: replace(one, home=home),
         lambda *_: word,
     )
 
 
 def rulings(
-    found: Sequence[Candidate | Filed],
+    found: Sequence[Candidate],
     by: ReviewContext,
     said: Sequence[Operation] = (),
     lines: Sequence[Entry] = (),
 ) -> list[Ruling]:
     """Return what the review rules; candidates get their temporary ids (`n1` is the first)."""
-    filed = [one if isinstance(one, Filed) else by.file(one) for one in found]
-    numbered = [replace(one, candidate=replace(one.candidate, id=f"n{at}")) for at, one in enumerate(filed, 1)]
+    filed = [one if one.home else by.file(one) for one in found]
+    numbered = [replace(one, id=f"n{at}") for at, one in enumerate(filed, 1)]
     return review(numbered, said, read_labels(lines).forms, by)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.review.rulings import Filed
 from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust
 from pipelines.store.wording import folded
 from tests.making import candidate
@@ -28,7 +27,7 @@ def held(
 
 
 def ruled(text: str, by: Sequence[Held], document: str = "", home: str = GENERAL) -> tuple[str, tuple[str, ...]]:
-    [one] = told(rulings([Filed(candidate(text), document, home)], context(by)))
+    [one] = told(rulings([replace(candidate(text), page=document, home=home)], context(by)))
     return one
 
 
@@ -92,8 +91,8 @@ def test_what_a_person_took_out_is_not_proposed_again() -> None:
 
 def test_what_an_agent_repeats_of_the_memory_confirms_nothing() -> None:
     known = context([held(GENERAL)])
-    assert told(rulings([Filed(candidate("use uv"), home=GENERAL, recited=True)], known)) == [("ignore", ())]
-    assert told(rulings([Filed(candidate("use pip"), home=GENERAL, echo=True)], known)) == [("ignore", ())]
+    assert told(rulings([replace(candidate("use uv"), home=GENERAL, recited=True)], known)) == [("ignore", ())]
+    assert told(rulings([replace(candidate("use pip"), home=GENERAL, echo=True)], known)) == [("ignore", ())]
 
 
 # ---------------------------------------------------------------- how much may end
