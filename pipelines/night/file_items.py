@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.carry_out import carry_out
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import history_of, leaving, with_link, with_successor
 from pipelines.review.outcomes import replaced
 from pipelines.review.questions import Question
+from pipelines.review.rulings import carry_out
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, document_at, edited, with_marks
 from pipelines.store.item import CLOSED, Item, Status

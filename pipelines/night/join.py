@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, GitFault, check_format
 from pipelines.night.caps import prune
-from pipelines.night.disputes import with_questions
 from pipelines.night.reconcile import marked_again, reconcile
+from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by

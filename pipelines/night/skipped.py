@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.carry_out import evidence_of
+from pipelines.review.rulings import evidence_of
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
 from pipelines.store.provenance import is_told

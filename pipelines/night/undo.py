@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotUndoable
-from pipelines.night.disputes import with_questions
 from pipelines.night.manual import HeldMemory, ManualChange, direct_change
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.run_history import note_undone
 from pipelines.night.undo_items import RunSides, undo
+from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, item_places, items_by_id
 from pipelines.store.git import Git
 from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, undone_by

@@ -14,10 +14,11 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import clipped, fold, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pipelines.store.document import Document
     from pipelines.store.item import Evidence, Item
+    from pipelines.store.merge_pages import Disputed
 
 
 TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
@@ -36,6 +37,9 @@ KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "drop: it is dropped, and never proposed again",
 )
 _TITLE, _QUOTE = 60, 300
+DONE: Final = "done: it is as it should be; edit it before, if it is not"
+_MOST_QUOTED = 20
+"""Longer versions of what is disputed are in git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,37 @@ def asked(
         against = with_extra(one.item, AGAINST, rival.id if rival else "")
         documents = with_entry(documents, kind, today, title, why, choices, [against])
     return documents
+
+
+def with_questions(
+    documents: Mapping[str, Document],
+    disputed: Sequence[Disputed],
+    why: str,
+    commits: Sequence[str],
+    today: str,
+) -> dict[str, Document]:
+    """Return the documents with a question about each file that a merge could not decide: it shows both versions.
+
+    Args:
+        documents: every document by path.
+        disputed: what is disputed.
+        why: how it came to that, as the predicate of a sentence about the file.
+        commits: the commits that have the versions.
+        today: the memory's day.
+    """
+    after = dict(documents)
+    for path in sorted({one.path for one in disputed}):
+        rows: list[str] = []
+        for one in disputed:
+            if one.path == path:
+                rows += [one.what, ""]
+                for version in one.versions:
+                    quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
+                    rows += [*quoted, *["> …"] * (len(version) > _MOST_QUOTED), *["> (deleted)"] * (not version), ""]
+        shows = " and ".join(f"`git show {commit}:./{path}`" for commit in commits)
+        body = "\n".join([*rows, f"Git has it: {shows}."])
+        after = with_entry(after, "merge", today, f"{path} {why}", body, [DONE])
+    return after
 
 
 def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.carry_out import carry_out
 from pipelines.review.existing_items import Belief, KnownItems, alike
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.review.questions import TOO_MANY
-from pipelines.review.rulings import ASKED, REMOVING, Ruling
+from pipelines.review.rulings import ASKED, REMOVING, Ruling, carry_out
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.wording import folded
@@ -240,7 +239,7 @@ def rulings_of_operation(
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(one.source if one else "", targets)
+    asks = guarded(kind, targets, trust, day, context.known, one.source if one else "")
     if kind is OperationKind.SUPERSEDE and one:
         is_sure = one.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
@@ -326,17 +325,17 @@ def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -
     return max([*words, *([one.trust] if one else [])], key=ranks.index, default=Trust.SELF)
 
 
-def said_otherwise(source: str, targets: Sequence[Belief]) -> str:
-    """Return why a person must decide whether what somebody told the agent ends items; empty if all are their word."""
+def guarded(
+    kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems, source: str = ""
+) -> str:
+    """Return why a person must decide whether items end, or an empty string.
+
+    What somebody told the agent (`source`) ends by itself what the same person said, and answers questions.
+    """
+    if kind in REMOVING:
+        if not all(trust.reaches(belief.item.trust) for belief in targets):
+            return "the item is trusted more than this line"
+        if kind is not OperationKind.UPDATE and not all(known.may_take_out(belief, day) for belief in targets):
+            return TOO_MANY
     others = [belief for belief in targets if belief.item.source != source and belief.item.page_section != ASKED]
     return f"{source} says otherwise" if source and others else ""
-
-
-def guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems) -> str:
-    """Return why a person must decide whether items end, or an empty string."""
-    if kind not in REMOVING:
-        return ""
-    if not all(trust.reaches(belief.item.trust) for belief in targets):
-        return "the item is trusted more than this line"
-    is_bound = kind is not OperationKind.UPDATE
-    return TOO_MANY if is_bound and not all(known.may_take_out(belief, day) for belief in targets) else ""

@@ -1,12 +1,42 @@
-"""What a night's review decides."""
+"""Rulings: what a night decides, and how it is carried out. Items are added, confirmed, replaced and closed.
+
+The review carries them out one after the other, so that later rulings see the effect of earlier ones; and once more,
+from the memory as it was, whoever files what a second reader left of them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, Operation, OperationKind
-from pipelines.store.item import Trust
+from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place, shown_text
+from pipelines.review.existing_items import Belief, KnownItems, home_of_successor
+from pipelines.review.item_links import with_confirmation, with_link, with_successor
+from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
+from pipelines.store.item import (
+    OUTCOMES,
+    Evidence,
+    Item,
+    Status,
+    Trust,
+    new_id,
+    quote_digest,
+)
+from pipelines.store.layout import document_id
+from pipelines.store.review_queue import waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_MOST_SAID = 160
+MAKING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE})
+REMOVING: Final = frozenset({
+    OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
+})  # fmt: skip
+"""Operations that end an active item."""
+ASKED: Final = "questions"
+"""The section of open questions. A question contradicts and repeats nothing but another question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +79,108 @@ class Ruling:
         return self.candidate is not None and self.kind in MAKING
 
 
-MAKING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE})
-REMOVING: Final = frozenset({
-    OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
-})  # fmt: skip
-"""Operations that end an active item."""
-ASKED: Final = "questions"
-"""The section of open questions. A question contradicts and repeats nothing but another question."""
+def carry_out(ruling: Ruling, known: KnownItems) -> None:
+    """Apply a ruling to the items; what a person must decide becomes a question or a claim, and changes none."""
+    candidate, kind = ruling.candidate, ruling.kind
+    targets = [belief for ident in ruling.operation.ids if (belief := known.get(ident))]
+    if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and not targets)):
+        _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
+    else:
+        for belief in targets:
+            _change(ruling, belief, known)
+
+
+def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:
+    """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
+    path = home_of_successor(old[0].document, ruling.document) if old and not ruling.asks else ruling.document
+    item = _item_of(candidate)
+    item = replace(item, id=new_id(item, document_id(path), known))
+    mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
+    known.add(mine)
+    if ruling.asks:
+        known.questions.append((mine, ruling.asks, old[0] if old else None))
+        return
+    known.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
+    told = ruling.told if ruling.kind is OperationKind.SUPERSEDE else ""
+    for one in old:
+        mine.item = with_link(mine.item, "supersedes", one.item.id)
+        known.take_out(one, with_successor(one.item, mine.item, candidate.day), told, mine)
+
+
+def _item_of(candidate: Candidate) -> Item:
+    return Item(
+        type=candidate.type,
+        text=candidate.text,
+        status=candidate.status,
+        since=candidate.day,
+        until=candidate.entry.day if candidate.closed else "",
+        trust=candidate.trust,
+        confidence=candidate.confidence,
+        evidence=joined_evidence(candidate.places),
+        by=candidate.by,
+        page_section=candidate.page_section,
+        due=candidate.due,
+        reason="" if candidate.by.startswith("rules@") else candidate.reason,
+        source=candidate.source,
+        person=candidate.name,
+        on=candidate.on,
+    )
+
+
+def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
+    """Apply a ruling to an existing item."""
+    kind, item, how = ruling.kind, belief.item, Status.NEVER_HELD
+    if kind in {OperationKind.CLOSE, OperationKind.CONFIRM}:
+        how = ruling.operation.how or OUTCOMES[item.type][0]
+    if ruling.asks or kind is OperationKind.QUESTION:
+        ended = with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1]))
+        claimed = how.value if kind is OperationKind.CLOSE else DOUBT
+        known.claims.append(DoubtfulClaim(ended, claimed, ruling.asks or "nothing says what is true instead"))
+    if ruling.asks:
+        return
+    if kind is OperationKind.CONFIRM and ruling.operation.how:
+        said = shown_text(" ".join(ruling.operation.places[-1].lines), _MOST_SAID)
+        belief.item = replace(item, perhaps=f"{how} {ruling.day}: {said}")
+    elif kind is OperationKind.CONFIRM:
+        _confirm(ruling, belief, known)
+    elif kind is OperationKind.QUESTION:
+        belief.item = replace(item, doubted=ruling.day)
+    elif kind in {OperationKind.CLOSE, OperationKind.RETRACT}:
+        ended = with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1]))
+        known.take_out(belief, ended, ruling.told)
+        known.closed[item.id] = None
+
+
+def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
+    item, candidate = belief.item, ruling.candidate
+    if candidate:
+        known.name(candidate.id, belief)
+    after = replace(item, perhaps="")
+    for place in map(evidence_of, ruling.operation.places):
+        after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
+    if candidate and candidate.trust is Trust.OWNER:
+        after = replace(after, trust=Trust.OWNER, source="")
+    if after != item:
+        belief.item = after
+        if candidate and belief.is_archived:
+            known.bring_back(belief, ruling.document)
+            known.titles.setdefault(ruling.document, candidate.entry.project or candidate.new_project)
+        known.confirmed |= {item.id: None} if belief.was else {}
+
+
+def evidence_of(place: Place) -> Evidence:
+    """Return a place in a log as an item's evidence."""
+    return Evidence(place.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
+
+
+def joined_evidence(places: Sequence[Place]) -> tuple[Evidence, ...]:
+    """Return places as evidence; places of a log that follow each other line by line are one."""
+    found: list[tuple[str, int, int, list[str]]] = []
+    for place in places:
+        path, first, last, lines = place.path, place.start_line, place.end_line, place.lines
+        if found and (found[-1][0], found[-1][2] + 1) == (path, first):
+            _, first, _, before = found.pop()
+            lines = [*before, *lines]
+        found.append((path, first, last, lines))
+    quoted = (Evidence(path, first, last, quote_digest("\n".join(lines))) for path, first, last, lines in found)
+    return tuple(dict.fromkeys(quoted))

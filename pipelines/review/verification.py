@@ -18,7 +18,7 @@ from pipelines.extract.extraction import Candidate, Operation, OperationKind, is
 from pipelines.review.existing_items import alike, shared
 from pipelines.review.item_links import with_successor
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
-from pipelines.review.review import guarded, said_otherwise
+from pipelines.review.review import guarded
 from pipelines.review.rulings import ASKED, REMOVING
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Trust
 from pipelines.store.spoken_lines import parse_spoken
@@ -317,8 +317,7 @@ def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
     belief, one = known.get(ident), ruling.candidate
     if belief is None or one is None or not belief.item.active:
         return None
-    asks = said_otherwise(one.source, [belief])
-    asks = asks or guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, known)
+    asks = guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, known, one.source)
     if not asks and (mine := known.get(one.id)):  # it counts for the bound on how much a day may end
         known.take_out(belief, with_successor(belief.item, mine.item, one.day), one.entry.day, mine)
     return asks
@@ -329,9 +328,7 @@ def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItem
     if candidate.closed not in OUTCOMES[belief.item.type]:
         return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
     closing, day = _on(ruling, OperationKind.CLOSE, [belief], candidate), candidate.entry.day
-    asks = guarded(OperationKind.CLOSE, [belief], candidate.trust, day, known) or said_otherwise(
-        candidate.source, [belief]
-    )
+    asks = guarded(OperationKind.CLOSE, [belief], candidate.trust, day, known, candidate.source)
     return replace(closing, operation=replace(closing.operation, how=candidate.closed), candidate=None, asks=asks)
 
 
