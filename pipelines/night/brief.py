@@ -7,7 +7,6 @@ number. A second reader decides whether they say it. What fails is left out; eac
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nlargest
 from operator import itemgetter
@@ -44,7 +43,7 @@ from pipelines.text import content_words
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pipelines.extract.extraction import Told
     from pipelines.extract.llm.model_briefer import ModelBriefer, ReplyNow, Row
@@ -120,7 +119,7 @@ class Brief:
         asked: the headings that were asked about, as path and title: what is not proposed again leaves them.
         purposes: path → one line on what a page is for.
         before: the sentences of MEMORY.md's first part that the model was shown.
-        counts: how many sentences the model wrote (`sentences`).
+        sentences: how many the model wrote.
         tally: the cost of the call.
         failure: why nothing was written, or empty.
     """
@@ -129,7 +128,7 @@ class Brief:
     asked: frozenset[tuple[str, str]] = frozenset()
     purposes: Mapping[str, str] = field(default_factory=dict)
     before: frozenset[str] = frozenset()
-    counts: Counter[str] = field(default_factory=Counter)
+    sentences: int = 0
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
 
@@ -138,12 +137,14 @@ class Brief:
 class _Shown:
     """What a request shows, by the names that a reply uses for it."""
 
+    documents: Mapping[str, Document]
     pages: Mapping[str, str]
     items: Mapping[str, Item]
     homes: Mapping[str, Document]
     episodes: Mapping[str, _Episode]
     numbers: Shown
     today: str
+    vetoed: frozenset[str]
 
 
 def write_brief(
@@ -185,27 +186,29 @@ def write_brief(
         reply = writer.write(data, tally)
     except ModelFailed as fault:
         return Brief(tally=tally, failure=fault.sentence)
-    small = {str(row["id"]) for path, row in pages.items() if not has_state(documents[path])}
-    states = {ident: sentences for ident, sentences in reply.states.items() if ident not in small}
     shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
     places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
     known = _Shown(
+        documents,
         {str(row["id"]): path for path, row in pages.items()},
         {item.id: item for item, _ in places if is_citable(item)},
         {item.id: one for item, one in places},
         episodes,
         Shown.of(words_in(data)),
         today,
+        vetoed,
     )
-    found = [one for one in _proposals(reply.now, states, known, documents, vetoed) if one]
+    said = [(BRIEFING, NOW_TITLE, one) for one in reply.now]
+    for ident, path in known.pages.items():
+        said += [(path, STATE_TITLE, one) for one in reply.states.get(ident, ()) if has_state(documents[path])]
+    found = [proposal for path, title, one in said if (proposal := _sound(one, path, title, known))]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
     purposes = {
         known.pages[ident]: purpose
         for ident, purpose in ((ident, made_inert(told)) for ident, told in reply.purposes.items())
         if ident in known.pages and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]
     }
-    counts = Counter(sentences=len(reply.now) + sum(map(len, states.values())))
-    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), counts, tally)
+    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), len(said), tally)
 
 
 def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[str, Document], int]:
@@ -232,7 +235,7 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[
     for path, purpose in written.purposes.items():
         if path in after and after[path].front.lines:
             after[path] = with_front_matter(after[path], {"purpose": purpose})
-    return after, written.counts["sentences"] - sum(map(len, kept.values()))
+    return after, written.sentences - sum(map(len, kept.values()))
 
 
 def with_true_now(
@@ -386,41 +389,20 @@ def _quoted(episode: _Episode, text: str) -> tuple[list[str], list[str]]:
 # ---------------------------------------- what came back
 
 
-def _proposals(
-    now: Sequence[ReplyNow],
-    states: Mapping[str, Sequence[ReplyNow]],
-    known: _Shown,
-    documents: Mapping[str, Document],
-    vetoed: frozenset[str],
-) -> Iterable[Proposal | None]:
-    for one in now:
-        yield _sound(one, BRIEFING, NOW_TITLE, known, documents, vetoed)
-    for ident, sentences in states.items():
-        if path := known.pages.get(ident):
-            for one in sentences:
-                found = _sound(one, path, STATE_TITLE, known, documents, vetoed)
-                yield found if found and all(known.homes[item.id].path == path for item in found.items) else None
-
-
-def _sound(
-    one: ReplyNow,
-    path: str,
-    title: str,
-    known: _Shown,
-    documents: Mapping[str, Document],
-    vetoed: frozenset[str],
-) -> Proposal | None:
+def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | None:
     """Return a sentence with what it rests on, or None if code finds something wrong with it."""
     # What was not shown supports nothing; whether the rest supports the sentence, the second reader says.
     days = tuple(dict.fromkeys(day for day in one.days if day in known.episodes and title == NOW_TITLE))
     items, text = tuple(known.items[i] for i in dict.fromkeys(one.ids) if i in known.items), made_inert(one.text)
     if not (items or days) or len(text) > _LONGEST or not can_stand(text) or holds_secret(text):
         return None
-    if is_vetoed(title, text, items, vetoed) or known.numbers.numbers_missing(text)[0]:
+    if title == STATE_TITLE and any(known.homes[item.id].path != path for item in items):
+        return None
+    if is_vetoed(title, text, items, known.vetoed) or known.numbers.numbers_missing(text)[0]:
         return None
     names = known.numbers.names_missing(text)
     more = (f"not shown: {', '.join(names)}",) if names else ()
-    stood = sentences_under(documents[path], title) if path in documents else []
+    stood = sentences_under(known.documents[path], title) if path in known.documents else []
     mine = (folded(text), digest(items, with_status=True))
     # What a sentence rested on when it was supported need not be shown again: episodes are, for some days alone.
     before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)

@@ -337,7 +337,7 @@ def _tell(run: Run) -> None:
     }
     documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
     documents, dropped = with_brief(documents, run.briefed)
-    run.report.brief = {**run.briefed.counts, **({"dropped": dropped} if run.briefed.asked else {})}
+    run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped} if run.briefed.asked else {}
     run.documents = with_true_now(documents, run.today, run.vetoed)
 
 

@@ -72,16 +72,13 @@ def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = froz
 
 @lru_cache(maxsize=256)
 def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
-    """Return the document with its State. Cached: one run asks several times, and most pages have not changed."""
-    if has_state(document):
-        return with_sentences(document, {STATE_TITLE: state_of(document, vetoed)}, ORDER)
-    if document.told and document.kind in _KINDS:
-        return with_sentences(document, {STATE_TITLE: []}, ORDER)
-    return document
+    """Return the document with its State: the model's sentences that still hold, and code's own for what is missing.
 
-
-def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
-    """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
+    Cached: one run asks several times, and most pages have not changed.
+    """
+    if not has_state(document):
+        is_told = document.told and document.kind in _KINDS
+        return with_sentences(document, {STATE_TITLE: []}, ORDER) if is_told else document
     items = {one.id: one for one in citable_items(document)}
     kept = [
         one
@@ -96,7 +93,8 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
         missing = [part for part in parts if part.items[0].id not in cited]
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
             break
-    return [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
+    told = [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
+    return with_sentences(document, {STATE_TITLE: told}, ORDER)
 
 
 _GOAL = "Goal"

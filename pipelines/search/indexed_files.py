@@ -147,17 +147,12 @@ def scan(root: Path) -> Scan:
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
         if path not in _NEVER and form_of(path) is FileForm.TEXT:
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
-    return dict(sorted((found | _claiming(root)).items())), tuple(sorted(set(skipped)))
-
-
-def _claiming(root: Path) -> dict[str, FileStamp]:
-    found = dict[str, FileStamp]()
     for path in CLAIMING:
         with contextlib.suppress(OSError):
             status = (root / path).lstat()
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return found
+    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
 
 
 def _ignored(root: Path, paths: Iterable[str]) -> set[str]:
