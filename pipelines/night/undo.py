@@ -14,7 +14,7 @@ from pipelines.night.reconcile import understand_edits
 from pipelines.night.run_history import note_undone
 from pipelines.night.undo_items import RunSides, undo
 from pipelines.review.questions import with_questions
-from pipelines.store.change_set import Change, item_places, items_by_id
+from pipelines.store.change_set import Change, item_places, items_by_id, with_recorded_edits
 from pipelines.store.git import Git
 from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, undone_by
 from pipelines.store.layout import REVIEW, TOMBSTONES
@@ -133,7 +133,8 @@ def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> f
 
 def _sides(git: Git, run: RunCommit) -> RunSides:
     before, after = changed_documents(git, run)
-    return RunSides(before, after, whole=True) if run.by_hand or run.undoes else RunSides.of(before, after)
+    is_whole = run.by_hand or bool(run.undoes)
+    return RunSides(before if is_whole else with_recorded_edits(before, after), after, is_whole)
 
 
 def carry_out_undo(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.store.change_set import ItemChange, item_changes, item_places, with_recorded_edits
+from pipelines.store.change_set import ItemChange, item_changes, item_places
 from pipelines.store.item import STRUCK, Status, Trust
 from pipelines.store.layout import REVIEW
 from pipelines.store.merge_pages import Disputed, merge_pages
@@ -36,11 +36,6 @@ class RunSides:
     before: Mapping[str, Document]
     after: Mapping[str, Document]
     whole: bool = False
-
-    @classmethod
-    def of(cls, before: Mapping[str, Document], after: Mapping[str, Document]) -> RunSides:
-        """Return the sides of a run, made comparable."""
-        return cls(with_recorded_edits(before, after), after)
 
     def changes(self) -> list[ItemChange]:
         """Return what the run itself did to items.
