@@ -203,12 +203,18 @@ def write_brief(
         said += [(path, STATE_TITLE, one) for one in reply.states.get(ident, ()) if has_state(documents[path])]
     found = [proposal for path, title, one in said if (proposal := _sound(one, path, title, known))]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
-    purposes = {
-        known.pages[ident]: purpose
-        for ident, purpose in ((ident, made_inert(told)) for ident, told in reply.purposes.items())
-        if ident in known.pages and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]
+    purposes, stood = _purposes(reply.purposes, known), frozenset(one["text"] for one in now["before"])
+    return Brief(tuple(found), asked, purposes, stood, len(said), tally)
+
+
+def _purposes(told: Mapping[str, str], known: _Shown) -> dict[str, str]:
+    """Return path → what a page is for, where a line of front matter can hold that."""
+    return {
+        path: purpose
+        for ident, path in known.pages.items()
+        if ident in told and can_stand(purpose := made_inert(told[ident]))
+        if len(purpose) <= _PURPOSE and ":" not in purpose[:2]
     }
-    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), len(said), tally)
 
 
 def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[str, Document], int]:
