@@ -122,23 +122,18 @@ def _write(night: Night, git: Git, ident: str, watch: Watch, earlier: Run | None
     if run.changes:
         with watch.stage("commit"):
             changes = (*run.changes, *shared_reports(night.root, report))
-            report.commit, changed = apply_changes(night.root, git, changes, *signed(night, report))
+            rows = sorted(report.items["by_document"].items())
+            message = render(
+                "commit.txt",
+                summary=report.summary(),
+                lines=[without_secrets(f"{path}: {count} added") for path, count in rows],
+                run_id=report.run,
+                added=report.added,
+                changed=report.changed,
+                extractor=report.extractor,
+            )
+            author = Author(*night.settings.author, night.now)
+            report.commit, changed = apply_changes(night.root, git, changes, message, author)
         why = "changed during the run; both changes were merged"
         report.warnings += [f"{path} {why}." for path in changed]
     return run
-
-
-def signed(night: Night, report: RunReport) -> tuple[str, Author]:
-    """Return a run's commit message (summary, items added by document, trailers) and its author."""
-    message = render(
-        "commit.txt",
-        summary=report.summary(),
-        lines=[
-            without_secrets(f"{path}: {count} added") for path, count in sorted(report.items["by_document"].items())
-        ],
-        run_id=report.run,
-        added=report.added,
-        changed=report.changed,
-        extractor=report.extractor,
-    )
-    return message, Author(*night.settings.author, night.now)

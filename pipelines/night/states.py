@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.days import day_before
-from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, Document, Placed, block_of, edited, kept_with_document
+from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, Document, block_of, edited, kept_with_document
 from pipelines.store.generated import (
     Sentence,
     is_citable,
@@ -182,17 +182,9 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
     after = dict(documents)
     before = day_before(newest, HISTORY_DAYS) if newest else ""
     for path, document in documents.items():
-        if old := [one for one in _over(document) if "" < (one.item.until or one.item.since) <= before]:
+        over = (one for one in (document.items if document.kind in _KINDS else ()) if one.item.status in _OVER)
+        ended = (one for one in over if one.item.id and one.section != HISTORY)
+        if old := [one for one in ended if "" < (one.item.until or one.item.since) <= before]:
             blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
             after[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
     return after
-
-
-@kept_with_document
-def _over(document: Document) -> list[Placed]:
-    """Return the items of a page that are over and not in its History yet."""
-    return [
-        placed
-        for placed in (document.items if document.kind in _KINDS else ())
-        if placed.item.id and placed.item.status in _OVER and placed.section != HISTORY
-    ]

@@ -234,17 +234,13 @@ def _asked(embedder: Embedder, texts: Mapping[int, str]) -> Iterator[tuple[list[
         yield keys, vectors
 
 
-def key(text: str) -> int:
-    """Return the number that identifies the vector of an embedded text; never 0."""
-    return int.from_bytes(hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest(), signed=True) or 1
-
-
 def key_of_unit(unit: Unit) -> int:
     """Return the key of a unit's embedded text, or 0 if it is not embedded: it is too short, or never found."""
     count = len(_WORD.findall(unit.text)) + len(unspaced_pairs(unit.text))
     if unit.hidden >= NEVER or (count < FEWEST_WORDS and not unit.status):
         return 0
-    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
+    text = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status).encode(errors="replace")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True) or 1
 
 
 def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:
