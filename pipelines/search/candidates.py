@@ -12,12 +12,14 @@ from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
     from pipelines.search.rank import Ranking
     from pipelines.search.vectors import StoredVectors
+    from pipelines.store.document import Document
 
 
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
@@ -288,16 +290,23 @@ _LIKENESS = f"""
 """  # noqa: S608  names of folders
 
 
-def repeated_in_copies(connection: sqlite3.Connection, units: Iterable[int]) -> set[int]:
+def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterable[int]) -> set[int]:
     """Return those units that a copy of a file repeats: an item, or what was said on a day, in a second file.
 
-    The file with the shortest name stays.
+    The documents say in which of them an item stands; of other files, the one with the shortest name stays.
     """
     places: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for unit, path, item, text, date in connection.execute(_LIKENESS, (json.dumps(list(units)),)):
         places.setdefault((item,) if item else (text, date), {}).setdefault(path, []).append(unit)
+    twice = {key: found for key, found in places.items() if len(found) > 1}
+    documents: Mapping[str, Document] = {}
+    if any(len(key) == 1 for key in twice):
+        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  few indexes have copies
+
+        documents = read_documents(root)
     repeated = set[int]()
-    for found in places.values():
-        kept = min(found, key=lambda path: (len(path), path))
+    for key, found in twice.items():
+        stands = [path for path in found if path in documents and key[0] in documents[path].held]
+        kept = min(stands or found, key=lambda path: (len(path), path))
         repeated |= {unit for path, group in found.items() if path != kept for unit in group}
     return repeated

@@ -138,7 +138,7 @@ def answer(
     places, words, meaning = candidates(connection, question, count)
     ids = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     named = fitting_units(connection, ids, question) if ids else {}
-    twice = repeated_in_logs(connection, places, question) | repeated_in_copies(connection, places | named)
+    twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places | named)
     # How well it answers.
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     held = held_words(connection, terms, words)
