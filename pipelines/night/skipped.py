@@ -54,11 +54,7 @@ def skipped_lines(
     ruled = {
         place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
     }
-    lost = [
-        one
-        for one in extracted.forms
-        if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)
-    ]
+    lost = [one for one in extracted.forms if one.how and one.place not in ruled and not _is_over(one, context)]
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
     heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced} | extracted.used
     found = [

@@ -97,7 +97,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         trust=context.word_of(form.place.entry, "\n".join(form.place.lines)),
     )  # fmt: skip
     one = context.file(one)
-    if form.kind != "correct":
+    if form.how:
         if (ident := target_of(form, held, one.place)) is None:
             return []
         operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)

@@ -85,36 +85,36 @@ TEXTS = {one.id: one.text for _, one in KNOWN}
 )
 def test_what_is_done_closes_its_todo_and_is_no_item(line: str) -> None:
     (form,) = forms(line + "\n")
-    assert (form.kind, form.how, form.target.rstrip(".")) == ("close", "done", "call Anders")
+    assert (form.how, form.target.rstrip(".")) == ("done", "call Anders")
     assert target_of(form, KNOWN, GENERAL) == "k3f2a2bbbbb"
     assert items(line + "\n") == []
     assert form.place.quote in "\n".join(form.place.lines)
 
 
 @pytest.mark.parametrize(
-    ("line", "kind", "how", "target"),
+    ("line", "how", "target"),
     [
-        ("Done: k3f2a1", "close", "done", "k3f2a1bbbbb"),
-        ("Done: `k3f2a1` at last", "close", "done", "k3f2a1bbbbb"),
-        ("Done: called Anders about the DPA", "close", "done", "k0000000001"),
-        ("Done: called Anders about the signed DPA, he agreed", "close", "done", "k0000000001"),
-        ("Done: sent the invoice to Acme on 3 March 2026", "close", "done", "k0000000002"),
-        ("Done: the Harborlight invoice to Acme", "close", "done", "k0000000002"),
-        ("Done: the quarterly report", "close", "done", "k0000000006"),
-        ("Done: pay invoice 41", "close", "done", "k0000000007"),
-        ("Resolved: disk of the staging server fills up", "close", "resolved", "k0000000003"),
-        ("Risk resolved: the disk of the staging server fills up", "close", "resolved", "k0000000003"),
-        ("Occurred: the disk of the staging server fills up", "close", "occurred", "k0000000003"),
-        ("Dropped: the disk of the staging server fills up", "close", "dropped", "k0000000003"),
-        ("Dropped: write the quarterly report", "close", "dropped", "k0000000006"),
-        ("No longer: the office is in Bern", "end", "ended", "k0000000004"),
-        ("No longer: nginx as the reverse proxy", "end", "ended", "k000000000b"),
-        ("Answered: who signs the contract?", "close", "answered", "k000000000c"),
+        ("Done: k3f2a1", "done", "k3f2a1bbbbb"),
+        ("Done: `k3f2a1` at last", "done", "k3f2a1bbbbb"),
+        ("Done: called Anders about the DPA", "done", "k0000000001"),
+        ("Done: called Anders about the signed DPA, he agreed", "done", "k0000000001"),
+        ("Done: sent the invoice to Acme on 3 March 2026", "done", "k0000000002"),
+        ("Done: the Harborlight invoice to Acme", "done", "k0000000002"),
+        ("Done: the quarterly report", "done", "k0000000006"),
+        ("Done: pay invoice 41", "done", "k0000000007"),
+        ("Resolved: disk of the staging server fills up", "resolved", "k0000000003"),
+        ("Risk resolved: the disk of the staging server fills up", "resolved", "k0000000003"),
+        ("Occurred: the disk of the staging server fills up", "occurred", "k0000000003"),
+        ("Dropped: the disk of the staging server fills up", "dropped", "k0000000003"),
+        ("Dropped: write the quarterly report", "dropped", "k0000000006"),
+        ("No longer: the office is in Bern", "ended", "k0000000004"),
+        ("No longer: nginx as the reverse proxy", "ended", "k000000000b"),
+        ("Answered: who signs the contract?", "answered", "k000000000c"),
     ],
 )
-def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str | None) -> None:
+def test_a_form_means_its_one_item(line: str, how: str, target: str | None) -> None:
     (form,) = forms(f"- {line}\n")
-    assert (form.kind, form.how) == (kind, how)
+    assert form.how == how
     assert target_of(form, KNOWN, GENERAL) == target
     assert items(f"- {line}\n") == []
 
@@ -138,7 +138,7 @@ def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str |
 )
 def test_a_correction_replaces_the_one_item_that_it_speaks_of(line: str, target: str | None) -> None:
     (form,) = forms(f"- Correction: {line}\n")
-    assert (form.kind, form.target) == ("correct", line)
+    assert (form.how, form.target) == ("", line)
     assert corrected_by(form, KNOWN) == target
     assert items(f"- Correction: {line}\n") == []
 
@@ -197,7 +197,7 @@ WORDS = sorted(
 def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form: str, words: list[str]) -> None:
     line = f"- {form}: {' '.join(words)}\n"
     for one in forms(line):
-        found = corrected_by(one, KNOWN) if one.kind == "correct" else target_of(one, KNOWN, GENERAL)
+        found = target_of(one, KNOWN, GENERAL) if one.how else corrected_by(one, KNOWN)
         meant = [item for _, item in KNOWN if item.id == found]
         assert all(item.status in ACTIVE and item.since <= DAY for item in meant)
     assert items(line) == []

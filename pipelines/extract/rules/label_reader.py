@@ -57,7 +57,7 @@ _DAY_FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
 _MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼🔽⏬]\ufe0f?(?=[ ]|$)|(?<=[ ])\^[\w-]+$)")
 _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
-_OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
+_OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), "dropped")
 _OWN_WORDS = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
 _AFTER_LEAD = re.compile(r"[:,]\s+(?=\S)")
 _FAR = 2  # lines between a label on its own line and its text: at most one blank line
@@ -146,9 +146,9 @@ class LabelReader:
         label = read_label(spoken)
         for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is also a form
             if form := read_form(replace(spoken, said=spoken.said[begin:])):
-                kind, how, at, marks = form
+                how, at, marks = form
                 end = end_of(lines, index)
-                self._close(index, end, kind, how, self._text(index, end, begin + at, marks))
+                self._close(index, end, how, self._text(index, end, begin + at, marks))
                 return end
         if label is None:
             if not spoken.box:
@@ -175,15 +175,15 @@ class LabelReader:
         end = end_of(self._lines, index)
         text = without_done(self._text(index, end))
         if text:
-            self._close(index, end, "close", "done", text)
+            self._close(index, end, "done", text)
         return end if text else None
 
-    def _close(self, index: int, end: int, kind: str, how: str, target: str) -> None:
+    def _close(self, index: int, end: int, how: str, target: str) -> None:
         self._take(index, end)
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
-        target = due_of(target, self._entry.day)[0] if kind == "close" else target
-        self.forms.append(ClosingForm(kind, how, target, self._place(index, end)))
+        target = target if how in {"", "ended"} else due_of(target, self._entry.day)[0]
+        self.forms.append(ClosingForm(how, target, self._place(index, end)))
 
     def _read_list(self, index: int, label: Label) -> int:
         """Apply a label on its own line to the lines below it: list items, or else the rest of the paragraph."""
@@ -242,13 +242,13 @@ class LabelReader:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
         if text.endswith(":") or is_void(kind, text, section) or (not label.sure and is_hedged(text)):
             return
-        how = _OVER.get(kind, ("end", "ended")) if label.dropped else ()
+        how = _OVER.get(kind, "ended") if label.dropped else ""
         if not how and kind is ItemType.TODO and (label.closed or done or without_done(text)):
-            how, text = ("close", "done"), without_done(text) or text
+            how, text = "done", without_done(text) or text
         if not how and section == "questions" and (label.closed or done):
-            how = ("close", "answered")
+            how = "answered"
         if how:
-            self._close(index, end, *how, text)
+            self._close(index, end, how, text)
             return
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
         place, name = self._place(index, end), person_of(text) if section == "contacts" else ""

@@ -358,13 +358,11 @@ class ClosingForm:
     """One form.
 
     Args:
-        kind: close, end or correct.
         how: done, dropped, resolved, occurred or answered; ended; empty for a correction.
         target: the words after it, or an item's id or the start of one.
         place: its place in the log.
     """
 
-    kind: str
     how: str
     target: str
     place: Place
@@ -377,23 +375,22 @@ _FORM = re.compile(
     re.IGNORECASE,
 )
 _DONE_AT_END = re.compile(r"(?:\s[-–—]{1,2}\s*[*_]{0,3}done[*_]{0,3}|\s\(done\))[.!]?$", re.IGNORECASE)
-_KINDS = {"no longer": ("end", "ended"), "correction": ("correct", "")}
+_OUTCOMES = {"no longer": "ended", "correction": ""}
 
 
-def read_form(spoken: Spoken) -> tuple[str, str, int, str] | None:
+def read_form(spoken: Spoken) -> tuple[str, int, str] | None:
     """Return the form at the start of a line, or None.
 
     Chat lines are never forms. RESOLVED in capitals is the label of a resolution.
 
     Returns:
-        Its kind, its outcome, the position of its text, and the emphasis still open there.
+        Its outcome, the position of its text, and the emphasis still open there.
     """
     found = _FORM.match(spoken.said)
     if found is None or is_chat(spoken) or (found["word"].lower() == "resolved" and found["word"].isupper()):
         return None
     word = found["word"].lower()
-    kind, how = _KINDS.get(word, ("close", word))
-    return kind, how, found.end(), "" if found["close"] or found["late"] else found["open"]
+    return _OUTCOMES.get(word, word), found.end(), "" if found["close"] or found["late"] else found["open"]
 
 
 def is_chat(spoken: Spoken) -> bool:
