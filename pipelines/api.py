@@ -107,7 +107,7 @@ class Memory:
         """Return what best answers a question; the index is brought up to date first.
 
         Args:
-            query: plain words, a name, an id, `#tag`, `project:NAME`, `type:TYPE` or `KEY=VALUE`.
+            query: plain words, a name, an id or `KEY=VALUE`.
             limit: how many hits at most, up to 1000.
             types: only items of these types, as `Decision`.
             project: only what belongs to the project of this title.
