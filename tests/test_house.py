@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 85_180, "night": 53_540, "search": 34_130, "extract": 32_600, "cli": 27_980, "queries": 22_330,
-    "agents": 24_200, "view": 21_990, "review": 16_990, "loose": 12_460,
+    "store": 85_100, "night": 52_430, "search": 34_190, "extract": 32_480, "cli": 27_980, "queries": 22_340,
+    "agents": 24_210, "view": 22_030, "review": 16_810, "loose": 12_460,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 331_560
+WHOLE = 330_000
 
 
 def test_no_room_outgrows_its_budget() -> None:

@@ -166,7 +166,7 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
     return marked
 
 
-_MARKED = re.compile(f"{OPEN}[^{CLOSE}]*{CLOSE}")
+_MARKED = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*+{CLOSE}")
 
 
 def _cut(text: str) -> str:

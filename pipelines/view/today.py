@@ -269,7 +269,7 @@ def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
         return "removed", "removed"
     now = after.item
     if before is None:
-        return ("asked", "waits") if now.status is Status.WAITING else ("changed", "replaced") if old else ("added", "")
+        return _new(now, old)
     was = before.item
     if was.status is not now.status:
         return ("changed", "open again") if now.active else ("closed", now.status)
@@ -278,6 +278,14 @@ def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
     if was.evidence != now.evidence:
         return "", "said again"
     return "", "moved" if before.path != after.path else "went quiet" if now.quiet and not was.quiet else ""
+
+
+def _new(item: Item, old: Item | None) -> tuple[str, str]:
+    if item.status is Status.WAITING:
+        return "asked", "waits"
+    if old:
+        return "changed", "replaced"
+    return ("added", "") if item.active else ("closed", item.status)
 
 
 def _old(change: ItemChange, replaced: Item | None) -> str:

@@ -51,15 +51,16 @@ def section(page: str, name: str) -> str:
 def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     told.write(
         "Logs/2026-03-18.md",
-        "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n- Done: Oil the hinge\n- Hm.\n",
+        "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n- Done: Oil the hinge\n- Hm.\n"
+        "- [ ] Todo: Sweep\n- Done: Sweep\n",
     )
     told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()
     page = browser.get("/")
     night = section(page, "Last night")
     assert "Wednesday, 18 March 2026" in page
-    assert "The logs brought 3 new lines. 1 became an item, 1 was closed, 1 was not understood." in words(page)
-    assert "Last night changed 2 things" in night
+    assert "The logs brought 5 new lines. 1 became an item, 2 were closed, 1 was not understood." in words(page)
+    assert "Last night changed 3 things" in night
     assert re.search(r"~ The gate weighs 40 45 kg\. Fact · replaced · Kestrel .*, line 3.*Correction: ", night)
     assert re.search(r"✓ Oil the hinge Todo · done · Kestrel", night)
     assert re.search(r"<del>40</del> <ins>45</ins>", page)
