@@ -13,11 +13,12 @@ from zoneinfo import ZoneInfo
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.timers_cron import found_nights
 from pipelines.extract.extract_days import days_to_read
-from pipelines.night.fold_logs import with_partial_logs
+from pipelines.night.fold_logs import clean_logs, with_partial_logs
 from pipelines.night.run_history import PastRun, RunEnd, nights
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.store.journal import is_unfinished
 from pipelines.store.lock import is_held, scheduler_runs
+from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
@@ -154,7 +155,9 @@ def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
 
 def unread_bytes(snapshot: Snapshot, today: str) -> Counter[str]:
     """Return day → bytes of its entries that no run has read, oldest first; days without any are left out."""
-    logs, *_ = with_partial_logs(snapshot.logs, snapshot.partials, today)
+    redactor = load_redactor(snapshot.root)  # a run compares the lines without their secrets
+    cleaned, partials, *_ = clean_logs(snapshot.logs, snapshot.partials, snapshot.progress, redactor)
+    logs, *_ = with_partial_logs(cleaned, partials, today)
     sizes = Counter[str]()
     for log in days_to_read(logs, snapshot.progress, today, lambda *_: frozenset()):
         for entry in log.fresh:

@@ -266,13 +266,15 @@ def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) ->
 def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, int, int]]:
     """Return the values of `alone` with a new one of their kind: how sure the kind is, how far apart, and both places.
 
-    No old value is the unit of a number that the line does not name, or what stands where it stood in the item. No new
-    one stands where the item has another name, as in `Anna lives in Bern` and `Bruno lives in Bern`.
+    No old value is the unit of a number that the line does not name, or what stands where it stood in the item, as the
+    maker before a model that both name. No new one stands where the item has another name, as in `Anna lives in Bern`
+    and `Bruno lives in Bern`.
     """
     told, own = {one.key for one in said.tokens}, {one.key for one in held.tokens}
     kinds = {one.key: one.kind for one in (*said.tokens, *held.tokens) if one.kind in _VALUES}
     fixed = {key for key, beside in held.beside.items() if beside == said.beside.get(key)}
     fixed |= {after.key for one, after in held.rows.items() if one.kind == "number" and one.key not in told}
+    makers = {one.key for one, after in held.rows.items() if after.kind in _VALUES and after.key in told}
     other = {held.beside.get(one.key) for one in held.tokens if one.kind and one.key not in told}
     return [
         (_VALUES.index(kind), abs(at - to), at, to)
@@ -280,7 +282,7 @@ def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, in
         if old.key in alone - fixed and (kind := kinds.get(old.key))
         for to, new in enumerate(said.tokens)
         if new.key not in own and new.says and new.kind.replace("first", "name") == kind
-        if said.beside[new.key] not in other
+        if said.beside[new.key] not in other and not (old.key in makers and said.rows.get(old) is new)
     ]
 
 

@@ -98,14 +98,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
     )  # fmt: skip
     one = context.file(one)
     if form.how:
-        if (ident := target_of(form, held, one.place)) is None:
-            return []
-        operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
-        closed = rulings_of_operation(operation, None, context, fresh)
-        page, item = next(pair for pair in held if pair[1].id == ident)
-        text = answer_in(form, page, item) if one.trust.reaches(Trust.SELF) else ""
-        told = replace(one, text=text, page=page)
-        return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
+        return _by_closing_form(form, one, context)
     found = (context.known.same(kind, form.target, one.page) for kind in ItemType)
     if any(same.current for same in found if same) or _is_vetoed(one, context):
         return []  # the extractor found it, too, or a person removed it
@@ -122,6 +115,21 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
     old = near[0].item
     like = replace(one, type=old.type, page_section=old.page_section, due=old.due)
     return [_ruling(like, OperationKind.SUPERSEDE, near[0], asks=asks)]
+
+
+def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) -> list[Ruling]:
+    """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
+    places, held = (form.place,), context.known.held()
+    if (ident := target_of(form, held, one.place)) is None:
+        return []
+    page, item = next(pair for pair in held if pair[1].id == ident)
+    if any(said.path == form.place.path and said.start_line > form.place.start_line for said in item.evidence):
+        return []  # further down the log says it again
+    operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
+    closed = rulings_of_operation(operation, None, context, one.id)
+    text = answer_in(form, page, item) if one.trust.reaches(Trust.SELF) else ""
+    told = replace(one, text=text, page=page)
+    return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
 
 
 def _review_day(filed: Sequence[Candidate], context: ReviewContext) -> list[Ruling]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pipelines.store.markdown import conflicts, fence_ends, fenced, is_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ _SAYING = re.compile(
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _QUERY = "#+BEGIN_QUERY"
+_PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|collapsed|id)::(?:\s.*)?")
 # OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
@@ -109,6 +110,16 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
         index = marked[index] + 1 if index in marked else reader.step(index)
     reader.close()
     return tuple(reader.entries)
+
+
+def drawn(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the indexes of the lines of a log that hold a query of Logseq's, with the block's own properties above."""
+    until = -1
+    for index, line in enumerate(lines):
+        if _QUERY in line:
+            until = next((at for at in range(index, len(lines)) if "#+END_QUERY" in lines[at]), index)
+        if index <= until or is_drawn(line) or _PROPERTY.fullmatch(line):
+            yield index
 
 
 def with_newlines(text: str) -> str:
@@ -171,7 +182,7 @@ class _Reader:
                 self.headings[-1] = (*self.headings[-1][:2], name)
             else:
                 self.project = name
-        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or is_drawn(line):
+        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or is_drawn(line) or self._is_property(line):
             self.close()
         else:
             self._text(line, index, index)
@@ -203,6 +214,10 @@ class _Reader:
         if end == len(self.lines):
             return index
         return end if not self.lines[end].rpartition(mark)[2].strip() else None
+
+    def _is_property(self, line: str) -> bool:
+        """Whether a line is a property of a block without words."""
+        return (self.start < 0 or not line[:1].isspace()) and _PROPERTY.fullmatch(line) is not None
 
     def _fence(self, line: str, index: int, end: int) -> None:
         if is_drawn(line):

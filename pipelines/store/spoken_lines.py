@@ -67,7 +67,7 @@ _MARK = re.compile(
   | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
   | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t\xa0]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))?)
   | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))
-  | (?P<task>(?:NOW|LATER|DOING|WAITING|DONE|CANCELL?ED)[ ]{{1,4}}(?=[\w\[#"])
+  | (?P<task>(?:NOW|LATER|DOING|WAITING|DONE|CANCELL?ED)[ ]{{1,4}}(?:\[\#[A-C]\][ ]{{1,4}})?(?=[\w\[#"])
       | [✅✔☑]\ufe0f?[ ]{{0,4}}(?=\w)(?![\w -]{{1,40}}:))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
@@ -120,7 +120,11 @@ def parse_spoken(line: str) -> Spoken:
         if kind not in {"named", "plain"}:
             mark_at = at
         if kind in {"bullet", "tick", "task"}:
-            seen["bullet"] = found["box"] or found["late"] or _BOX_OF.get((found["task"] or "").strip(" \ufe0f"), "")
+            seen["bullet"] = (
+                found["box"]
+                or found["late"]
+                or _BOX_OF.get((found["task"] or "").partition(" ")[0].strip("\ufe0f"), "")
+            )
         else:
             seen[kind] = kind
     speaker, dots = seen.get("speaker", ""), "dots" in seen
@@ -179,8 +183,9 @@ _CODE_INDENT = 4
 
 
 _UNDER = "    "
-_OF_BLOCK = re.compile(r"\s*+(?:[a-z][\w-]{0,40}::(?:[ \t].*)?|:[A-Z]{1,20}:|CLOCK: \[.*)?")
+_OF_BLOCK = re.compile(r"\s*+(?:[a-z][\w-]{0,40}::(?:[ \t].*)?|:[A-Z]{1,20}:|CLOCK: \[.*|SCHEDULED: <.*)?")
 """A line without words, or with what a program notes of a block: Logseq's properties and logbook."""
+_DEADLINE = re.compile(r"\A\s*DEADLINE: <(\d{4}-\d\d-\d\d)[^<>\n]*>\s*\Z")
 
 
 def read_lines(entry: Entry) -> list[Line]:
@@ -199,7 +204,8 @@ def read_lines(entry: Entry) -> list[Line]:
     return [
         Line(entry.start_line + index, raw[index], None if hidden else _spoken(said, turn=turn is not None))
         for index, text in enumerate(seen)
-        for said in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
+        for words in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
+        for said in (_DEADLINE.sub(r"(due \1)", words) if "DEADLINE" in words else words,)
         for hidden in (indented or index in code or _OF_BLOCK.fullmatch(said) is not None,)
     ]
 

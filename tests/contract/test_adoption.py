@@ -148,10 +148,11 @@ def test_daily_notes_are_days_wherever_they_are(in_place: Callable[..., Memory],
 GRAPH = {
     "logseq/config.edn": '{:meta/version 1\n ;; :journal/file-name-format "dd"\n}',
     "logseq/bak/journals/2026_03_09/a.md": "- TODO be an old copy\n",
-    "journals/2026_03_10.md": "- TODO call Eve\n  id:: 65f0\n- LATER order bricks\n- LATER read 10 pages\n"
-    "- NOW write to the council\n",
+    "journals/2026_03_10.md": "- TODO call Eve\n  id:: 65f0\n- LATER order bricks\n- LATER [#A] read 10 pages\n"
+    "  DEADLINE: <2026-03-28 Sat>\n- NOW write to the council\n- TODO sweep\n",
     "journals/2026_03_11.md": "- DONE call Eve\n- CANCELED write to the council\n- ✔️ read 10 pages\n"
-    "- {{query (todo LATER)}}\n- #+BEGIN_QUERY\n  {:query (task NOW)}\n\n  #+END_QUERY\n",
+    "- {{query (todo LATER)}}\n- query-table:: false\n  #+BEGIN_QUERY\n  {:query (task NOW)}\n\n  #+END_QUERY\n"
+    "- DONE sweep\n- NOW sweep\n",
     "pages/Kiln.md": "- It burns gas.\n",
 }
 
@@ -163,10 +164,18 @@ def test_a_graph_of_logseq_is_taken_in(way: str, request: pytest.FixtureRequest)
     states = {text: (one["type"], one["status"]) for text, one in items(graph).items()}
     assert states == {
         "call Eve": ("Todo", "done"), "order bricks": ("Todo", "open"), "write to the council": ("Todo", "dropped"),
-        "read 10 pages": ("Todo", "done"),
+        "read 10 pages": ("Todo", "done"), "sweep": ("Todo", "open"),
     }  # fmt: skip
+    assert items(graph)["read 10 pages"]["due"] == "2026-03-28"
     assert found(graph, "burns gas")
+    assert "quer" not in start(graph, "2026-03-12T08:00")
     assert not any("quer" in one["text"].casefold() for one in found(graph, "query of a task"))
+
+
+def test_a_secret_of_a_note_is_named_and_its_day_is_read(in_place: Callable[..., Memory]) -> None:
+    vault = in_place({".obsidian/app.json": "{}", "2026-03-10.md": "- Use brass.\n- password: hunter2Xy9!kk\n"})
+    assert json.loads(vault.curate("status", "--json", "--now", "2026-03-13T08:00"))["days_waiting"] == []
+    assert "../2026-03-10.md:2: password" in vault.curate("check", "--secrets", exits=1)
 
 
 def test_a_second_adoption_and_a_second_init_change_nothing(in_place: Callable[..., Memory]) -> None:

@@ -56,3 +56,11 @@ def test_on_a_yes_the_nearest_is_replaced(asked: Memory, answer: Callable[[Memor
     assert old["superseded_by"] == new["id"]
     assert told(asked, "review") == []
     assert "nothing is broken" in asked.curate("check")
+
+
+def test_what_a_correction_does_not_name_stays(memory: Memory) -> None:
+    memory.write("Logs/2026-03-11.md", "- Fact: The camera is a FLIR A50 and has to be back on 20 November.\n")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.write("Logs/2026-03-12.md", "- Correction: The camera is a FLIR A70, not A50.\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert status(memory)["The camera is a FLIR A70 and has to be back on 20 November."] == "live"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.store.item import Trust
-from pipelines.store.log import parse_entries, with_newlines
+from pipelines.store.log import drawn, parse_entries, with_newlines
 from pipelines.store.provenance import Provenance, source_in
 from pipelines.store.session_state import load_seals
 
@@ -27,6 +27,8 @@ def own_log(path: str, day: str, text: str) -> str:
         for at, is_outside in enumerate(outside, entry.start_line - 1):
             if is_outside or outside[0]:
                 lines[at] = ""
+    for at in drawn(lines):
+        lines[at] = ""
     inside = {at for entry in entries for at in range(entry.start_line - 1, entry.end_line)}
     goes_on = False  # from above, where a line of structure (`project: NAME`) stands below what is from outside
     for at, line in enumerate(with_newlines(text).split("\n")):

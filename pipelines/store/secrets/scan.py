@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
-from pipelines.store.files import open_regular
+from pipelines.store.files import list_notes, open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS, Kind
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,8 +29,13 @@ _BATCH = 8 << 20
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
-    """Yield the secrets in the memory's current files and its kept transcripts; links are not followed."""
-    for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
+    """Yield the secrets in the memory's current files, its kept transcripts and the notes that it reads in place.
+
+    Links are not followed.
+    """
+    layout = layout_of(root)
+    notes = list_notes(root, (*layout.logs, *layout.notes), ".md")
+    for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)), *notes)):
         yield from secrets_in(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
