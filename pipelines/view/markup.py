@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
-_ALIKE = 0.5
+_ALIKE, _PLACES = 0.5, 2
+"""How alike two sentences are, and in how few places they differ, whose words are shown as one."""
 UNCHANGED: Final = dict.fromkeys(("did", "sign", "what", "was", "day", "quote", "found"), "")
 """What a night did to an item that it left alone."""
 
@@ -82,9 +83,10 @@ def changed(old: str, new: str) -> Markup:
     """Return what makes one sentence of another: what stays, what goes (`del`) and what comes (`ins`), in order."""
     one, other = old.split(), new.split()
     found = SequenceMatcher(None, one, other, autojunk=False)
-    codes = found.get_opcodes() if found.ratio() > _ALIKE else [("", 0, len(one), 0, len(other))]
+    codes = found.get_opcodes()
+    is_alike = found.ratio() > _ALIKE and sum(kind != "equal" for kind, *_ in codes) <= _PLACES
     shown = []
-    for kind, a, b, c, d in codes:
+    for kind, a, b, c, d in codes if is_alike else (("", 0, len(one), 0, len(other)),):
         sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
         shown += [f"<{tag}>{sentence(' '.join(words))}</{tag}>" for tag, words in sides.items() if words]
     return Markup(" ".join(shown))  # noqa: S704  of sentences
