@@ -113,7 +113,7 @@ const end = () => {
 
 const listen = () => {
   source?.close();
-  if (!document.hidden) {
+  if (!document.hidden && !sent) {
     source = new EventSource("/events");
     source.onerror = end;
     source.onmessage = ({ data }) => one("#main").dataset.state !== data && show(location.href);
