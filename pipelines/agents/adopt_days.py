@@ -105,7 +105,8 @@ def _periodic(root: Path) -> dict[str, Any] | None:
 
 def is_graph(root: Path) -> bool:
     """Whether a folder is a graph of Logseq."""
-    return (root / LOGSEQ / "config.edn").is_file()
+    settings = root / LOGSEQ / "config.edn"
+    return settings.is_file() and not settings.is_symlink()
 
 
 def _of_logseq(root: Path) -> dict[str, Any] | None:
