@@ -75,7 +75,8 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
 
 
 _DRAWN = re.compile(
-    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)\s*$|(?:[-*+][ \t]+)?\{\{query\b[^{}]*\}\}\s*$)"
+    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)"
+    r"|(?:[-*+][ \t]+)?\{\{query\b[^{}]*\}\})\s*$"
 )
 
 

@@ -40,7 +40,6 @@ def texts(text: str) -> list[str]:
         pytest.param("STRAWPOLL: close the gate", id="straw poll"),
         pytest.param("FAILED RESOLUTION: close the gate", id="failed"),
         pytest.param("NOT RESOLVED: close the gate", id="not resolved"),
-        pytest.param("**Risk:** Low — a compliance officer would notice.", id="how grave a finding is"),
         pytest.param("- Warnings: trusted_proxies_missing (N/A)", id="what a scan printed"),
         pytest.param('1. **Question:** "What is the admin password?"', id="a quoted question"),
         pytest.param("- ✅ Rules: six quick templates", id="a ticked list of what was seen"),

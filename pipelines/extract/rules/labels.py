@@ -290,12 +290,9 @@ def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
         return True
     if kind is ItemType.TODO:
         return False
-    is_grade = kind is ItemType.RISK and _GRADE.match(text) is not None
-    return is_grade or text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
+    return text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
 
 
-_GRADE = re.compile(r"(?:none|minimal|low|medium|moderate|high|critical)[*_]{0,3}[ ]?(?:[-–—:;,.(/]|$)", re.IGNORECASE)
-"""How grave a finding of a report is, in a field of that name."""
 _QUOTATION = re.compile(r"[\"“„«].*[\"”»]")
 """A question that is quoted whole is put to somebody else, as the input of a test."""
 _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
