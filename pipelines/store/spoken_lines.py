@@ -67,8 +67,7 @@ _MARK = re.compile(
   | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
   | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t\xa0]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))?)
   | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))
-  | (?P<task>(?:NOW|LATER|DOING|WAITING|DONE|CANCELL?ED)[ ]{{1,4}}(?:\[\#[A-C]\][ ]{{1,4}})?(?=[\w\[#"])
-      | [✅✔☑]\ufe0f?[ ]{{0,4}}(?=\w)(?![\w -]{{1,40}}:))
+  | (?P<task>(?:NOW|LATER|DOING|WAITING|DONE|CANCELL?ED)[ ]{{1,4}}(?:\[\#[A-C]\][ ]{{1,4}})?(?=[\w\[#"]))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
   | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{CLOCK}(?:[ ]?[-–][ ]?{CLOCK})?[*_`):]{{0,4}}
@@ -83,10 +82,10 @@ _MARK = re.compile(
 )
 _BOX_OF = {
     **dict.fromkeys(("NOW", "LATER", "DOING", "WAITING"), " "),
-    **dict.fromkeys(("DONE", "✅", "✔", "☑"), "x"),
     **dict.fromkeys(("CANCELED", "CANCELLED"), "-"),
+    "DONE": "x",
 }
-"""The box that says the same as a keyword of Logseq and Org, or a mark, before a task."""
+"""The box that says the same as a keyword of Logseq and Org before a task."""
 _MOST_MARKS = 12
 
 # Words before a colon that are not names: labels, their near misses, and the chair's own commands.
@@ -120,11 +119,7 @@ def parse_spoken(line: str) -> Spoken:
         if kind not in {"named", "plain"}:
             mark_at = at
         if kind in {"bullet", "tick", "task"}:
-            seen["bullet"] = (
-                found["box"]
-                or found["late"]
-                or _BOX_OF.get((found["task"] or "").partition(" ")[0].strip("\ufe0f"), "")
-            )
+            seen["bullet"] = found["box"] or found["late"] or _BOX_OF.get((found["task"] or "").partition(" ")[0], "")
         else:
             seen[kind] = kind
     speaker, dots = seen.get("speaker", ""), "dots" in seen

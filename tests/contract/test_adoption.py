@@ -150,7 +150,7 @@ GRAPH = {
     "logseq/bak/journals/2026_03_09/a.md": "- TODO be an old copy\n",
     "journals/2026_03_10.md": "- TODO call Eve\n  id:: 65f0\n- LATER order bricks\n- LATER [#A] read 10 pages\n"
     "  DEADLINE: <2026-03-28 Sat>\n- NOW write to the council\n- TODO sweep\n",
-    "journals/2026_03_11.md": "- DONE call Eve\n- CANCELED write to the council\n- ✔️ read 10 pages\n"
+    "journals/2026_03_11.md": "- DONE call Eve\n- CANCELED write to the council\n- DONE read 10 pages\n"
     "- {{query (todo LATER)}}\n- query-table:: false\n  #+BEGIN_QUERY\n  {:query (task NOW)}\n\n  #+END_QUERY\n"
     "- DONE sweep\n- NOW sweep\n",
     "pages/Kiln.md": "- It burns gas.\n",

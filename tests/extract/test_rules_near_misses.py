@@ -105,3 +105,7 @@ def test_a_resolution_in_small_letters_is_none() -> None:
 
 def test_an_unclosed_fence_hides_no_later_decision() -> None:
     assert texts("```sh\nrm x\n\n- Decision: close the gate\n") == ["close the gate"]
+
+
+def test_a_decision_behind_a_check_mark_is_one() -> None:
+    assert texts("- ✅ We decided to use Postgres.") == ["✅ We decided to use Postgres."]
