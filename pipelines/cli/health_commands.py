@@ -32,8 +32,7 @@ from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.night import unattended
 from pipelines.night.report import read_reports
-from pipelines.night.run_history import RunEnd
-from pipelines.queries.health import Health, health_of, installed_nights, next_run, waiting_days
+from pipelines.queries.health import WRONG, Finding, health_of, installed_nights, next_run, waiting_days
 from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import skipped
 from pipelines.settings import Settings, load_settings
@@ -44,8 +43,6 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import push_state
-from pipelines.store.trees import read_version
 from pipelines.usage import spent
 
 if TYPE_CHECKING:
@@ -73,48 +70,51 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     The first sentence says how things are and what to do. The exit code is 1 when no run has ended well for a day and a
     half, or when the last run failed and has not been made up for, so a monitor can watch it.
     """
+    from pipelines.queries import doctor  # noqa: PLC0415  the verb's work, not its help
+
     root, settings, when = opened
     held, held_lines, notes = _held(root, settings, when)
     state = health_of(root, held["days_waiting"], when, settings)
-    nights, night_lines = _nights(root, state, when)
-    search, search_lines = _search(root)
-    sessions = swept_agents(root)
-    if as_json:
-        looked = [
-            {"agent": name, "swept": one.at or None, "says": says, "passed": one.passed}
-            for name, (one, says) in sessions.items()
-        ]
-        say_json(held | nights | search | {"sessions": looked})
-    else:
-        say(f"{_how_it_is(state, held, nights)}\n")
-        first = [("Memory", str(root)), ("Last run", _run(state.last) if state.last else "none yet")]
-        held_lines += [("Sessions", f"{name}: {says}") for name, (_, says) in sessions.items()]
-        say_fields([*first, *held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
-    if notify:
-        left = state.last is not None and state.last.ended is RunEnd.PENDING
-        text = unattended.notification_text(root, overdue=bool(state.overdue), left=left)
-        warn("Notified you on the desktop." if unattended.notify(text) else text)
-    return EXPECTED if state.is_bad else FINE
-
-
-def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]) -> str:
-    """Return one sentence on how things are, the most pressing first, and what to do."""
-    briefing, past = held["briefing"], sum(day < held["day"] for day in held["days_waiting"])
-    over, review = briefing["bytes"] - briefing["cap"], nights["review"]
-    sentences = {
-        "The last run failed. `curate doctor` shows what to do.": state.failed,
-        "The last runs left work undone. `curate doctor` shows what to do.": state.overdue and state.happens,
-        "No run has ended well for more than a day. Run `curate run`.": state.overdue,
-        "Nothing has been curated yet. Run `curate run`.": not state.last,
-        f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
-        "Your budget kept the last run from reading everything.": state.unread,
-        "The last push did not succeed. `curate doctor` shows what to do.": (nights["push"] or {}).get("reason"),
-        f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
-        "All is well. There is nothing to do.": nights["next_run"],
-        f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,
+    installed = installed_nights(root)
+    upcoming = next_run(root, installed, when)
+    findings = {
+        "nights": state.finding,
+        "briefing": doctor.briefing(*held["briefing"].values()),
+        "push": doctor.push(root),
+        "schedule": doctor.schedule(installed, upcoming),
+        "sessions": doctor.sessions(root),
     }
-    unscheduled = "All is well, but no run is scheduled: see `curate install --help`."
-    return next((sentence for sentence, holds in sentences.items() if holds), unscheduled)
+    first = doctor.next_thing(findings)
+    costs = _costs(root, when)
+    search, search_lines = _search(root)
+    if as_json:
+        nights = {
+            "last_run": state.last.to_json() | {"here": state.last.here} if state.last else None,
+            "last_well": state.last_well.isoformat() if state.last_well else None,
+            "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
+            "cost_30_days": costs,
+            "sessions": [
+                {"agent": name, "swept": one.at or None, "says": says, "passed": one.passed}
+                for name, (one, says) in swept_agents(root).items()
+            ],
+        }
+        say_json(held | nights | search | {"findings": _rows(findings)})
+    else:
+        waits = f"All is well, and {count(held['review'], 'entry waits', 'entries wait')} for you. Run `curate review`."
+        well = waits if held["review"] else "All is well. There is nothing to do."
+        say(f"{first[1]}\n" if first else f"{well}\n")
+        told = [(name.capitalize(), str(one)) for name, one in findings.items() if one.to_do or name != "nights"]
+        run = ("Last run", _run(state.last) if state.last else "none yet")
+        last = [("Cost", _cost(costs)), *search_lines, *notes, ("Version", f"memcurate {__version__}")]
+        say_fields([("Memory", str(root)), run, *held_lines, *told, *last])
+    if notify:
+        text = unattended.notification_text(root)
+        warn("Notified you on the desktop." if unattended.notify(text) else text)
+    return EXPECTED if state.finding.state is WRONG else FINE
+
+
+def _rows(findings: Mapping[str, Finding]) -> list[dict[str, str]]:
+    return [{"check": name, **asdict(one)} for name, one in findings.items()]
 
 
 def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], Fields, Fields]:
@@ -122,8 +122,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     today = day_of(when, settings)
     snapshot = read_snapshot(root)
     waiting = waiting_days(snapshot, today)
-    briefing, path, cap = snapshot.documents.get(BRIEFING), BRIEFING, settings.caps.briefing
-    size = briefing.size if briefing else 0
+    briefing = snapshot.documents.get(BRIEFING)
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
     left, gone = left_out(root), left_out(root, MISSING)
     warnings = [*settings.ignored_note, *map(str, without_secret_files(snapshot).warnings)]
@@ -131,23 +130,26 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     if told := len(left) - len(gone):
         warnings.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
     passed = [one._asdict() for one in skipped(root)]
+    entries = len(read_queue(snapshot.documents.get(REVIEW)))
     facts = {
         "memory": str(root),
         "version": __version__,
         "day": today,
         "days_waiting": waiting,
-        "briefing": {"path": path, "bytes": size, "cap": cap},
+        "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
         "items": items,
         "documents": documents,
+        "review": entries,
         "left_out": list(left),
         "warnings": warnings,
         "skipped": passed,
     }
+    waits = count(entries, "entry waits", "entries wait")
     days = f"{count(len(waiting), 'day')}, from {day_shown(waiting[0])}" if waiting else "nothing"
     lines = [
         ("Waiting", days),
-        ("Briefing", f"{path} has {size:,} of {cap:,} bytes"),
         ("Holds", f"{count(items, 'item')} in {count(documents, 'document')}"),
+        ("Review", f"{waits} in {REVIEW}; `curate review`" if entries else "nothing waits"),
     ]
     notes = [("Note", note) for note in warnings]
     notes += [("Note", line) for line in skipped_lines(passed)]
@@ -160,43 +162,10 @@ def _run(run: PastRun) -> str:
     return f"{when}{'' if run.here else ' on another machine'}, {run.outcome}"
 
 
-def _nights(root: Path, state: Health, when: datetime) -> Part:
-    """Return the state of the runs: whether they happen, when the next one is, what they cost."""
-    from pipelines.queries import doctor  # noqa: PLC0415  the verb's work, not its help
-
-    installed = installed_nights(root)
-    upcoming = next_run(root, installed, when)
+def _costs(root: Path, when: datetime) -> dict[str, object]:
     reports = read_reports(root).values()
     told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
-    costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
-    push = push_state(root)
-    try:
-        entries = len(read_queue(read_version(REVIEW, (root / REVIEW).read_bytes())))
-    except OSError:
-        entries = 0
-    facts: dict[str, object] = {
-        "last_run": state.last.to_json() | {"here": state.last.here} if state.last else None,
-        "overdue": state.overdue or None,
-        "failed": state.failed or None,
-        "unread": state.unread or None,
-        "last_well": state.last_well.isoformat() if state.last_well else None,
-        "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
-        "schedule": [asdict(one) for one in installed],
-        "review": entries,
-        "cost_30_days": costs,
-        "push": dict(push) if push else None,
-    }
-    waits = f"{count(entries, 'entry waits', 'entries wait')} in {REVIEW}; `curate review`"
-    lines = [
-        ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
-        ("Failed", state.failed),
-        ("Unread", state.unread),
-        ("Schedule", " ".join(doctor.schedule(root, when)[1:]).rstrip()),
-        ("Review", waits if entries else "nothing waits"),
-        ("Cost", _cost(costs)),
-        ("Push", " ".join(doctor.push(root)[1:]).rstrip()),
-    ]
-    return facts, [(label, text) for label, text in lines if text]
+    return spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
 
 
 def _cost(costs: Mapping[str, object]) -> str:
@@ -246,7 +215,7 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
     It changes nothing. Each check is ok, worth a look, or wrong; the exit code is 1 if one is wrong. The last line is
     the next thing to do.
     """
-    from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.doctor import examine, next_thing  # noqa: PLC0415  the verb's work, not its help
 
     try:
         when = moment(now, load_settings(root))
@@ -255,11 +224,13 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
     findings = examine(root, when, probing=probing)
     first = next_thing(findings)
     if as_json:
-        say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})
+        say_json({"findings": _rows(findings), "next": _rows(dict([first]))[0] if first else None})
     else:
-        say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
-        say(f"\nNext ({first.check}): {_line(first.to_do)}" if first else "\nThere is nothing to do.")
-    return EXPECTED if any(one.state is State.WRONG for one in findings) else FINE
+        say_table(
+            ("check", "state", "what was found"), [(n, one.state, _line(one.says)) for n, one in findings.items()]
+        )
+        say(f"\nNext ({first[0]}): {_line(first[1].to_do)}" if first else "\nThere is nothing to do.")
+    return EXPECTED if any(one.state is WRONG for one in findings.values()) else FINE
 
 
 def _line(text: str) -> str:

@@ -86,18 +86,10 @@ TITLE: Final = "memcurate"
 _DESKTOPS = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
 
 
-def notification_text(root: Path, *, overdue: bool, left: bool) -> str:
-    """Return the notification's text, whose reader only knows that something called for it.
-
-    Args:
-        root: the memory.
-        overdue: whether no run has ended well for a day and a half.
-        left: whether the last run did end, and left something pending.
-    """
-    what = "The last run left something pending" if left else "The last run failed"
-    what = "No run has succeeded for more than a day and a half" if overdue else what
+def notification_text(root: Path) -> str:
+    """Return the notification's text, whose reader only knows that something called for it."""
     memory = escape_terminal_line(str(root))
-    return f"{what} for the memory in {memory}. For details, see `curate status`; for a fix, `curate doctor`."
+    return f"The nights of the memory in {memory} need you: `curate status` says why, `curate doctor` what to do."
 
 
 def notify(text: str) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -30,32 +31,54 @@ if TYPE_CHECKING:
 
 
 _AHEAD = timedelta(hours=1)
+_MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
+_START = "Run `curate run`; `curate doctor` shows why none ran by itself."
+_LATE = timedelta(hours=OVERDUE_HOURS)
+
+
+class State(StrEnum):
+    """The result of a check: fine, worth a look, or so wrong that runs fail or do not happen."""
+
+    OK = "ok"
+    LOOK = "look"
+    WRONG = "wrong"
+
+
+OK, LOOK, WRONG = State.OK, State.LOOK, State.WRONG
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found.
+
+    Args:
+        state: the result.
+        says: what was found, in a sentence.
+        to_do: what to do about it, in a sentence; empty if there is nothing to do.
+    """
+
+    state: State
+    says: str
+    to_do: str = ""
+
+    def __str__(self) -> str:
+        """Return both sentences."""
+        return f"{self.says} {self.to_do}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a memory's nights; an empty sentence means that all is well.
+    """The state of a memory's nights.
 
     Args:
-        overdue: since when no run has ended well, if that is more than a day and a half, and what the last one left.
-        failed: how the last run failed, or that a run is unfinished.
-        unread: that the user's budget kept the last run from reading all, if days still wait for it.
+        finding: whether they happen and end well.
         last: the newest night, here or on another machine, or None.
         last_well: when the newest night ended well, here or on another machine, or None.
-        happens: whether the last run came in time, and is overdue only for what it left pending.
     """
 
-    overdue: str
-    failed: str
-    unread: str
+    finding: Finding
     last: PastRun | None
     last_well: datetime | None
-    happens: bool
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether somebody should look."""
-        return bool(self.overdue or self.failed)
 
 
 def health_of(root: Path, waiting: Sequence[str], now: datetime, settings: Settings) -> Health:
@@ -95,20 +118,21 @@ def health(
     if well_there := next((when for when, run in there if run.did_its_work), None):
         since = max(well_there, since or end or now)
         well = well_there
-    when, newest = past[0] if past else (None, None)
+    newest = past[0][1] if past else None
     overdue = _overdue(since or end, well, now)
-    in_time = when is not None and now - when <= timedelta(hours=OVERDUE_HOURS)
-    left = newest.why if newest and in_time and newest.ended is RunEnd.PENDING else ""
-    if overdue and left:
-        overdue = f"{overdue} The last run left something pending: {left.rstrip('.')}."
-    return Health(
-        overdue,
-        _failure(newest, waiting) or (_UNFINISHED if unfinished else ""),
-        str((waiting and newest and newest.did_its_work and newest.reported("model", "over_budget")) or ""),
-        newest,
-        well,
-        happens=bool(overdue and left),
-    )
+    failed = _failure(newest, waiting) or (_UNFINISHED if unfinished else "")
+    if overdue and not failed and newest and newest.ended is RunEnd.PENDING and now - past[0][0] <= _LATE:
+        failed = f"The last run left something pending: {newest.why.rstrip('.')}."
+    if failed or overdue:
+        finding = Finding(WRONG, f"{overdue} {failed}".strip(), _MEND if failed else _START)
+    elif waiting and newest and newest.did_its_work and (budget := newest.reported("model", "over_budget")):
+        more = "Raise that limit in your settings; the next run reads the oldest day first."
+        finding = Finding(LOOK, str(budget), more)
+    elif well:
+        finding = Finding(OK, f"The last one ended well at {minutes(well)}.")
+    else:
+        finding = Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
+    return Health(finding, newest, well)
 
 
 def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
@@ -120,7 +144,7 @@ def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> dat
 
 
 def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> str:
-    if since is None or now - since <= timedelta(hours=OVERDUE_HOURS):
+    if since is None or now - since <= _LATE:
         return ""
     if well:
         return f"No run has ended well since {minutes(well)}, {ago(well, now)}."

@@ -16,7 +16,7 @@ from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.manual import Saved, text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
-from pipelines.queries.health import health, installed_nights, next_run, waiting_days
+from pipelines.queries.health import OK, WRONG, health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Step
 from pipelines.queries.search_settings import searched
 from pipelines.queries.why import why
@@ -136,16 +136,17 @@ class MemoryReader:
             unfinished = is_unfinished(self.root) and not is_held(self.root)
             following = next_run(self.root, installed_nights(self.root), now)
             said = f"Last night {ended(dated[0])}, {dated[0].when}" if dated else "No night yet"
-            found = health(dated, unread, now, settings, unfinished=unfinished)
+            found = health(dated, unread, now, settings, unfinished=unfinished).finding
+            is_bad = found.state is WRONG
             self._frame = key, {
                 "owner": (git.identity() or ("",))[0],
                 "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", waiting, "gi"),
                          ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(dated), "gn")],
                 "groups": groups.items(), "nights": dated, "runs": runs, "running": self.running,
-                "how": "bad" if found.is_bad else "well" if dated else "",
-                "last": "Something is wrong with the nights" if found.is_bad else said,
+                "how": "bad" if is_bad else "well" if dated else "",
+                "last": "Something is wrong with the nights" if is_bad else said,
                 "next": f"Next: {following[0]:%Y-%m-%d, %H:%M}" if following else "No night is scheduled",
-                "faults": [one for one in (found.overdue, not found.happens and found.failed, found.unread) if one],
+                "faults": [] if found.state is OK else [found.says],
                 "today": day_of(now, settings),
             }  # fmt: skip
         return self._frame[1]

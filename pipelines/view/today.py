@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.answers import questions
 from pipelines.night.run_history import PastRun, RunEnd, find_run
-from pipelines.queries.doctor import State, providers
 from pipelines.queries.doctor import agents as agents_of
+from pipelines.queries.doctor import providers
+from pipelines.queries.health import OK
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
@@ -118,12 +119,11 @@ def long_day(day: str) -> str:
 
 def first_steps(reading: MemoryReader) -> list[tuple[bool, str, str, str]]:
     """Return the steps to a memory: of each, whether it is done, its name, how it is, and the command."""
-    connected, agents_are, _ = agents_of(reading.root)
-    chosen, who_reads, _ = providers()
+    connected, chosen = agents_of(reading.root), providers()
     lines = "Your agents' logs are read at night. This reads them now."
     return [
-        (connected is State.OK, "Connect an agent", agents_are, "curate install claude-code"),
-        (chosen is State.OK, "Choose who reads", who_reads, "curate models use claude-code"),
+        (connected.state is OK, "Connect an agent", connected.says, "curate install claude-code"),
+        (chosen.state is OK, "Choose who reads", chosen.says, "curate models use claude-code"),
         (False, "Let the first night run", lines, "curate run"),
     ]
 

@@ -131,7 +131,7 @@ def test_a_link_where_the_memory_had_nothing_leaves_nothing_undone(memory: Memor
     for night in ("2026-03-12", "2026-03-13", "2026-03-14"):
         said = memory.curate("run", "--now", f"{night}T02:00")
         assert said.count("Resources/notes is a symbolic link, which is never followed; it was left alone.") == 1
-    assert "Overdue" not in memory.curate("status", "--now", "2026-03-14T08:00")
+    assert "ended well since" not in memory.curate("status", "--now", "2026-03-14T08:00")
     assert "Everything is accounted for" in memory.curate("check")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.agents.install.outside import system
+from tests.night.test_health import nights
 from tests.view.browsing import Browser
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def rebased(memory: Memory) -> None:
 def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]) -> None:
     act(late)
     told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))
-    assert told["overdue"] == "No run has ended well since 2026-03-13 20:00+00:00, 5 days ago."
+    assert nights(told) == "No run has ended well since 2026-03-13 20:00+00:00, 5 days ago."
     assert told["last_well"] == "2026-03-13T20:00:00+00:00"
     assert told["last_run"]["here"] is True
     assert "All is well" not in late.curate("status", "--now", LATER, exits=1)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.agents.install.outside import system
+from tests.night.test_health import nights, status
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,11 +28,6 @@ def other(memory: Memory, tmp_path: Path) -> Memory:
     return one
 
 
-def status(memory: Memory, now: str, exits: int = 0) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(memory.curate("status", "--json", "--now", now, exits=exits))
-    return told
-
-
 def test_a_night_elsewhere_that_left_a_day_unread_did_not_end_well(memory: Memory, other: Memory) -> None:
     memory.write("Logs/2026-03-19.md", "- Decision: Use Redis.\n")
     page = (memory.root / "MEMORY.md").read_text("utf-8")
@@ -41,7 +36,7 @@ def test_a_night_elsewhere_that_left_a_day_unread_did_not_end_well(memory: Memor
     other.git("pull", "-q")
     told = status(other, "2026-03-20T12:00", exits=1)
     why = "exec could not start its program (FileNotFoundError)."
-    assert told["failed"] == f"The last run left days unread: {why}"
+    assert nights(told) == f"The last run left days unread: {why}"
     assert (told["last_run"]["here"], told["last_run"]["ended"]) == (False, "pending")
     assert told["last_well"] == "2026-03-19T02:00:00+00:00"
     memory.curate("run", "--now", "2026-03-20T14:00")

@@ -32,7 +32,7 @@ def test_the_desktop_is_told(late: Memory, system: System, monkeypatch: pytest.M
     system.program("notify-send", SAYS)
     assert "Notified you on the desktop." in late.curate("status", "--notify", *NOW, exits=1)
     told = "\n".join(system.commands())
-    assert f"No run has succeeded for more than a day and a half for the memory in {late.root}." in told
+    assert f"The nights of the memory in {late.root} need you" in told
     assert MARKER not in told
 
 
@@ -46,22 +46,12 @@ def test_where_no_desktop_answers_the_sentence_is_on_standard_error(
         system.program("notify-send", program)
     monkeypatch.setattr(nights, "_SECONDS", 0.3)
     said = late.curate("status", "--notify", *NOW, exits=1).splitlines()[-1]
-    assert f"No run has succeeded for more than a day and a half for the memory in {late.root}." in said
+    assert f"The nights of the memory in {late.root} need you" in said
     assert MARKER not in said
 
 
 def test_without_a_desktop_no_program_is_started(late: Memory, system: System) -> None:
     for name in ("notify-send", "mail", "sendmail", "osascript"):
         system.program(name, SAYS)
-    assert "No run has succeeded" in late.curate("status", "--notify", *NOW, exits=1)
+    assert "need you" in late.curate("status", "--notify", *NOW, exits=1)
     assert system.commands() == []
-
-
-def test_after_a_night_that_left_no_report_the_sentence_does_not_claim_more(
-    late: Memory, system: System, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DISPLAY", ":9")
-    system.program("notify-send", SAYS)
-    late.curate("run", *NOW)
-    late.curate("status", "--notify", *NOW)
-    assert any("The last run failed" in line for line in system.commands())

@@ -25,7 +25,7 @@ def test_a_clock_that_was_set_back_keeps_no_night_from_running(memory: Memory) -
     memory.curate("status", "--now", "2026-03-21T13:00", exits=1)
     memory.curate("run", "--now", "2026-03-21T14:00")
     assert len(json.loads(memory.curate("items", "--json"))) == 2
-    assert "Overdue" not in memory.curate("status", "--now", "2026-03-21T15:00")
+    assert "ended well since" not in memory.curate("status", "--now", "2026-03-21T15:00")
 
 
 def test_a_zone_that_does_not_exist_is_named_by_whatever_is_asked(memory: Memory) -> None:
