@@ -29,12 +29,10 @@ from pipelines.queries.startup.read import (
     Snippet,
     document_entries,
     fitting,
-    log_entries,
     redacted,
     redacted_log,
     said_first,
     tokens,
-    without_lines,
 )
 from pipelines.store.days import day_before, read_days
 from pipelines.store.document import Document, document_at
@@ -356,10 +354,10 @@ def logs_of(root: Path, day: str) -> list[str]:
 
 def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[tuple[int, int]]) -> list[Snippet]:
     """Return the entries of a log, or of its end, that are the owner's or the agent's own word."""
-    from pipelines.queries.startup.own_log import own_log
+    from pipelines.queries.startup.own_log import own_entries
 
     text = redacted_log((read_bytes(root, path) or b"").decode(errors="replace"))
-    return log_entries(without_lines(own_log(path, day, _end_of(text, most)), covered))
+    return own_entries(path, day, _end_of(text, most), covered)
 
 
 def _end_of(log: str, most: int) -> str:

@@ -1,50 +1,68 @@
-"""Which lines of a log are from outside: quoted, copied from a mail, a page or a tool, or an agent's echo of such."""
+"""What of a log a session is shown: the owner's and the agent's own words.
+
+Left out is what is from outside: quoted, copied from a mail, a page or a tool, or an agent's echo of such.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pipelines.queries.startup.read import Snippet
 from pipelines.store.item import Trust
-from pipelines.store.log import drawn, parse_entries, with_newlines
+from pipelines.store.log import drawn, parse_entries
+from pipelines.store.markdown import without_spans
 from pipelines.store.provenance import Provenance, source_in
 from pipelines.store.session_state import load_seals
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.store.log import Entry
+
 _FENCES = ("```", "~~~")
+_RULED = ("-|", "- |", ":|", ": |")
+"""How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
 
 
-def own_log(path: str, day: str, text: str) -> str:
-    """Return a log's text with every line blank that is not the owner's or the agent's own word.
+def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int]]) -> list[Snippet]:
+    """Return the entries of a log that are the owner's or the agent's own word, in order, below their headings.
 
     Args:
         path: the log's canonical path, which the seals of its lines name.
         day: its day.
         text: the log, or a part of it that begins with a line.
+        covered: the first and last of lines that are told elsewhere.
     """
-    lines = without_quotations(with_newlines(text).split("\n"))
     entries = parse_entries(path, day, text)
     provenance = Provenance({path: entries}, load_seals())
+    told = {number for first, last in covered for number in range(first, last + 1)}
+    found, above = list[Snippet](), list[str]()
     for entry in entries:
-        said = entry.text.split("\n")
-        outside = [provenance.word(entry, at, line)[0] is Trust.EXTERNAL for at, line in enumerate(said)]
-        for at, is_outside in enumerate(outside, entry.start_line - 1):
-            if is_outside or outside[0]:
-                lines[at] = ""
-    for at in drawn(lines):
-        lines[at] = ""
-    inside = {at for entry in entries for at in range(entry.start_line - 1, entry.end_line)}
-    goes_on = False  # from above, where a line of structure (`project: NAME`) stands below what is from outside
-    for at, line in enumerate(with_newlines(text).split("\n")):
-        is_heading = line.startswith("#")
-        if source_in(f"{line.rstrip(':')}:") if is_heading else goes_on and at not in inside:
-            lines[at] = ""
-        goes_on = not lines[at] if line.strip() else goes_on
-    return "\n".join(lines)
+        shown = _own_lines(entry, provenance, told)
+        own = [one for one in entry.headings if one and day not in one and not source_in(f"{one.rstrip(':')}:")]
+        if shown and not shown.endswith(_RULED):
+            if new := [one for at, one in enumerate(own) if one not in above[at : at + 1]]:
+                found.append(Snippet(f"## {': '.join(new)}", heading=2))
+            above = own
+            found.append(Snippet(shown))
+    return found
 
 
-def without_quotations(lines: list[str]) -> list[str]:
-    """Return lines with quotations and code blank: what stands in them was copied in."""
-    found, fence = [], ""
-    for line in lines:
+def _own_lines(entry: Entry, provenance: Provenance, told: set[int]) -> str:
+    """Return an entry without comments and lines from outside: nothing, if its first line is not shown."""
+    lines = entry.text.split("\n")
+    hidden = {number - entry.start_line for number in told} | {*_copied(lines), *drawn(lines)}
+    hidden |= {at for at, line in enumerate(lines) if provenance.word(entry, at, line)[0] is Trust.EXTERNAL}
+    shown = "\n".join(line.rstrip() for at, line in enumerate(lines) if {0, at}.isdisjoint(hidden) and line.strip())
+    return without_spans(shown, "<!--", "-->").rstrip() if "<!--" in shown else shown
+
+
+def _copied(lines: list[str]) -> list[int]:
+    """Return the indexes of quotations and code: what stands in them was copied in."""
+    found, fence = list[int](), ""
+    for at, line in enumerate(lines):
         bare = line.lstrip(" \t-*+•0123456789:.)")
         mark = bare[:3] if bare.startswith(_FENCES) else ""
-        found.append("" if fence or mark or bare.startswith(">") else line)
+        found += [at] if fence or mark or bare.startswith(">") else []
         fence = ("" if mark == fence else fence) if fence else mark
     return found

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.queries.startup.suspicion import suspicious
-from pipelines.store.document import HISTORY, Document, document_at
+from pipelines.store.document import HISTORY, Document
 from pipelines.store.generated import read_sentence
 from pipelines.store.item import without_mark
 from pipelines.store.item_line import ROWS
@@ -30,8 +30,6 @@ _CLOSED = HISTORY.casefold()
 _REWRITTEN = frozenset(title.casefold() for title in ROWS) - {"people", "where the rest is"}
 """Sections of the briefing whose rows other parts of the context tell better."""
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
-_RULED = ("-|", "- |", ":|", ": |")
-"""How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -124,15 +122,6 @@ def document_entries(
     return _without_empty_headings([one for one in _entries(bare) if not _is_blank_form(one.text)])
 
 
-def log_entries(text: str) -> list[Snippet]:
-    """Return the entries of a log, in order, and the headings that stand above one."""
-    lines = (one for one in _lines(document_at("", text)) if one.is_code or not one.text.startswith("project:"))
-    entries = _entries(one._replace(text=_without_comments(one.text)) for one in lines)
-    # What goes on below a line that is not shown tells nothing without it.
-    whole = [one for one in entries if not one.text.startswith((" ", "\t")) or one.text.lstrip().startswith(_BULLETS)]
-    return _without_empty_headings([one for one in whole if not one.text.endswith(_RULED)])
-
-
 def _lines(document: Document) -> list[ShownLine]:
     """Return the lines of a document, without front matter and comment blocks."""
     levels, start = {one.line: one.level for one in document.headings}, document.front.lines
@@ -169,15 +158,6 @@ def _is_blank_form(entry: str) -> bool:
 
 def _without_comments(line: str) -> str:
     return without_spans(line, "<!--", "-->").rstrip() if "<!--" in line else line
-
-
-def without_lines(text: str, places: Iterable[tuple[int, int]]) -> str:
-    """Return a text with some lines of it blank, from the first to the last of each place."""
-    lines = text.split("\n")
-    for first, last in places:
-        for number in range(max(1, first), min(last, len(lines)) + 1):
-            lines[number - 1] = ""
-    return "\n".join(lines)
 
 
 def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:
