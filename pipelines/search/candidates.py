@@ -36,19 +36,12 @@ _PASSAGES = (
     "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
     " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 )
-# Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
-FITTING = (
-    "SELECT units.id, units.key FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
-)
-"""To be followed by a condition over `units` and `files`: selects the units that match it, with the keys of vectors."""
-_LISTED = FITTING.replace("units.key", "1.0")
-_KEYS = (
-    "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE id IN (SELECT value FROM json_each(?)) AND key != 0"
-)
+_LISTED = "SELECT units.id, 1.0 FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 _BY_KEYS = (
     "SELECT units.id, units.key FROM units JOIN files ON files.id = units.file"
     " WHERE units.key IN (SELECT value FROM json_each(?)) AND "
 )
+# Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 _PLACES = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
@@ -70,8 +63,8 @@ _CUT = """
 _TEXTS = "SELECT id, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 # Rules, and what is believed about the owner, apply whatever the question.
 _RULES = (
-    "SELECT id FROM units WHERE item != '' AND types = 'Rule' UNION"
-    " SELECT units.id FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''"
+    "SELECT id, key FROM units WHERE item != '' AND types = 'Rule' UNION"
+    " SELECT units.id, key FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''"
 )
 _GIVEN = 3
 # A rule seldom shares words with what it governs. Of 38 rules, the right one was among the nearest three for all 32
@@ -162,10 +155,7 @@ def fitting_units(
     connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
 ) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not."""
-    condition, values = question.filters.condition()
-    fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
-    rows = connection.execute(fitting, (json.dumps(list(units)), *values))
-    return _places(connection, question, [unit for unit, _ in rows])
+    return _places(connection, question, units, *question.filters.condition())
 
 
 def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
@@ -178,8 +168,7 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     """
     if question.near is None:
         return {}
-    rules = [unit for (unit,) in connection.execute(_RULES)]
-    cosines = _exact(question.near, dict(connection.execute(_KEYS, (json.dumps(rules),)).fetchall()))
+    cosines = _exact(question.near, dict(connection.execute(_RULES).fetchall()))
     bearing = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
     there = fitting_units(connection, bearing, question) if bearing else {}
     order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
@@ -253,10 +242,14 @@ def _by_words(
 
 
 def _places(
-    connection: sqlite3.Connection, question: IndexQuestion, units: Collection[int]
+    connection: sqlite3.Connection,
+    question: IndexQuestion,
+    units: Collection[int],
+    condition: str = NOT_NEVER,
+    values: tuple[str, ...] = (),
 ) -> dict[int, CandidatePlace]:
-    """Return the places of units. Deleted and stale ones, and those never to be found, have none."""
-    rows = connection.execute(_PLACES + NOT_NEVER, (json.dumps(list(units)), question.filters.as_of))
+    """Return the places of those units that a condition admits. Deleted and stale ones have none."""
+    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), question.filters.as_of, *values))
     found = {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in question.stale}
     return {unit: found[unit] for unit in units if unit in found}
 
