@@ -18,7 +18,6 @@ from pipelines.agents.adopt_source import (
     LeftOut,
     NotesKind,
     Source,
-    base_of,
     file_bytes,
     is_note,
     note_text,
@@ -91,29 +90,28 @@ class CopyPlan:
         return sum(piece.target.startswith(f"{LOGS}/") for piece in self.pieces)
 
 
-def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
+def plan_adoption(source: Source, cap: int) -> CopyPlan:
     """Return the plan for every file of a source.
 
     Args:
-        source: the folder as it was found.
-        kind: its kind.
+        source: the notes as they were found.
         cap: the size limit of MEMORY.md in bytes; a larger one becomes a resource.
     """
-    base, notes = base_of(kind, source), [path for path in source.files if is_note(path)]
+    kind, notes = source.kind, [path for path in source.files if is_note(path)]
     if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
         notes = [path for path in notes if _JOURNAL.match(path) and dated(path)[0]] or notes
     vault = read_vault(source.root, notes)
     inside: list[str] = []
     left = list(source.left_out)
     for path in source.files:
-        if why := _unfit(path, kind, base, vault):
+        if why := _unfit(path, kind, vault):
             left.append((path, why))
         else:
             inside.append(path)
-    roots = _roots(inside, base)
+    roots = _roots(inside)
     days: dict[str, list[str]] = {}
     others: list[tuple[str, str]] = []
-    stripped = "memory/" if kind is NotesKind.OPENCLAW else base
+    stripped = "memory/" if kind is NotesKind.OPENCLAW else ""
     for path in inside:
         if path in roots:
             continue
@@ -133,25 +131,23 @@ def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
     return CopyPlan(kind, tuple(pieces), tuple(sorted(left)), _notes(pieces, vault))
 
 
-def _unfit(path: str, kind: NotesKind, base: str, vault: Vault) -> str:
+def _unfit(path: str, kind: NotesKind, vault: Vault) -> str:
     """Return why a file does not belong to the memory, such as other files in an agent's workspace; else empty."""
     if vault.templates and path.startswith(f"{vault.templates}/"):
         return "is Logseq's own" if vault.templates == LOGSEQ else "is a template"
     top = path.partition("/")[0]
     own = kind is not NotesKind.OPENCLAW or top in {path, "memory"} or _PARA.fullmatch(top)
-    return "" if own and path.startswith(base) else f"does not belong to {kind.called}"
+    return "" if own else f"does not belong to {kind.called}"
 
 
-def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
+def _roots(paths: Sequence[str]) -> dict[str, str]:
     """Return path → name at the top of the memory: the exact name wins, then another case, then CLAUDE.md."""
-    there = {path.removeprefix(base): path for path in paths}
-    top = sorted(name for name in there if "/" not in name)
-    roots = {}
+    top, roots = sorted(path for path in paths if "/" not in path), {}
     for name in _ROOT_NAMES:
         same_letters = (one for one in top if one.casefold() == name.casefold())
-        own = name if name in there else next(same_letters, "CLAUDE.md" if name == AGENTS else "")
-        if own in there:
-            roots[there[own]] = name
+        own = name if name in top else next(same_letters, "CLAUDE.md" if name == AGENTS else "")
+        if own in top:
+            roots[own] = name
     return roots
 
 

@@ -60,12 +60,11 @@ class InPlace:
     sentences: tuple[str, ...]
 
 
-def plan_in_place(found: Source, kind: NotesKind, home: str) -> InPlace:
-    """Return the plan for adopting a folder in place.
+def plan_in_place(found: Source, home: str) -> InPlace:
+    """Return the plan for adopting notes in place.
 
     Args:
-        found: the folder as it was found.
-        kind: its kind.
+        found: the notes as they were found.
         home: the folder for the memory.
 
     Raises:
@@ -75,11 +74,11 @@ def plan_in_place(found: Source, kind: NotesKind, home: str) -> InPlace:
         raise UsageFault(f"{shown(home)} cannot hold the memory: {why}.", "Name another folder with --home.")
     if os.path.lexists(found.root / home):
         raise UsageFault(f"{found.root / home} already exists.", "Name another folder for the memory with --home.")
-    vault = read_vault(found.root, filter(is_note, found.files))
+    kind, vault = found.kind, read_vault(found.root, filter(is_note, found.files))
     # An agent's workspace holds much that is not memory.
     globs = list(_WORKSPACE) if kind is NotesKind.OPENCLAW else ["**"]
     globs += [f"!{vault.templates}/**"] if vault.templates else []
-    days = _days(found, kind, vault)
+    days = _days(found, vault)
     layout = Layout(home, (days,) if days else (), (*globs, *(f"!{name}" for name in _NEVER)))
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
@@ -92,14 +91,14 @@ def plan_in_place(found: Source, kind: NotesKind, home: str) -> InPlace:
     return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left), tuple(told))
 
 
-def _days(found: Source, kind: NotesKind, vault: Vault) -> str:
+def _days(found: Source, vault: Vault) -> str:
     """Return the glob of daily notes: from the kind or the vault's settings, else as most of them are named.
 
     A digest of a day would count as a second note of it, so that then only the days themselves are its notes.
     """
-    if kind is NotesKind.OPENCLAW:
+    if found.kind is NotesKind.OPENCLAW:
         return "memory/????-??-??*.md"
-    if kind is NotesKind.OBSIDIAN and vault.form:
+    if found.kind is NotesKind.OBSIDIAN and vault.form:
         glob = glob_of(vault.form) if vault.pattern else None
         if glob is None:
             why = f"{found.root} names its daily notes in a format that cannot be read in place ({vault.form})."

@@ -1,4 +1,4 @@
-"""The folder to adopt: what is in it, and which kind of notes it holds.
+"""The notes to adopt: where they are, what they hold, and of which kind they are.
 
 It is only read, never written.
 """
@@ -8,17 +8,18 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import dated, is_graph
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
+from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -68,27 +69,55 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What was found in a folder.
+    """The notes that were found.
 
     Args:
-        root: the folder.
+        root: their folder.
+        kind: what they are.
         files: the size of each file that can be adopted, by path, in order of paths.
-        permalinks: how many notes have a permalink in their front matter.
         left_out: what cannot be adopted, in order of paths.
     """
 
     root: Path
+    kind: NotesKind
     files: Mapping[str, int]
-    permalinks: int
     left_out: tuple[LeftOut, ...]
 
 
-def read_source(root: Path) -> Source:
-    """Read a folder with everything below it, without following links or entering hidden folders.
+def notes_in(folder: Path, named: str | None) -> Source:
+    """Return the notes in a folder; those of Claude Code may be in its folder `memory`, beside sessions.
+
+    Links are not followed, and hidden folders not entered.
+
+    Args:
+        folder: the folder.
+        named: their kind, or None to detect it.
 
     Raises:
-        BadFile: the folder cannot be listed.
+        BadFile: there is no such folder, or it cannot be listed.
+        UsageFault: it is already a memory, it has nothing to adopt, or its kind is not known.
     """
+    root = folder.expanduser().absolute()
+    if not root.is_dir():
+        raise BadFile(root, "is not a folder", "Name the folder that holds the notes.")
+    if memory_at(root):
+        raise UsageFault(f"{root} is already a memory.", f"`curate init {root}` adds what it lacks.")
+    files, left, permalinks = _read(root := root.resolve())
+    if not files:
+        raise UsageFault(f"There is nothing to adopt in {root}.", "It has no notes, PDF files or images.")
+    kind = NotesKind(named) if named else _detect(root, files, left, permalinks)
+    if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(map(_is_inside, files)):
+        inner = notes_in(root / "memory", kind)
+        return replace(inner, left_out=(*(one for one in sorted(left) if not _is_inside(one[0])), *inner.left_out))
+    return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
+
+
+def _is_inside(path: str) -> bool:
+    return path.startswith("memory/")
+
+
+def _read(root: Path) -> tuple[dict[str, int], list[LeftOut], int]:
+    """Return the size of each file that can be adopted, what cannot, and how many notes have a permalink."""
     found: dict[str, int] = {}
     left: list[LeftOut] = []
     permalinks = 0
@@ -110,7 +139,7 @@ def read_source(root: Path) -> Source:
             left.append((path, fault.why))
         except OSError as error:
             left.append((path, f"cannot be read: {reason_of(error)}"))
-    return Source(root, dict(sorted(found.items())), permalinks, tuple(sorted(left)))
+    return found, left, permalinks
 
 
 def is_note(path: str) -> bool:
@@ -191,33 +220,27 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return f"is larger than {MAX_BYTES >> 20} MB" if entry.stat(follow_symlinks=False).st_size > MAX_BYTES else ""
 
 
-def detect(source: Source) -> NotesKind:
+def _detect(root: Path, files: Mapping[str, int], left: Sequence[LeftOut], permalinks: int) -> NotesKind:
     """Return the kind of notes in a folder. The surest signs are checked first.
 
     Raises:
         UsageFault: it is of no known kind; the sentence lists the signs.
     """
-    notes = [path for path in source.files if is_note(path)]
+    notes = [path for path in files if is_note(path)]
     top = {path for path in notes if "/" not in path}
-    sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in source.left_out)
+    sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in left)
     if sessions and "memory/MEMORY.md" in notes:
         return NotesKind.CLAUDE_CODE
-    has_days = any(path.startswith("memory/") and dated(path)[0] for path in notes)
+    has_days = any(_is_inside(path) and dated(path)[0] for path in notes)
     if has_days or len(top & _WORKSPACE) >= _ENOUGH:
         return NotesKind.OPENCLAW
-    if notes and 2 * source.permalinks >= len(notes):
+    if notes and 2 * permalinks >= len(notes):
         return NotesKind.BASIC_MEMORY
-    settings = source.root / ".obsidian"
-    if is_graph(source.root) or (settings.is_dir() and not settings.is_symlink()):
+    settings = root / ".obsidian"
+    if is_graph(root) or (settings.is_dir() and not settings.is_symlink()):
         return NotesKind.OBSIDIAN
     if "MEMORY.md" in top:
         return NotesKind.CLAUDE_CODE
     if any(dated(path)[0] for path in notes):
         return NotesKind.OBSIDIAN
-    raise UsageFault(f"{source.root} is not a kind of notes that can be adopted.", _LOOKED_FOR)
-
-
-def base_of(kind: NotesKind, source: Source) -> str:
-    """Return the folder that holds the memory in a source of that kind: empty for the top, else with a final `/`."""
-    inside = kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in source.files
-    return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
+    raise UsageFault(f"{root} is not a kind of notes that can be adopted.", _LOOKED_FOR)

@@ -10,13 +10,12 @@ import click
 
 from pipelines.agents.adopt_copy import CopiedFile, CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
-from pipelines.agents.adopt_source import NotesKind, Source, base_of, detect, read_source, shown
+from pipelines.agents.adopt_source import Source, notes_in, shown
 from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import UsageFault
 from pipelines.settings import Settings
 from pipelines.store.layout import LOGS, NOTES_FILE, is_matched
-from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ _NEXT = "Run `curate run` to read the days. A model costs money; `curate run --p
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The options of an adoption, by copy or in place.
+    """The options of an adoption.
 
     Args:
         notes: the folder to adopt.
@@ -47,87 +46,55 @@ class Wanted:
     only_print: bool
 
 
-def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
-    """Show what would go where in a new memory, ask on a terminal, and copy.
+def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
+    """Show what would go where in a new memory, ask on a terminal, and copy; return the memory if there is one.
 
     Args:
         wanted: the options.
         directory: the new memory, or None if none was named; then nothing is written.
     """
-    source = _notes_folder(wanted.notes)
     target = directory.expanduser().absolute() if directory else None
-    if target:
-        check_places(source, target)
-    elif wanted.sure:
+    if wanted.sure and not target:
         raise UsageFault(
             "The new memory has no folder yet.", f"Name one: `curate init DIR --adopt {wanted.notes} --yes`."
         )
-    settings = Settings(timezone=system_zone())
-    found = _with_files(read_source(source))
-    plan = plan_adoption(found, NotesKind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
-    _show(source, plan, ("from", "to", "files", ""), _copy_rows(plan.pieces))
-    if target and _is_agreed(wanted, f"Copy this to {target}?"):
-        taken_out = carry_out(plan, source, target, settings, moment(wanted.now, settings))
-        files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
-        others = count(len(plan.pieces) - plan.days, "other")
-        say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
-        if taken_out:
-            places = ", ".join(shown(path) for path in taken_out)
-            say(f"{count(sum(taken_out.values()), 'secret')} stayed behind, of {places}; marks stand in their place.")
-        say(_NEXT)
-    else:
+    found, settings = notes_in(wanted.notes, wanted.kind), Settings(timezone=system_zone())
+    if target:
+        check_places(found.root, target)
+    plan = plan_adoption(found, settings.caps.briefing)
+    _show(found, plan, ("from", "to", "files", ""), _copy_rows(plan.pieces))
+    if not (target and _is_agreed(wanted, f"Copy this to {target}?")):
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")
+        return None
+    taken_out = carry_out(plan, found.root, target, settings, moment(wanted.now, settings))
+    files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
+    others = count(len(plan.pieces) - plan.days, "other")
+    say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
+    if taken_out:
+        places = ", ".join(shown(path) for path in taken_out)
+        say(f"{count(sum(taken_out.values()), 'secret')} stayed behind, of {places}; marks stand in their place.")
+    say(_NEXT)
+    return target
 
 
-def adopt_in_place(wanted: Wanted, home: str) -> None:
-    """Show what of each file is read, ask on a terminal, and make a memory in a folder among the notes.
+def adopt_in_place(wanted: Wanted, home: str) -> Path | None:
+    """Show what of each file is read, ask on a terminal, and make a memory among the notes; return it if there is one.
 
     Args:
         wanted: the options.
-        home: the name of that folder.
+        home: the name of its folder.
     """
-    source = _notes_folder(wanted.notes)
-    found = read_source(source)
-    kind = NotesKind(wanted.kind) if wanted.kind else detect(found)
-    if base := base_of(kind, found):
-        source = _notes_folder(source / base.rstrip("/"))
-        found = read_source(source)
-    plan = plan_in_place(_with_files(found), kind, home)
-    _show(source, plan, ("what", "files", "read in place as"), _part_rows(plan))
-    memory = source / home
-    if _is_agreed(wanted, f"Make a memory in {memory}?"):
-        settings = Settings(timezone=system_zone())
-        move_in(plan, source, settings, moment(wanted.now, settings))
-        say(f"Created a memory in {memory}.", _NEXT)
-    else:
+    found, settings = notes_in(wanted.notes, wanted.kind), Settings(timezone=system_zone())
+    plan = plan_in_place(found, home)
+    _show(found, plan, ("what", "files", "read in place as"), _part_rows(plan))
+    memory = found.root / home
+    if not _is_agreed(wanted, f"Make a memory in {memory}?"):
         say("Nothing was written. Add --yes to do it.")
-
-
-def _notes_folder(notes: Path) -> Path:
-    """Return the absolute path of the folder to adopt.
-
-    Raises:
-        BadFile: there is no such folder.
-        UsageFault: it is already a memory.
-    """
-    source = notes.expanduser().absolute()
-    if not source.is_dir():
-        raise BadFile(source, "is not a folder", "Name the folder that holds the notes.")
-    if memory_at(source):
-        raise UsageFault(f"{source} is already a memory.", f"`curate init {source}` adds what it lacks.")
-    return source.resolve()
-
-
-def _with_files(found: Source) -> Source:
-    """Return what was found.
-
-    Raises:
-        UsageFault: nothing was found.
-    """
-    if not found.files:
-        raise UsageFault(f"There is nothing to adopt in {found.root}.", "It has no notes, PDF files or images.")
-    return found
+        return None
+    move_in(plan, found.root, settings, moment(wanted.now, settings))
+    say(f"Created a memory in {memory}.", _NEXT)
+    return memory
 
 
 def _is_agreed(wanted: Wanted, question: str) -> bool:
@@ -164,9 +131,9 @@ def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
     yield NOTES_FILE, "new", "what of the notes it reads"
 
 
-def _show(source: Path, plan: CopyPlan | InPlace, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a plan: what becomes of the files, and a row for each reason to leave some out, with the first names."""
-    say(f"{source} is {plan.kind.called}.")
+    say(f"{found.root} is {found.kind.called}.")
     say_table(titles, list(rows))
     groups: dict[str, list[str]] = {}
     for path, why in plan.left_out:

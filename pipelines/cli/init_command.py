@@ -16,7 +16,6 @@ from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import memory_elsewhere
-from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import memory_at
@@ -93,13 +92,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print)
-    if in_place:
-        adopt_in_place(wanted, home)
-    else:
-        adopt_by_copy(wanted, directory)
-    root = (adopt / home if in_place else directory or adopt).expanduser().absolute()
-    if not only_print and (root / SETTINGS).is_file():
-        set_up(root, said)
+    if made := adopt_in_place(wanted, home) if in_place else adopt_by_copy(wanted, directory):
+        set_up(made, said)
 
 
 def _restore(bundle: Path, root: Path) -> None:

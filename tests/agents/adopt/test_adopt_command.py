@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.agents import adopt_copy as mapping
-from pipelines.agents.adopt_source import NotesKind, detect, read_source
+from pipelines.agents.adopt_source import notes_in
 from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, claude_code, fingerprint, lay, obsidian, openclaw
@@ -35,9 +35,8 @@ class Adoption:
         return said.out + said.err
 
     def plan(self, *arguments: str) -> mapping.CopyPlan:
-        found = read_source(self.old)
-        kind = NotesKind(arguments[arguments.index("--as") + 1]) if "--as" in arguments else detect(found)
-        plan = mapping.plan_adoption(found, kind, 8192)
+        named = arguments[arguments.index("--as") + 1] if "--as" in arguments else None
+        plan = mapping.plan_adoption(notes_in(self.old, named), 8192)
         self.adopt(*arguments)
         return plan
 
@@ -81,7 +80,7 @@ def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: A
     outside = adoption.places()
     adoption.old /= "memory"
     inside = adoption.places()
-    assert inside == {path.removeprefix("memory/"): to for path, to in outside.items()}
+    assert inside == outside
     assert inside["CLAUDE.md"] == "AGENTS.md"
 
 
