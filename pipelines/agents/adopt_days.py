@@ -41,6 +41,7 @@ _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _DATED = re.compile(r"(?:(\d{4})([-_])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
 DIGEST = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
 """How the path of a note that is named after a day says that it only sums the day up."""
 
@@ -119,19 +120,18 @@ def _of_logseq(root: Path) -> dict[str, Any] | None:
 
 
 def dated(path: str) -> tuple[str, str, str]:
-    """Return the day after which a note is named, how it is named, and what follows in its name.
+    """Return the day after which a note is named, how it is named, as a glob, and what follows in its name.
 
-    For `Journal/2026/02/03-standup.md` that is `2026-02-03`, `Journal/{YYYY}/{MM}/{DD}` and `-standup`.
+    For `Journal/2026/02/03-standup.md` that is `2026-02-03`, `Journal/????/??/??` and `-standup`.
     """
     *above, name = path.split("/")
-    found = _DATED.fullmatch(name)
-    if not found:
+    if not (found := _DATED.fullmatch(name)):
         return "", "", ""
     year, month = (found[1], found[3]) if found[1] else ("", "", *above)[-2:]
-    day = log_day(f"{year}-{month}-{found[4]}.md")
-    tokens = {year: "{YYYY}", month: "{MM}", f"{year}-{month}": "{YYYY}-{MM}"}
-    stem = "{YYYY}-{MM}-{DD}".replace("-", found[2]) if found[1] else "{DD}"
-    return (day, "/".join([*(tokens.get(one, one) for one in above), stem]), found[5] or "") if day else ("", "", "")
+    if not (day := log_day(f"{year}-{month}-{found[4]}.md")):
+        return "", "", ""
+    varying = [_DIGIT.sub("?", one) if one in {year, month, f"{year}-{month}"} else one for one in above]
+    return day, "/".join([*varying, _DIGIT.sub("?", name[: found.end(4)])]), found[5] or ""
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,7 +35,6 @@ OFTEN = (SOUL, USER, BRIEFING)
 """Notes that every session sees."""
 _NEVER = ("AGENTS.md", "CLAUDE.md")
 _WORKSPACE = ("*.md", "memory/**", *(f"{folder}/**" for folder in PARA))
-_TOKEN = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,7 @@ def _days(found: Source, vault: Vault) -> str:
         return f"{vault.folder}/{glob}.md" if vault.folder else f"{glob}.md"
     more = [path for path in found.files if is_note(path) and dated(path)[1] == vault.shape and dated(path)[2]]
     several = "*" if more and not any(map(DIGEST.search, more)) else ""
-    return f"{_TOKEN.sub(lambda token: '?' * len(token[1]), vault.shape)}{several}.md" if vault.shape else ""
+    return f"{vault.shape}{several}.md" if vault.shape else ""
 
 
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> None:

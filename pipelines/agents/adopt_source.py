@@ -108,6 +108,7 @@ def notes_in(folder: Path, named: str | None) -> Source:
     kind = NotesKind(named) if named else _detect(root, files, left, permalinks)
     if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(map(_is_inside, files)):
         inner = notes_in(root / "memory", kind)
+        left += [(path, f"does not belong to {kind.called}") for path in files]
         return replace(inner, left_out=(*(one for one in sorted(left) if not _is_inside(one[0])), *inner.left_out))
     return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
 

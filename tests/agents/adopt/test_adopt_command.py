@@ -74,8 +74,9 @@ def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adopt
 
 
 def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: Adoption) -> None:
-    claude_code(adoption.old)
+    lay(claude_code(adoption.old), {"notes.md": "# Of nobody\n"})
     assert adoption.plan().kind == "claude-code"
+    assert "does not belong to" in dict(adoption.plan().left_out)["notes.md"]
     assert "curate capture" in adoption.plan().left_out[0][1]
     outside = adoption.places()
     adoption.old /= "memory"
