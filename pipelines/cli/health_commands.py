@@ -1,7 +1,7 @@
 """`curate status` shows the state of the memory; `curate doctor` checks the set-up.
 
-The status has three parts: what the memory holds, its runs, and its search. Each part returns what `--json` prints and
-the fields that a person reads, from the same facts.
+What the checks find is the same in both: the status shows those of the runs, beside what the memory holds and the state
+of its search.
 """
 
 from __future__ import annotations
