@@ -130,6 +130,8 @@ def health(
         finding = Finding(LOOK, str(budget), more)
     elif well:
         finding = Finding(OK, f"The last one ended well at {minutes(well)}.")
+    elif newest:
+        finding = Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
     else:
         finding = Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
     return Health(finding, newest, well)

@@ -111,6 +111,12 @@ def test_a_run_that_only_the_caps_ended_is_no_failure_and_not_all_is_well(memory
         assert f"left something pending: {why.rstrip('.')}" in memory.curate(*verb)
 
 
+def test_a_first_night_that_left_something_is_told_as_that(memory: Memory) -> None:
+    assert nights(status(memory, NOW.isoformat())) == "Nothing has been curated yet."
+    reported(memory, {"now": NOW.isoformat(), "warnings": ["A.md is odd."], "exit_code": 1})
+    assert nights(status(memory, NOW.isoformat())) == "The last run left something pending: A.md is odd."
+
+
 def test_what_the_last_thirty_days_cost(memory: Memory) -> None:
     def report(day: str, usd: float | None) -> dict[str, object]:
         return {"now": f"{day}T02:00:00+00:00", "model": {"usd": usd, "input_tokens": 10, "output_tokens": 1}}
