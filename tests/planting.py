@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.store.secrets.secret_rules import FILE
+from pipelines.store.secrets.secret_rules import load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "data/secrets.toml").read_text(encoding="utf-8"))
 RULES: list[dict[str, Any]] = [
-    rule | EXAMPLES[rule["id"]] for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]
+    rule._asdict() | EXAMPLES[rule.id] for rule in load_rules().rules if rule.check != "issued"
 ]
 """The rules for secrets, each with its `true` and `false` example."""
 _HEX = "0123456789abcdef"

@@ -39,7 +39,7 @@ def drive() -> None:
 
 def _tables() -> None:
     rules = load_rules()
-    assert [rule.pattern for rule in rules.rules]
+    assert [rule.regex for rule in rules.rules]
     assert find_secrets("password = 'x8kQ\u200b2vR9mW4tZ7pL'".encode())
 
 

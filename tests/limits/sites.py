@@ -17,7 +17,7 @@ FOLDER: Final = Path(pipelines.__file__).parent
 SCANNING: Final = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})
 METHODS: Final = SCANNING | {"match", "fullmatch"}
 KEPT: Final = {
-    "store/secrets/secret_rules.py pattern": frozenset({"match"}),
+    "store/secrets/secret_rules.py regex": frozenset({"match"}),
 }
 """How what a function returns is asked elsewhere; where nothing is said here, every place of a text is tried."""
 

@@ -48,14 +48,33 @@ _PARTS = {
 
 
 _NAME = 40
+_LISTS = frozenset({"keywords", "words", "near"})
+"""Fields that hold several texts, with bars between."""
 
 
 class Rule(NamedTuple):
-    """One kind of secret; `rules.toml` explains the fields. `number` is its position in the order of rules."""
+    """One kind of secret.
+
+    Args:
+        number: its position in the order of rules.
+        id: its name.
+        pattern: matched at the start of a keyword or word; the group `secret`, or all of it, is redacted. It must take
+            linear time: no nested repeats, and every repeat after a keyword that can repeat is bounded or begins with
+            <left>. <left> is a word boundary that also knows the escapes of JSON and of terminals; <of> is the text
+            that says what a secret is for, between its name and <sep>, which precedes its value.
+        keywords: how a token may begin, verbatim; the rule is tried only where a run of its characters begins so. The
+            empty one is any run, and the pattern asks for nothing beyond it.
+        words: the same of any text: they count anywhere and in any case.
+        value: for `NAME = value`: the pattern ends where the value begins, `believed` finds its end and decides whether
+            it is a secret: as a `password`, `secret`, `token` or `key`; or the `block` of a private key.
+        check: a further test of the match, of `_CHECKS`.
+        near: words, one of which must precede on the same line, at most 400 bytes before.
+        unless: matched right before the secret: what is named so is none.
+    """
 
     number: int
     id: str
-    source: str
+    pattern: str = ""
     keywords: Sequence[str] = ()
     words: Sequence[str] = ()
     value: str = ""
@@ -64,9 +83,9 @@ class Rule(NamedTuple):
     unless: str = ""
 
     @property
-    def pattern(self) -> re.Pattern[bytes]:
-        """The pattern, to be matched at the start of a keyword."""
-        return _compiled(self.source)
+    def regex(self) -> re.Pattern[bytes]:
+        """The compiled pattern."""
+        return _compiled(self.pattern)
 
     def is_named(self, data: bytes, start: int) -> bool:
         """Return whether the text right before a secret says that it is none."""
@@ -102,13 +121,29 @@ class Rules(NamedTuple):
     def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
         """Yield each match of a rule's pattern where the rule may begin."""
         for at, rule in chain(self.words.places(data.lower()), self.tokens.places(data)):
-            if found := rule.pattern.match(data, at):
+            if found := rule.regex.match(data, at):
                 yield found, rule
 
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
-_ISSUED = "<left>(?:{})[A-Za-z0-9_.=+/!%$-]{{15,4000}}[A-Za-z0-9_=-](?![A-Za-z0-9])"
-"""A token whose beginning says who issued it."""
+_RANDOM = "[A-Za-z0-9_.=+/!%$-]{15,4000}[A-Za-z0-9_=-]"
+"""What follows the beginning of a token that says who issued it, if nothing more is known."""
+_KINDS_OF_SIGNS = {
+    "digit": "[0-9]", "hex": "[0-9a-f]", "base32": "[A-Z2-7]", "upper": "[A-Z0-9]", "serial": "[A-Z0-9-]",
+    "word": "[A-Za-z0-9]", "token": "[A-Za-z0-9._]", "uuid": "(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})",
+}  # fmt: skip
+
+
+def _issued(row: str) -> tuple[str, dict[str, str]]:
+    """Return the name and the fields of the rule in a row of issuers."""
+    begun, _, known = row.partition(" + ")
+    name, *starts = begun.split()
+    parts = iter(known.split())
+    form = "".join(
+        f"{_KINDS_OF_SIGNS[part]}{{{next(parts)}}}" if part in _KINDS_OF_SIGNS else re.escape(part) for part in parts
+    )
+    source = f"<left>(?:{'|'.join(map(re.escape, starts))}){form or _RANDOM}(?![A-Za-z0-9])"
+    return name, {"pattern": source, "keywords": "|".join(starts), "check": "" if form else "issued"}
 
 
 @lru_cache(maxsize=1)
@@ -116,13 +151,10 @@ def load_rules() -> Rules:
     """Return the rules, reading the file once."""
     with open(FILE, "rb") as file:  # noqa: PTH123  as above
         raw = tomllib.load(file)
-    issuers = [line.split() for line in raw["values"]["issuers"].splitlines() if line]
-    rows: list[dict[str, Any]] = [
-        {"id": name, "pattern": _ISSUED.format("|".join(map(re.escape, starts))), "keywords": starts, "check": "issued"}
-        for name, *starts in issuers
-    ]
+    rows: dict[str, dict[str, Any]] = dict(map(_issued, raw["values"]["issuers"].splitlines())) | raw["rules"]
     rules = tuple(
-        Rule(number, one.pop("id"), one.pop("pattern"), **one) for number, one in enumerate(rows + raw["rule"])
+        Rule(number, name, **{key: told.split("|") if key in _LISTS else told for key, told in row.items()})
+        for number, (name, row) in enumerate(rows.items())
     )
     tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), TOKEN_STARTS)
     words = Beginnings.of((text.lower().encode(), rule) for rule in rules for text in rule.words)
@@ -312,7 +344,7 @@ def has_own_format(name: str) -> bool:
     """Return whether a rule recognises its secrets by their own format, without the text around them."""
     rules = load_rules()
     rule = rules.rules[rules.numbers[name]]
-    return not rule.value and rule.check in {"", "format", "issued"}
+    return not rule.value and rule.check in {"", "issued"}
 
 
 def is_name(value: bytes) -> bool:
@@ -462,7 +494,6 @@ def _is_sequence(value: bytes) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "format": lambda _: True,
     "issued": lambda value: any(looks_random(run, _BEGUN) or _is_long(run) for run in _RUNS.findall(value)),
     "random": looks_random,
     "entropy": lambda value: (

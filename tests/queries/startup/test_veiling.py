@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_no_secret_is_taken_for_harmless() -> None:
     for rule in RULES:
         assert suspicious(rule["true"].replace("¦", "")), rule["id"]
-        if "value" in rule:
+        if rule["value"]:
             assert all(suspicious(f"the {word}: Kes-7") for word in rule["words"]), rule["id"]
     assert all(suspicious(one.text) for one in Planter(9).plant(120))
 

@@ -28,8 +28,6 @@ def test_each_rule_finds_its_true_example_and_passes_its_false_one(rule: dict[st
 def test_rules_are_told_apart_and_whole() -> None:
     ids = [rule["id"] for rule in RULES]
     assert len(ids) == len(set(ids)) > 30
-    fields = "id keywords words before pattern value check near unless true false"
-    assert {key for rule in RULES for key in rule} <= set(fields.split())
     assert all(rule.get("keywords") or rule.get("words") for rule in RULES)
 
 
@@ -92,7 +90,7 @@ def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
 @pytest.mark.parametrize(
     ("rule", "token"),
     [
-        ("aws-access-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
+        ("aws-old-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
         ("dynatrace-token", "dt0c01." + "tm5tq3oczi2kep1pvrjsdoh5." + "0fvkk5j9b0wcww3h" * 4),
         ("besttime-key", "pri_" + "099889f14d114dfaae476569b395eade"),
     ],
