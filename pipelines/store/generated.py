@@ -227,18 +227,6 @@ def told_in(document: Document, items: Mapping[str, Item]) -> frozenset[str]:
     return frozenset(found | {_veto(title, items[i]) for title, one in told for i in one.ids if i in items})
 
 
-def without_differing(one: Document, other: Document) -> tuple[Document, Document]:
-    """Return two versions of a document without the generated sentences under headings where they differ."""
-
-    def sentences(document: Document, title: str) -> list[Sentence]:
-        return [sentence for _, sentence in sentences_under(document, title)]
-
-    def differs(title: str, _: Sentence) -> bool:
-        return sentences(one, title) != sentences(other, title)
-
-    return without_sentences(one, differs), without_sentences(other, differs)
-
-
 def without_rows(document: Document) -> Document:
     """Return the briefing without its generated rows, except those that a person changed."""
     titles = {title.casefold() for title in ROWS}

@@ -6,23 +6,20 @@ one side changed wins. What both changed in different ways is disputed, so that 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.generated import without_differing, without_sentences
 from pipelines.store.item import Item, Status, render_item, row_of
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
-from pipelines.store.review_queue import read_queue
-from pipelines.store.three_way import Clash, both, merge_texts
+from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     Pages = Mapping[str, Document]
     Places = Mapping[str, ItemPlace]
@@ -74,7 +71,8 @@ def merge_pages(
     ours, theirs = {**ours, **back[0]}, {**theirs, **back[1]}
     old = _places(base, {})
     mine, other = _places(ours, old), _places(theirs, old)
-    copies = _copies((ours, theirs), (old, mine, other))
+    # A line that says something else under the id of another place is no item, and stays text.
+    known = {(ident, one.item.text) for side in (old, mine, other) for ident, one in side.items()}
     if there is not None:
         other = {ident: replace(one, path=names.get(one.path, one.path)) for ident, one in there.items()}
     items: dict[str, ItemPlace] = {}
@@ -97,7 +95,7 @@ def merge_pages(
         pages, held = (base.get(path), ours.get(path), theirs.get(path)), homes.get(path, {})
         if held or not _is_gone(*pages):
             page = _as_it_is(pages, held)
-            merged[path] = page or _merged_page(path, pages, held, disputed, copies=copies, ours_first=ours_first)
+            merged[path] = page or _merged_page(path, pages, held, disputed, known=known, ours_first=ours_first)
     return merged, disputed
 
 
@@ -227,23 +225,8 @@ def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Di
 # ---------------------------------------- pages
 
 
-_TOKEN = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
-
-
-def own_words(document: Document) -> list[object]:
-    """Return what no run writes: no items, questions, generated lines, or their sections."""
-    document = without_sentences(document)
-    rows = {number for placed in document.items if placed.item.id for number in range(placed.line, placed.end)}
-    is_made = document.kind is Kind.EPISODE  # runs write all of its headings
-    if document.path == REVIEW:
-        rows |= {number for entry in read_queue(document) for number in range(entry.first, entry.end)}
-    rows |= {one.line for one in document.headings if is_made or (one.level > 1 and one.title in ORDER)}
-    body = [
-        line.strip()
-        for number, line in enumerate(document.lines)
-        if number >= document.front.lines and number not in rows and line.strip()
-    ]
-    return [*body, *document.front.values]
+_MARKS = _ITEM, _MADE, _SECTION = "\0", "\1", "\2"
+"""How tokens begin: of an item, before its id; of a line that a run generated; of the heading of a run's section."""
 
 
 def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, str]]:
@@ -284,7 +267,7 @@ def _put_back(base: Pages, side: Pages, other: Pages) -> dict[str, Document]:
     They have no items that it moved elsewhere.
     """
     lost = [base[path] for path in sorted(base.keys() & other.keys() - side.keys())]
-    lost = [page for page in lost if own_words(other[page.path]) != own_words(page)]
+    lost = [page for page in lost if _own_words(other[page.path]) != _own_words(page)]
     here = _places(side, {}).keys() if lost else ()
     return {page.path: edited(page, remove=page.held.keys() & here) for page in lost}
 
@@ -296,7 +279,7 @@ def _is_gone(was: Document | None, here: Document | None, there: Document | None
         return False
     if left and left.kind is Kind.EPISODE:
         return (left.text, left.rows) == (was.text, was.rows)
-    return left is None or own_words(left) == own_words(was)
+    return left is None or _own_words(left) == _own_words(was)
 
 
 def _as_it_is(sides: Sides, held: Places) -> Document | None:
@@ -316,20 +299,13 @@ def _places(pages: Pages, before: Places) -> dict[str, ItemPlace]:
     return found
 
 
-def _copies(sides: Iterable[Pages], places: Sequence[Places]) -> frozenset[tuple[str, str]]:
-    """Return id and text of the lines that say something else under the id of another place: they stay text."""
-    items = (placed.item for side in sides for page in side.values() for placed in page.items if placed.item.id)
-    known = {(ident, one.item.text) for side in places for ident, one in side.items()}
-    return frozenset((item.id, item.text) for item in items).difference(known)
-
-
 def _merged_page(
     path: str,
     sides: Sides,
     held: Places,
     disputed: list[Disputed],
     *,
-    copies: frozenset[tuple[str, str]],
+    known: Container[tuple[str, str]],
     ours_first: bool,
 ) -> Document:
     """Return a page with the lines of both sides, and with these items.
@@ -339,27 +315,27 @@ def _merged_page(
         sides: its versions.
         held: the items that it will hold.
         disputed: receives the lines that both sides changed.
-        copies: id and text of the lines that are no items.
+        known: id and text of the lines that are items.
         ours_first: as for `merge_pages`.
     """
     was, here, there = sides
     if here is None or there is None:
         was = here = there = here or there or document_at(path, "")
-    elif not ours_first:  # generated sentences that differ are rewritten later
-        here, there = sorted(without_differing(here, there), key=lambda one: one.text, reverse=True)
+    elif not ours_first:
+        here, there = sorted((here, there), key=lambda one: one.text, reverse=True)
     versions = (was or document_at(path, ""), here, there)
     front, keys = _merged_front(versions)
-    body, clashes = _merged_body(versions, held, copies)
+    body, clashes = _merged_body(versions, held, known)
     if path != REVIEW:  # there, both questions stand
         told = [*((BOTH, clash) for clash in clashes), *((ONE, clash) for clash in keys)]
         disputed += [Disputed(path, what, (clash.one, clash.other)) for what, clash in told]
-    end, left, lines = line_end(split_lines(front + body)), dict(held), [front]
-    for line in split_lines(body):
-        if (token := _TOKEN.fullmatch(line)) is None:
-            lines.append(line)
-        elif one := left.pop(token[1], None):
+    end, left, lines = ending(*(one.lines for one in versions)), dict(held), [front]
+    for token in body:
+        if not token.startswith(_ITEM):
+            lines.append(token.lstrip(_MADE + _SECTION) + end)
+        elif one := left.pop(token.removeprefix(_ITEM), None):
             lines += [one.line + end, *one.notes]
-    page = _with_items_in_place(here.with_text("".join(lines)), held, left, (here, there))
+    page = _with_items_in_place(here.with_text("".join(lines), generated=there.rows), held, left, (here, there))
     rows = {**page.rows, **{ident: one.row for ident, one in held.items() if one.row}}
     return page if page.is_still else replace(page, rows=rows)
 
@@ -367,16 +343,9 @@ def _merged_page(
 def _with_items_in_place(page: Document, held: Places, missing: Places, sides: Sequence[Document]) -> Document:
     """Return a page with its missing items, and with those in their sections that came below another heading.
 
-    That happens where their own heading is gone. Sections that are empty on no side go.
+    Sections that are empty on no side go.
     """
-    titles = [(side.held, {one.title for one in side.headings}) for side in sides]
-    astray = [
-        one
-        for one in page.items
-        if (ident := one.item.id) in held
-        and one.section != held[ident].section
-        and any(ident in items and one.section in known for items, known in titles)
-    ]
+    astray = [one for one in page.items if (place := held.get(one.item.id)) and one.section != place.section]
     again = [*missing.values(), *(held[one.item.id] for one in astray)]
     lines, end = list(page.lines), line_end(page.lines)
     for placed in reversed(astray):
@@ -392,45 +361,55 @@ def _with_items_in_place(page: Document, held: Places, missing: Places, sides: S
 
 
 def _merged_body(
-    versions: tuple[Document, Document, Document], held: Places, copies: Container[tuple[str, str]]
-) -> tuple[str, list[Clash]]:
-    """Return the text below the front matter, with a token for each item, and where people's own lines clash."""
+    versions: tuple[Document, Document, Document], held: Places, known: Container[tuple[str, str]]
+) -> tuple[list[str], list[Clash]]:
+    """Return the tokens below the front matter, merged, and where people's own lines clash."""
     clashes = list[Clash]()
-    generated = (line for one in versions for line in {*one.lines}.difference(without_sentences(one).lines))
-    made = frozenset(line.rstrip("\r\n") for line in generated)
-
-    is_made = versions[1].kind is Kind.EPISODE  # runs write all of its headings
-
-    def is_own(line: str) -> bool:
-        is_section = line.startswith("## ") and (is_made or line[3:].strip() in ORDER)
-        return bool(line.strip()) and line not in made and not is_section and not _TOKEN.fullmatch(line)
 
     def resolved(clash: Clash) -> list[str]:
-        was, mine, theirs = own = [tuple(filter(is_own, side)) for side in (clash.before, clash.one, clash.other)]
+        was, mine, theirs = own = [tuple(filter(_is_own, side)) for side in (clash.before, clash.one, clash.other)]
         if was in (mine, theirs):
             taken, other = (clash.one, clash.other) if was == theirs else (clash.other, clash.one)
-            return [*taken, *(line for line in other if _TOKEN.fullmatch(line) and line not in taken)]
+            return [*taken, *(token for token in other if token.startswith(_ITEM) and token not in taken)]
         clashes.extend([Clash(*own)] if mine != theirs else [])
-        kept = (tuple(line for line in side if line not in made) for side in (clash.one, clash.other))
-        return both(Clash((), *kept))
+        return both(Clash((), *(tuple(one for one in side if one[:1] != _MADE) for side in (clash.one, clash.other))))
 
-    stand = [one.held.keys() for one in versions]
+    was, mine, theirs = (_tokens(one, known) for one in versions)
+    if any(token[:1] == _MADE and token not in was for token in mine):  # of what both generated, one version stands
+        theirs = [token for token in theirs if token[:1] != _MADE or token in {*was, *mine}]
     # An item that one side removed, and that stays all the same, keeps its place.
-    stays = {ident for ident in held if (ident in stand[1]) != (ident in stand[2])}
-    was, *pair = versions
-    return merge_texts(_skeleton(was, copies, stays), *(_skeleton(one, copies) for one in pair), resolve=resolved)[
-        0
-    ], clashes
+    stays = {_ITEM + ident for ident in held} & ({*mine} ^ {*theirs})
+    return merge_lines([token for token in was if token not in stays], mine, theirs, resolved)[0], clashes
 
 
-def _skeleton(page: Document, copies: Container[tuple[str, str]], without: Container[str] = ()) -> str:
-    """Return the text below the front matter, with a token in place of each item and its notes."""
-    lines = list(page.lines)
+def _tokens(page: Document, known: Container[tuple[str, str]] | None = None) -> list[str]:
+    """Return the text below the front matter: an item with its notes is one token, and so is any other line.
+
+    What is no person's begins with a mark.
+
+    Args:
+        page: the page.
+        known: id and text of the lines that are items; without, all with an id.
+    """
+    is_made, tokens = page.kind is Kind.EPISODE, list[str]()  # runs write all of its headings
+    for number, line in enumerate(page.lines):
+        is_section = line.startswith("## ") and (is_made or line[3:].strip() in ORDER)
+        mark = _MADE if number in page.generated else _SECTION if is_section else ""
+        tokens.append(mark + line.rstrip("\r\n"))
     for placed in reversed(page.items):
-        ident = placed.item.id
-        if ident and (ident, placed.item.text) not in copies:
-            lines[placed.line : placed.end] = [f"\0{ident}\n"] * (ident not in without)
-    return "".join(lines[page.front.lines :])
+        if placed.item.id and (known is None or (placed.item.id, placed.item.text) in known):
+            tokens[placed.line : placed.end] = [_ITEM + placed.item.id]
+    return tokens[page.front.lines :]
+
+
+def _is_own(token: str) -> bool:
+    """Whether a token is words of a person's."""
+    return bool(token.strip()) and token[0] not in _MARKS
+
+
+def _own_words(page: Document) -> list[object]:
+    """Return what no run writes on a page."""
+    return [*map(str.strip, filter(_is_own, _tokens(page))), *page.front.values]
 
 
 def _merged_front(versions: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:

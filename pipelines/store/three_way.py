@@ -55,12 +55,25 @@ def merge_texts(
     if one == before:
         return other, []
     ended = [split_lines(text) for text in (before, one, other)]
-    end = line_end(ended[2]) if line_end(ended[1]) == line_end(ended[0]) else line_end(ended[1])
     was, mine, theirs = ([line.rstrip("\r\n") for line in side] for side in ended)
+    merged, clashes = merge_lines(was, mine, theirs, resolve)
+    end = ending(*ended)
+    return "".join(line + end for line in merged), clashes
+
+
+def ending(before: Lines, one: Lines, other: Lines) -> str:
+    """Return how lines end after a merge: as on the side that changed it."""
+    return line_end(other if line_end(one) == line_end(before) else one)
+
+
+def merge_lines(
+    was: Lines, mine: Lines, theirs: Lines, resolve: Callable[[Clash], list[str]]
+) -> tuple[list[str], list[Clash]]:
+    """Do what `merge_texts` does to lines without line ends."""
     if holds(mine, was, theirs):
-        return one, []
+        return [*mine], []
     if holds(theirs, was, mine):
-        return other, []
+        return [*theirs], []
     out, clashes, at = list[str](), list[Clash](), 0
     edits = deque(sorted([*_edits(was, mine, 0), *_edits(was, theirs, 1)]))
     while edits:
@@ -80,7 +93,7 @@ def merge_texts(
         else:
             clashes.append(Clash(old, new, newer))
             out += resolve(clashes[-1])
-    return "".join(line + end for line in [*out, *was[at:]]), clashes
+    return [*out, *was[at:]], clashes
 
 
 def holds(side: Lines, before: Lines, other: Lines) -> bool:

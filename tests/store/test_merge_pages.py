@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.store.change_set import item_places
-from pipelines.store.document import Block, Document, block_of, edited
+from pipelines.store.document import ORDER, STATE_TITLE, Block, Document, block_of, edited
+from pipelines.store.generated import Sentence, sentences_under, with_sentences
 from pipelines.store.item import Item, ItemType, Status, Trust
 from pipelines.store.merge import merge_trees
 from pipelines.store.merge_pages import merge_pages
@@ -185,6 +186,29 @@ def test_two_corrections_of_one_item_are_one_question() -> None:
     assert {item(5).id, item(8).id} <= held(merged).keys()
     (asked,) = disputed
     assert [("number 5" in one, "number 8" in other) for (one,), (other,) in [asked.versions]] == [(True, True)]
+
+
+def test_of_what_both_sides_generated_one_version_stands_and_nobody_is_asked() -> None:
+    def told(words: str, prose: str = "") -> Pages:
+        one = START[PATHS[0]]
+        sentences = {STATE_TITLE: [Sentence(words, (item(0).id,), "of")]}
+        return {**START, PATHS[0]: with_sentences(one.with_text(one.text + prose), sentences, ORDER)}
+
+    old, late, early = told("It begins."), told("It rests.", "Mine.\n"), told("It ages.")
+    for base, ours, theirs, stands in (
+        (old, told("It begins.", "Mine.\n"), early, {"It ages."}),
+        (old, told("It begins.", "Mine.\n"), START, set[str]()),
+        (old, late, early, {"It ages.", "It rests."}),
+        (old, late, START, {"It rests."}),
+        (START, late, early, {"It ages.", "It rests."}),
+    ):
+        merged, disputed = merge_pages(base, ours, theirs)
+        assert (merged, disputed) == merge_pages(base, theirs, ours)
+        page = merged[PATHS[0]]
+        assert ("Mine.\n" in page.lines, disputed) == (True, [])
+        found = {one.text for _, one in sentences_under(page, STATE_TITLE)}
+        assert (found <= stands, len(found)) == (True, bool(stands))
+        assert page.text.count("It ") == len(found), "what is left is a person's"
 
 
 def test_files_of_each_kind_are_merged_alike_from_either_side() -> None:
