@@ -10,7 +10,8 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.secrets.secret_rules import Rule, Rules, believed, checked, load_rules
+from pipelines.store.secrets.secret_rules import Rule, Rules, load_rules
+from pipelines.store.secrets.secret_values import believed, checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

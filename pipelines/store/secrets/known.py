@@ -17,7 +17,8 @@ from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
+from pipelines.store.secrets.secret_rules import has_own_format
+from pipelines.store.secrets.secret_values import entropy, is_name
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
