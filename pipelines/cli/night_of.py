@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pipelines.cli.output import count, dollars, on_terminal, say, warn
 from pipelines.clock import day_of
 from pipelines.night.run import Night
-from pipelines.night.run_history import reported_nights
 from pipelines.queries.startup.kept import was_asked
 from pipelines.store.layout import BRIEFING
 from pipelines.store.session_state import CAPTURED
@@ -43,6 +42,7 @@ def night_of(
     replies, budget = Replies(root), None
     if guard or user.caps != CostCaps():
         from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  as above
+        from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
 
         day = day_of(when, settings)
         spent = (_cost_of(one) for one in reported_nights(root) if one.reported("day") == day)

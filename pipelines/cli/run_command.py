@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.agents.agent_folders import may_have_sessions
-from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.night_of import at_most, night_of, print_report
 from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import say, say_json, say_verbatim
@@ -143,6 +142,8 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:
+    from pipelines.cli.manual_changes import diff_of  # noqa: PLC0415  few runs are rehearsed
+
     git = Git(night.root)
     git.check()
     plan = plan_night(night, git, Watch())

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
-from pipelines.extract.llm.call import Call, Model, ModelAnswer
 from pipelines.store.files import make_folder, read_bytes, replace_synced
 from pipelines.store.layout import REPLIES
 from pipelines.store.user_layout import inside
@@ -21,6 +20,8 @@ from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pipelines.extract.llm.call import Call, Model, ModelAnswer
 
 
 class Replies:
@@ -35,6 +36,8 @@ class Replies:
 
     def find(self, model: Model, call: Call) -> ModelAnswer | None:
         """Return a model's kept reply to this call, with the usage of that time, or None."""
+        from pipelines.extract.llm.call import ModelAnswer  # noqa: PLC0415  a night without a model drops them too
+
         with contextlib.suppress(CurateError, OSError, ValueError, KeyError, TypeError, RecursionError):
             if data := read_bytes(self._root, f"{REPLIES}/{_key(model, call)}.json"):
                 found = json.loads(data)

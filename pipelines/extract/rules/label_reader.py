@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.labels import (
     CONTENTS,
+    NAME,
     ClosingForm,
     Label,
     introduces_example,
@@ -27,7 +28,6 @@ from pipelines.extract.rules.labels import (
     shows_examples,
     without_done,
 )
-from pipelines.extract.rules.owner_acts import NAME, without_pasted
 from pipelines.store.evidence import Act, act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.provenance import is_told
@@ -124,6 +124,8 @@ class LabelReader:
 
         Lists of open tasks, and lists below a label or a heading, are a prompt's or an agent's plan for the session.
         """
+        from pipelines.extract.rules.owner_acts import without_pasted  # noqa: PLC0415  only sessions have turns
+
         self._opened, act = None, act_in(self._entry.text)
         self._lines = lines = without_pasted(self._lines)
         if act is None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pipelines.store.spoken_lines import Spoken
 
 
+NAME: Final = "rules@1"
+"""The author recorded in what the rules read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Label:
     """A label at the start of a line.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.labels import read_form, read_label
+from pipelines.extract.rules.labels import NAME, read_form, read_label
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.layout import USER
@@ -62,10 +62,6 @@ _REMINDS = re.compile(
 _REMEMBER_THIS = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
 _FORBIDS = re.compile(r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE)
 _NO_WORDS = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
-
-
-NAME: Final = "rules@1"
-
 
 _HEADER = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
 _ADDRESS = re.compile(r"\S@[^\s@]+\.\w")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.extract.rules.label_reader import LabelReader, due_of, end_of
-from pipelines.extract.rules.owner_acts import NAME, read_acts
-from pipelines.store.evidence import voice_in
+from pipelines.extract.rules.labels import NAME
+from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.spoken_lines import Line, clean, sentences, without_filler
 from pipelines.store.wording import words_key
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.store.log import Entry
+    from pipelines.store.session_state import Seals
 
 
 _MOST = 5  # suggestions kept per day
@@ -37,12 +38,8 @@ class RulesExtractor:
         """Return the day's candidates in log order: labelled ones with high confidence, others with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
-        laid_down = [
-            one
-            for entry, lines in read
-            for one in read_acts(entry, lines, request.seals, _lays_down)
-            if one.start_line not in reader.taken
-        ]
+        acts = [one for one in read if act_in(one[0].text)]
+        laid_down = [one for one in _laid_down(acts, request.seals) if one.start_line not in reader.taken]
         own = [one for one in read if voice_in(one[0].text.partition("\n")[0]) is None]
         suggested: list[Candidate] = []
         # In minutes and chats people think aloud.
@@ -52,6 +49,14 @@ class RulesExtractor:
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
         return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms))
+
+
+def _laid_down(acts: Sequence[tuple[Entry, Sequence[Line]]], seals: Seals) -> list[Candidate]:
+    if not acts:
+        return []
+    from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
+
+    return [one for entry, lines in acts for one in read_acts(entry, lines, seals, _lays_down)]
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
