@@ -7,7 +7,7 @@ number. A second reader decides whether they say it. What fails is left out; eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -16,6 +16,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
 from pipelines.extract.extraction import calendar, is_pending, shown_text, shown_with_doubt, weekday
 from pipelines.extract.grounding import Shown, words_in
+from pipelines.night.briefing import EPISODE_DAYS, holds, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import citable_items, has_passed, has_state
@@ -29,7 +30,6 @@ from pipelines.store.generated import (
     is_citable,
     is_vetoed,
     sentences_under,
-    still_rests,
     with_sentences,
     words_of,
 )
@@ -37,16 +37,16 @@ from pipelines.store.item import QUIET, Item, ItemType, render_item
 from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import holds_secret
+from pipelines.store.secrets.redact import holds_secret, without_secrets
 from pipelines.store.wording import folded
 from pipelines.text import content_words
-from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pipelines.extract.extraction import Told
     from pipelines.extract.llm.model_briefer import ModelBriefer, ReplyNow, Row
+    from pipelines.night.run import Run
 
 
 _LONGEST = 400
@@ -56,7 +56,6 @@ _BYTES_A_TOKEN = 4
 NOW_TOKENS: Final = 1_000
 PAGE_TOKENS: Final = 600
 PAGES_TOKENS: Final = 2_400
-_EPISODE_DAYS = 3
 _MOST_TOLD = 300
 _MOST_WAITING = 5
 _RECENT_DAYS = 7
@@ -120,17 +119,13 @@ class Brief:
         purposes: path → one line on what a page is for.
         before: the sentences of MEMORY.md's first part that the model was shown.
         sentences: how many the model wrote.
-        tally: the cost of the call.
-        failure: why nothing was written, or empty.
     """
 
-    proposals: tuple[Proposal, ...] = ()
-    asked: frozenset[tuple[str, str]] = frozenset()
-    purposes: Mapping[str, str] = field(default_factory=dict)
-    before: frozenset[str] = frozenset()
-    sentences: int = 0
-    tally: Tally = field(default_factory=Tally)
-    failure: str = ""
+    proposals: tuple[Proposal, ...]
+    asked: frozenset[tuple[str, str]]
+    purposes: Mapping[str, str]
+    before: frozenset[str]
+    sentences: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,30 +142,20 @@ class _Shown:
     vetoed: frozenset[str]
 
 
-def write_brief(
-    documents: Mapping[str, Document],
-    before: Mapping[str, Document],
-    told: Mapping[str, Sequence[Told]],
-    today: str,
-    writer: ModelBriefer,
-    *,
-    vetoed: frozenset[str] = frozenset(),
-) -> Brief:
-    """Return what a model writes about the memory as the night leaves it; nothing if no page's items changed.
+def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document]) -> Brief | None:
+    """Return what a model writes about the memory as a run leaves it; None if no page's items changed, or it failed.
 
     Args:
-        documents: every document by path, as the night leaves them so far.
-        before: the same as the run found them.
-        told: day → what the extractor told of it now, which no page has yet.
-        today: the memory's day.
+        run: the run, with what was told of its days, which no page has yet.
         writer: the models that write.
-        vetoed: what people deleted from the generated sentences.
+        documents: every document by path, as the run leaves them so far.
     """
+    documents, today = with_true_now(documents, run.today), run.today
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
-    if not (pages := _changed_pages(documents, before, names, today)):
-        return Brief()
+    if not (pages := _changed_pages(documents, run.before, names, today)):
+        return None
     on_pages = {one["id"] for row in pages.values() for one in row["items"]}
-    episodes = _episodes(documents, told)
+    episodes = _episodes(documents, run.told)
     waiting = [one for one in read_queue(documents.get(REVIEW)) if one.kind != QUIET]
     now: Row = {
         "before": _before(documents.get(BRIEFING), NOW_TITLE),
@@ -185,7 +170,11 @@ def write_brief(
     try:
         reply = writer.write(data, tally)
     except ModelFailed as fault:
-        return Brief(tally=tally, failure=fault.sentence)
+        why = f"No model could write what stands at the top of {BRIEFING}. {fault.sentence}"
+        run.report.warnings.append(without_secrets(why))
+        return None
+    finally:
+        run.report.tally.add(tally)
     shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
     places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
     known = _Shown(
@@ -196,7 +185,7 @@ def write_brief(
         episodes,
         Shown.of(words_in(data)),
         today,
-        vetoed,
+        run.vetoed,
     )
     said = [(BRIEFING, NOW_TITLE, one) for one in reply.now]
     for ident, path in known.pages.items():
@@ -204,7 +193,7 @@ def write_brief(
     found = [proposal for path, title, one in said if (proposal := _sound(one, path, title, known))]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
     purposes, stood = _purposes(reply.purposes, known), frozenset(one["text"] for one in now["before"])
-    return Brief(tuple(found), asked, purposes, stood, len(said), tally)
+    return Brief(tuple(found), asked, purposes, stood, len(said))
 
 
 def _purposes(told: Mapping[str, str], known: _Shown) -> dict[str, str]:
@@ -235,47 +224,13 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
         if title == NOW_TITLE and path in after:
             stood = [one for _, one in sentences_under(after[path], title)]
-            sentences += [one for one in stood if one.text not in written.before and _holds(one, held, "")]
+            sentences += [one for one in stood if one.text not in written.before and holds(one, held, "")]
         if path in after and (title == NOW_TITLE or has_state(after[path])):
             after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
     for path, purpose in written.purposes.items():
         if path in after and after[path].front.lines:
             after[path] = with_front_matter(after[path], {"purpose": purpose})
     return after, written.sentences - sum(map(len, kept.values()))
-
-
-def with_true_now(
-    documents: Mapping[str, Document], today: str = "", vetoed: frozenset[str] = frozenset()
-) -> dict[str, Document]:
-    """Return the documents, MEMORY.md's first part without sentences that rest on what has ended, changed or passed.
-
-    Args:
-        documents: every document by path.
-        today: the memory's day; empty if only what ended or changed counts.
-        vetoed: what people deleted from the generated sentences.
-    """
-    after, briefing = dict(documents), documents.get(BRIEFING)
-    if briefing is None or not (found := sentences_under(briefing, NOW_TITLE)):
-        return after
-    cited = {ident for _, one in found for ident in one.ids}
-    held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
-    late = sorted(day for day, _ in episodes_in(documents))[-_EPISODE_DAYS:]
-    kept = [
-        one
-        for _, one in found
-        if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
-        # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
-        if one.ids or not today or not set(late).isdisjoint(one.days)
-    ]
-    after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
-    return after
-
-
-def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
-    cited = [held[ident] for ident in sentence.ids if ident in held]
-    return still_rests(sentence, held, with_status=True) and not any(
-        one.quiet or (today and has_passed(one, today)) for one in cited
-    )
 
 
 # ---------------------------------------- what is shown
@@ -376,7 +331,7 @@ def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Tol
             found[day] = {
                 shown_text(one.text, _MOST_TOLD): (quotes_of(one.places), said_under(one.places)) for one in some
             }
-    return dict(sorted(found.items())[-_EPISODE_DAYS:])
+    return dict(sorted(found.items())[-EPISODE_DAYS:])
 
 
 def _quoted(episode: _Episode, text: str) -> tuple[list[str], list[str]]:

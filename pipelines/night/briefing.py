@@ -11,18 +11,20 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import citable_items, joined, next_steps, shortened, with_due
+from pipelines.night.episodes import episodes_in
+from pipelines.night.states import citable_items, has_passed, joined, next_steps, shortened, with_due
 from pipelines.store.document import (
+    NOW_TITLE,
     ORDER,
     STATE_TITLE,
     Document,
     kept_with_document,
     newest_day,
 )
-from pipelines.store.generated import Sentence, is_vetoed, sentences_under, with_sentences, words_of
+from pipelines.store.generated import Sentence, is_vetoed, sentences_under, still_rests, with_sentences, words_of
 from pipelines.store.item import Item, ItemType
 from pipelines.store.item_line import ROWS
-from pipelines.store.layout import GENERAL, USER, Kind
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind
 from pipelines.store.priority import days_apart
 from pipelines.text import clipped
 
@@ -37,6 +39,8 @@ _THE_USER, _PROJECTS, _DUE, _RISKS, _PEOPLE, _ELSEWHERE = ROWS
 _MOST = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _ELSEWHERE: 10}
 _KNOWN = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH = 140
+EPISODE_DAYS: Final = 3
+"""Of so many days the first part of MEMORY.md tells."""
 _VALUE = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
 """A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
@@ -217,3 +221,41 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
         (rows if told else plain).append((key, f"- [{document.title}]({path}){': ' if told else ''}{told}"))
     last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
     return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])
+
+
+# ---------------------------------------- what a model wrote above the rows
+
+
+def with_true_now(
+    documents: Mapping[str, Document], today: str = "", vetoed: frozenset[str] = frozenset()
+) -> dict[str, Document]:
+    """Return the documents, MEMORY.md's first part without sentences that rest on what has ended, changed or passed.
+
+    Args:
+        documents: every document by path.
+        today: the memory's day; empty if only what ended or changed counts.
+        vetoed: what people deleted from the generated sentences.
+    """
+    after, briefing = dict(documents), documents.get(BRIEFING)
+    if briefing is None or not (found := sentences_under(briefing, NOW_TITLE)):
+        return after
+    cited = {ident for _, one in found for ident in one.ids}
+    held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
+    late = sorted(day for day, _ in episodes_in(documents))[-EPISODE_DAYS:]
+    kept = [
+        one
+        for _, one in found
+        if holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
+        # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
+        if one.ids or not today or not set(late).isdisjoint(one.days)
+    ]
+    after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
+    return after
+
+
+def holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
+    """Whether what a sentence cites is as it was cited, not quiet and, unless `today` is empty, not past."""
+    cited = [held[ident] for ident in sentence.ids if ident in held]
+    return still_rests(sentence, held, with_status=True) and not any(
+        one.quiet or (today and has_passed(one, today)) for one in cited
+    )

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.brief import with_true_now
-from pipelines.night.briefing import briefing_sections, with_briefing
+from pipelines.night.briefing import briefing_sections, with_briefing, with_true_now
 from pipelines.night.episodes import with_episodes
 from pipelines.night.file_items import new_document
 from pipelines.night.states import with_history, with_states

@@ -11,12 +11,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Nearby, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers, put_back
-from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
+from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.episodes import told_sentences, with_episodes
@@ -34,7 +33,7 @@ from pipelines.review.outcomes import claimed, without_moot, without_questions
 from pipelines.review.questions import asked
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import judged, posed, with_unsettled
+from pipelines.review.verification import with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
@@ -99,10 +98,16 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Run | None = None)
         _read(run)
     with watch.stage("review"):
         _rule(run)
-    with watch.stage("brief"):
-        _brief(run)
-    with watch.stage("verify"):
-        _verify(run)
+    if night.writer and run.is_last:
+        from pipelines.night.brief import write_brief  # noqa: PLC0415  only a model writes one
+
+        with watch.stage("brief"):
+            run.briefed = write_brief(run, night.writer, _promoted(run).documents)
+    if night.verifier:
+        from pipelines.night.second_reader import verify  # noqa: PLC0415  only a model has one
+
+        with watch.stage("verify"):
+            verify(run, night.verifier)
     with watch.stage("promote"):
         promoted = _file(run)
         _ask(run, promoted)
@@ -239,51 +244,6 @@ def _is_ours(told: Told, context: ReviewContext) -> bool:
     return all(context.word_of(entry, line).reaches(Trust.SELF) for entry, line in lines)
 
 
-def _brief(run: Run) -> None:
-    """Have a model write of the memory as the night will leave it, once no day is left to read."""
-    night, report = run.night, run.report
-    if not night.writer or run.later or run.extracted.pending:
-        return
-    drafted = with_true_now(_promoted(run).documents, run.today)
-    run.briefed = write_brief(drafted, run.before, run.told, run.today, night.writer, vetoed=run.vetoed)
-    report.tally.add(run.briefed.tally)
-    if failure := run.briefed.failure:
-        report.warnings.append(without_secrets(f"No model could write what stands at the top of {BRIEFING}. {failure}"))
-
-
-def _verify(run: Run) -> None:
-    """Ask the second reader about everything that is not a line's own words, in one call.
-
-    What it does not support is dropped. If it fails, no day counts as read.
-    """
-    known, report, sayings = run.context.known, run.report, run.told
-    run.told = {}
-    if run.night.verifier is None:
-        return
-    of_rulings = posed(run.rulings, known)
-    sentences = [(one, claim) for one in run.briefed.proposals if (claim := one.claim)]
-    told = [(day, one) for day, some in sayings.items() for one in some]
-    claims = [*(one.claim for one in of_rulings), *(claim for _, claim in sentences)]
-    claims += [told_claim(one) for _, one in told]
-    found = run.night.verifier.verify(claims) if claims else Verified()
-    report.tally.add(found.tally)
-    if found.failure or len(found.verdicts) < len(claims):
-        why = without_secrets(found.failure or "It gave no verdicts.")
-        report.failure = " ".join(filter(None, (report.failure, why)))
-        run.extracted = replace(run.extracted, candidates=(), operations=(), seen={}, read=(), pending=())
-        run.leave(run.days)
-        run.rulings, run.briefed, report.skipped = [], Brief(), []
-        return
-    verdicts = iter(found.verdicts)
-    run.rulings, counts = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
-    report.review = {**counts, "claims": len(claims)}
-    lost = {one for one, _ in sentences if next(verdicts) is not Verdict.SUPPORTED}
-    run.briefed = replace(run.briefed, proposals=tuple(one for one in run.briefed.proposals if one not in lost))
-    for day, one in told:
-        if next(verdicts) is Verdict.SUPPORTED:
-            run.told.setdefault(day, []).append(one)
-
-
 def _promoted(run: Run) -> Promoted:
     """Return the documents with the rulings carried out, and each item marked that is quiet."""
     extracted = run.extracted
@@ -336,8 +296,11 @@ def _tell(run: Run) -> None:
         for day, some in run.told.items()
     }
     documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
-    documents, dropped = with_brief(documents, run.briefed)
-    run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped} if run.briefed.asked else {}
+    if run.briefed:
+        from pipelines.night.brief import with_brief  # noqa: PLC0415  as above
+
+        documents, dropped = with_brief(documents, run.briefed)
+        run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped}
     run.documents = with_true_now(documents, run.today, run.vetoed)
 
 
@@ -376,7 +339,7 @@ def _finish(run: Run) -> None:
         "pending": sum(len(day.fresh) for day in extracted.pending),
         "left": len(report.skipped),
     }
-    if night.writer and not (run.later or extracted.pending):
+    if night.writer and run.is_last:
         from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
 
         run.changes += describe_images(night.root, run.git, night.writer.chain, report)

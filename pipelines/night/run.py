@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import Extracted
-from pipelines.night.brief import Brief
 from pipelines.night.choose_document import Catalog
 from pipelines.store.layout import day_of_log
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Extractor, Told
     from pipelines.extract.llm.model_briefer import ModelBriefer
+    from pipelines.night.brief import Brief
     from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
     from pipelines.review.review import ReviewContext
@@ -98,7 +98,7 @@ class Run:
         context: what the review knows of the memory's items.
         rulings: what is to be done, in order.
         told: day → what happened on it, in the words of the owner and the agent.
-        briefed: what a model wrote of the memory; after `verify`, what the second reader supports.
+        briefed: what a model wrote of the memory, if any; after `verify`, what the second reader supports.
         added: ids of new items.
         changes: the change set.
     """
@@ -126,7 +126,7 @@ class Run:
     context: ReviewContext = field(init=False)
     rulings: list[Ruling] = field(default_factory=list)
     told: dict[str, list[Told]] = field(default_factory=dict)
-    briefed: Brief = field(default_factory=Brief)
+    briefed: Brief | None = None
     added: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
 
@@ -139,6 +139,11 @@ class Run:
     def log_days(self) -> list[str]:
         """The days with logs, in order."""
         return sorted({day for path in self.logs if (day := day_of_log(path)) <= self.today})
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no day is left to read."""
+        return not (self.later or self.extracted.pending)
 
     def leave(self, days: Sequence[DayToRead]) -> None:
         """Leave days pending, and with them those that would have followed."""
