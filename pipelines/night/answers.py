@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
-from pipelines.night.outcome_changes import PAIR, Authority, close_items, ending_of, settle_pair
+from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
+from pipelines.night.pairs import PAIR
 from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (

@@ -2,22 +2,17 @@
 
 The owner's word is applied. An agent's word changes only items that are trusted no more than the agent; for the others,
 Review.md asks.
-
-Of a pair that may conflict, the newer item has a link to the older one, and the start of a session shows both. If no
-session asks for its start, a question in Review.md takes the link's place. At most three pairs wait at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_superseded
-from pipelines.night.quiet import ids_asked
 from pipelines.review.item_links import with_link, without_link
-from pipelines.review.match_forms import replaced_in
 from pipelines.review.outcomes import (
     DOUBT,
     REOPENABLE,
@@ -28,8 +23,7 @@ from pipelines.review.outcomes import (
     with_reopened,
     without_questions,
 )
-from pipelines.review.questions import Question, as_queue_text, asked
-from pipelines.review.verification import UNSETTLED_DAYS
+from pipelines.review.questions import Question, asked
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import (
@@ -45,7 +39,7 @@ from pipelines.store.item import (
     with_metadata,
 )
 from pipelines.store.layout import REVIEW, document_id
-from pipelines.store.review_queue import read_queue, waiting, with_entry, without_answered
+from pipelines.store.review_queue import waiting
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
@@ -53,9 +47,6 @@ if TYPE_CHECKING:
 
 
 _AGENT_ONLY = "the item is trusted more than an agent's word"
-PAIR: Final = "pair"
-"""The kind of entry in Review.md that asks about two items that may conflict."""
-_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,15 +284,6 @@ def _must_hold(item: Item, path: str) -> None:
 # ---------------------------------------- pairs that may conflict
 
 
-MOST_UNSETTLED: Final = 3
-_PAIR_CHOICES = (
-    "keep new: it is true from its day on, and the old one becomes history",
-    "keep old: it stays true, and the new one never was",
-    "neither: both were false",
-    "keep both: both are true",
-)
-
-
 def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: str, voice: Authority) -> Changed:
     """Return the documents with two items settled that may conflict, and the outcome for the second one.
 
@@ -340,37 +322,3 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
 def ending_of(kind: ItemType) -> Status:
     """Return how an item of a type ends that another one replaces."""
     return Status.DROPPED if kind is ItemType.TODO else OUTCOMES[kind][0]
-
-
-def with_unsettled_pairs(
-    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool
-) -> dict[str, Document]:
-    """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
-
-    Pairs of which one names the other's value beside a new one are never too many.
-
-    Args:
-        documents: every document by path.
-        days: the days with logs, in order.
-        today: the memory's day.
-        to_person: whether Review.md asks about them, since no agent sees the start of a session.
-    """
-    after, first = dict(documents), (days[-UNSETTLED_DAYS:] or [""])[0]
-    held = {p.item.id: (path, p.item) for path, one in after.items() for p in one.items if p.item.active}
-    waiting = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == PAIR]
-    moot = [(entry, ()) for entry in waiting if not held.keys() >= set(ids_asked(entry.why))]
-    if moot:
-        after[REVIEW] = without_answered(after[REVIEW], moot)
-    room = MOST_UNSETTLED - (len(waiting) - len(moot) if to_person else 0)
-    linked = [(path, one) for path, one in held.values() if one.links and MAY_CONFLICT in dict(one.links)]
-    for path, one in sorted(linked, key=lambda pair: (pair[1].learnt, pair[1].id), reverse=True):
-        _, old = held.get(dict(one.links)[MAY_CONFLICT][0], ("", None))
-        waits = old is not None and one.learnt >= first and (room > 0 or bool(replaced_in(one.text, [old])))
-        room -= waits
-        if not waits or to_person:
-            after[path] = edited(after[path], replace={one.id: without_link(one, MAY_CONFLICT)})
-        if waits and to_person:
-            rows = [f"- {each.id} since {each.since or '?'}: {as_queue_text(each.text)}" for each in (one, old) if each]
-            why = "\n".join(["These may conflict. Nobody has said which of them holds.", "", *rows])
-            after = with_entry(after, PAIR, today, f"{PAIR}: {as_queue_text(one.text, _TITLE)}", why, _PAIR_CHOICES)
-    return after

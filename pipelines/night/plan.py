@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Nearby, as_said
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.answers import apply_answers, put_back
 from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.episodes import told_sentences, with_episodes
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
-from pipelines.night.outcome_changes import with_unsettled_pairs
+from pipelines.night.pairs import with_unsettled_pairs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
@@ -29,11 +28,11 @@ from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
+from pipelines.review.near_pairs import with_unsettled
 from pipelines.review.outcomes import claimed, without_moot, without_questions
 from pipelines.review.questions import asked
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
@@ -140,17 +139,14 @@ def _take_edits(run: Run) -> None:
     """Take people's edits since the last run, and their answers in Review.md."""
     snapshot, report = run.snapshot, run.report
     people = understand_edits(run.git, snapshot, run.found, run.today)
-    answered = apply_answers(people.documents, run.today)
-    run.documents, run.back = without_moot(answered.documents), answered.back
-    run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones, *answered.retracted}
-    run.vetoed = vetoed_by(run.stones, snapshot.documents)
-    run.gone = frozenset(stone.id for stone in (*people.retracted, *answered.retracted))
-    run.catalog = Catalog(run.documents, snapshot.unreadable())
+    run.documents = people.documents
+    run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones}
+    run.gone = frozenset(stone.id for stone in people.retracted)
     report.people = {
         "edited": len(people.edited),
         "numbered": len(people.numbered),
         "retracted": len(run.gone),
-        "restored": len(answered.restored),
+        "restored": 0,
         "asked": len(people.asked),
     }
     review = REVIEW
@@ -158,6 +154,21 @@ def _take_edits(run: Run) -> None:
         report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
     if foreign := len(people.foreign):
         report.warnings.append(f"Items came from elsewhere ({foreign}). Keep or drop them in {review}.")
+    if any(entry.ticked for entry in read_queue(run.documents.get(review))):
+        _take_answers(run)
+    run.documents = without_moot(run.documents)
+    run.vetoed = vetoed_by(run.stones, snapshot.documents)
+    run.catalog = Catalog(run.documents, snapshot.unreadable())
+
+
+def _take_answers(run: Run) -> None:
+    from pipelines.night.answers import apply_answers  # noqa: PLC0415  few nights find a ticked box
+
+    answered, report = apply_answers(run.documents, run.today), run.report
+    run.documents, run.back = answered.documents, answered.back
+    run.stones |= {*answered.retracted}
+    run.gone |= {stone.id for stone in answered.retracted}
+    report.people |= {"retracted": len(run.gone), "restored": len(answered.restored)}
     report.warnings += answered.notes
 
 
@@ -329,8 +340,11 @@ def _finish(run: Run) -> None:
     run.changes = [
         *(Change(path, was.get(path), data) for path, data in run.files.items() if was.get(path, b"") != data),
         *document_changes(snapshot.documents, run.documents, snapshot.state),
-        *put_back(run.back, run.documents, snapshot.documents),
     ]
+    if run.back:
+        from pipelines.night.answers import put_back  # noqa: PLC0415  as above
+
+        run.changes += put_back(run.back, run.documents, snapshot.documents)
     report.logs["read"] = sum(bool(day.fresh) for day in extracted.read)
     report.read_days = tuple(dict.fromkeys(day.day for day in extracted.read if day.fresh))
     report.pending_days = tuple(day.day for day in extracted.pending if day.fresh)

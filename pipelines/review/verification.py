@@ -3,24 +3,22 @@
 One call holds every claim of a day. What is unsupported is dropped. Of what is unsure, an item is filed as barely
 believed, one that would close is noted as perhaps over, one that would replace stands beside the old one, and the next
 session's agent judges the pair; all else is dropped: being unsure asks nobody. If the reader fails, the day stays
-pending. What the rules found has no second reader: the next session's agent judges its near pairs, too.
+pending.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
-from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
-from pipelines.review.existing_items import alike, shared
+from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
 from pipelines.review.item_links import with_successor
-from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
+from pipelines.review.near_pairs import RULES, may_conflict, named_in, near_ones
 from pipelines.review.review import guarded
-from pipelines.review.rulings import ASKED, REMOVING
-from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Trust
+from pipelines.review.rulings import REMOVING
+from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, Trust
 from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
@@ -30,22 +28,9 @@ if TYPE_CHECKING:
     from pipelines.review.rulings import Ruling
 
 
-RULES: Final = "rules@"
 MOST_PAIRS: Final = 2
 """How many of the nearest items of its page a new item is paired with."""
 MOST_PAIRS_A_DAY: Final = 8
-_ALIKE = 0.4
-"""How alike a pair is at least. On two public journals, twenty nights, all 135 pairs below it were two beliefs."""
-_ALIKE_OPEN = 0.3
-"""The same for two open items: a Todo and a question of one matter are worded apart."""
-_SHARED = 0.25
-"""The share of all their words that a pair has in common, too, if somebody is asked about it: many a long sentence has
-half of a short one's words."""
-_A_LIST = 2
-"""How many like sentences make a list with a new one: they say no more than where else its value stands."""
-_REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
-UNSETTLED_DAYS: Final = 7
-"""The days of work after which nobody is asked about a pair any more."""
 _KINDS = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
 _CLAIMING = REMOVING | {OperationKind.QUESTION}
 CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"
@@ -77,7 +62,7 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
     """
     found: list[Posed] = []
     pairs: list[tuple[float, Posed]] = []
-    named = _named_in(rulings)
+    named = named_in(rulings)
     for number, ruling in enumerate(rulings):
         if claim := _item_claim(ruling):
             found.append(Posed(number, claim))
@@ -127,91 +112,11 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
         return
     ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
     near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.name not in named]
-    near += [(share - (belief.learnt == one.entry.day), belief) for share, belief in _near_ones(ruling, named, known)]
+    near += [(share - (belief.learnt == one.entry.day), belief) for share, belief in near_ones(ruling, named, known)]
     for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
         yield share, belief.name, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
-
-
-def _named_in(rulings: Sequence[Ruling]) -> frozenset[str]:
-    return frozenset(ident for one in rulings for ident in one.operation.ids)
-
-
-def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, Belief]]:
-    """Yield the earlier items of its page that an added one is near to, but for those that a ruling names."""
-    one = ruling.candidate
-    mine = known.get(one.id) if one else None
-    if one is None or mine is None or ruling.kind is not OperationKind.ADD or ruling.asks:
-        return
-    linked = {ident for _, ident in one.links} | named
-    for belief in known.near(one, ruling.document):
-        least = _ALIKE_OPEN if is_pending(mine.item) and is_pending(belief.item) else _ALIKE
-        share = alike(one.text, belief.item.text)
-        if belief.at < mine.at and belief.name not in linked and share >= least:
-            yield share, belief
-
-
-def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]:
-    """Return the rulings, each item that the rules found linked to the earlier one that it may conflict with, if any.
-
-    Only the last days of work count: nobody is asked about what is older. Who says two near things on one day means
-    both, unless they differ in one place alone, and no third one is like them.
-
-    Args:
-        rulings: in order.
-        known: the items that the rulings name, as the rulings leave them.
-    """
-    days = set(sorted({one.told for one in rulings})[-UNSETTLED_DAYS:])
-    after, named = list(rulings), _named_in(rulings)
-    for at, ruling in enumerate(rulings):
-        one = ruling.candidate
-        if one is None or ruling.told not in days or not one.by.startswith(RULES):
-            continue
-        there = known.near(one, ruling.document)
-        rows = Counter(_row(one, belief) for belief in there)
-        rows[None] = 0  # no list
-        alone = [old for old in there if _may_conflict(one, old) and rows[_row(one, old)] < _A_LIST]
-        near = [
-            (shared(one.text, belief.item.text), belief.name)
-            for _, belief in _near_ones(ruling, named, known)
-            if belief in alone and belief.learnt < one.entry.day
-        ]
-        mine = known.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
-        is_own = mine and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
-        alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
-        held = [old for old in alike_ones if mine and old.at < mine.at]
-        ids = {old.item.id: old.name for old in held}
-        other = ids.get(replaced_in(one.text, [old.item for old in held]), "")
-        if len(rivals := [old for old in alike_ones if are_rivals(one.text, old.item.text)]) == 1:
-            near += [(1, old.name) for old in rivals if old in alone and old in held]
-        if not other and near and max(near)[0] >= _SHARED:
-            other = max(near)[1]
-        if other and other not in named:
-            after[at] = replace(ruling, candidate=replace(one, links=(*one.links, (MAY_CONFLICT, other))))
-    return after
-
-
-def _row(one: Candidate, old: Belief) -> int | None:
-    """Return where an item parts from another one of its type that has another value there, or None."""
-    return parts_at(one.text, old.item.text) if old.item.type is one.type and old.name != one.id else None
-
-
-def _may_conflict(one: Candidate, old: Belief) -> bool:
-    """Whether an item may conflict with an older one.
-
-    Questions are no beliefs, words from outside wait for nobody's agent, and what
-    names other issues or addresses than the older one speaks of other things.
-    """
-    item = old.item
-    named, others = (set(_REFERENCE.findall(text)) for text in (one.text, item.text))
-    return (
-        one.type is not ItemType.TODO
-        and one.trust.reaches(Trust.SELF)
-        and item.trust.reaches(Trust.SELF)
-        and ASKED not in {one.page_section, item.page_section}
-        and not (named and others and named.isdisjoint(others))
-    )
 
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
@@ -286,7 +191,7 @@ def _judged(
 def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
     """Return the ruling that adds an item beside what it may replace, linked to the first that it may conflict with."""
     one, old = ruling.candidate, [belief for ident in others if (belief := known.get(ident))]
-    linked = [(MAY_CONFLICT, belief.name) for belief in old if one and _may_conflict(one, belief)][:1]
+    linked = [(MAY_CONFLICT, belief.name) for belief in old if one and may_conflict(one, belief)][:1]
     candidate = replace(one, links=(*one.links, *linked)) if one else None
     operation = replace(ruling.operation, kind=OperationKind.ADD, ids=())
     return replace(ruling, operation=operation, candidate=candidate, asks="")
