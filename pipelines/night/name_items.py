@@ -7,7 +7,8 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
-from pipelines.review.match_forms import likeness, words_in
+from pipelines.review.form_targets import likeness
+from pipelines.review.match_forms import words_in
 from pipelines.store.document import Document, numbered
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item

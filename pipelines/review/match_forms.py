@@ -1,4 +1,4 @@
-"""Find the item that a line means: the one that a form closes or corrects, or that a new value takes the place of."""
+"""Match forms of words and values: where two sentences part, and the item to which a line gives a new value."""
 
 from __future__ import annotations
 
@@ -8,139 +8,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import Item, ItemType, quote_digest
 from pipelines.store.wording import folded
-from pipelines.text import ARROW, content_words
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.extract.rules.labels import ClosingForm
-
-    Held = tuple[str, Item]
-
-
-_MEANT = {
-    "done": {ItemType.TODO},
-    "dropped": {ItemType.TODO, ItemType.RISK},
-    "resolved": {ItemType.RISK},
-    "occurred": {ItemType.RISK},
-    "answered": {ItemType.FACT},
-    "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
-}
-_ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
-_FEWEST = 2
-
-
-_AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
-
-
-def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
-    """Return the id of the one item that a form closes or ends; None if none or several match.
-
-    An item matches by the start of its id, or by its words: those of form and item are the same, or one's contain the
-    other's, and the form names no other name and number. The same words come before contained ones, and of these the
-    document that the line is about before others. If all of the form's words match none, those before a stop count
-    (`Resolved: double bookings; the constraint refuses them`), and the longest that match: before a comma only as the
-    item's own words.
-
-    Args:
-        form: one that closes or ends.
-        items: document path and item. Only active items of a type that can close so, not younger than the form's day,
-            count. An item that already has the form's line as evidence was reopened since, and does not.
-        home: the document that the form's line would be filed in.
-    """
-    fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
-    fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
-    fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
-    if (named := _ID.match(form.target)) and (found := [one.id for _, one in fitting if one.id.startswith(named[1])]):
-        return found[0] if len(found) == 1 else None
-    for head, _, least in _heads(form.target):
-        ranked = [((rank, place == home), one.id) for place, one in fitting if (rank := likeness(head, place, one))]
-        best = [ident for rank, ident in ranked if rank == max(ranked)[0] and rank[0] >= least]
-        if best:
-            return best[0] if len(best) == 1 else None
-    return None
-
-
-def answer_in(form: ClosingForm, document: str, item: Item) -> str:
-    """Return a question with the answer that a form gives after its words, or an empty string.
-
-    Args:
-        form: the form.
-        document: the path of the question's document.
-        item: the question.
-    """
-    if form.how != "answered":
-        return ""
-    if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
-        answer = form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
-    else:
-        # What is most like the question, if it can up to a question mark; of these the shortest, so that no answer
-        # whose words say little is lost in it.
-        alike = {one: rank for one in _heads(form.target) if (rank := likeness(one[0], document, item)) >= one[2]}
-        answer = max(reversed(alike), key=lambda one: (one[1] > "" and one[0].endswith("?"), alike[one]))[1]
-    return f"{item.text}{ARROW}{answer}" if answer else ""
-
-
-def _heads(words: str) -> Iterator[tuple[str, str, int]]:
-    """Yield words as a whole and before each stop, longest first, with what follows and how alike an item must be."""
-    yield words, "", 1
-    for stop in reversed(list(_AFTER.finditer(words))):
-        head = words[: stop.end() if stop["full"] == "?" else stop.start()]
-        yield head, words[stop.end() :].strip(), 2 if stop[0] == "," else 1
-
-
-def _was_heeded(form: ClosingForm, item: Item) -> bool:
-    said = form.place.path, quote_digest("\n".join(form.place.lines))
-    return any((one.path, one.digest) == said for one in item.evidence)  # a box may be ticked where the todo stood
-
-
-def likeness(target: str, document: str, item: Item) -> int:
-    """Return how well words match an item: 3 the same words, 2 the same except days, 1 contained, 0 not.
-
-    Args:
-        target: the words.
-        document: the path of the item's document; its name may be among the words.
-        item: the item.
-    """
-    said, held = _read(target).tokens, _read(item.text).tokens
-    here, there = words_in(document.removesuffix(".md").rpartition("/")[2].replace("-", " ")), words_in(item.text)
-    if words_in(target) == there:
-        return 3 if there else 0
-    more = {one for at, one in enumerate(said) if one.key not in here | there and not _is_by_number(said, at)}
-    numbers, others = ({one.key for one in some if one.kind in _NUMBERS} for some in (said, held))
-    if any(one.kind in {"code", "name", "kanji"} for one in more) or not (numbers <= others or others <= numbers):
-        return 0
-    own = {one.key for one in held if one.says and one.kind not in _NUMBERS}
-    words = {one.key for one in said if one.says and one.kind not in _NUMBERS and (one in more or one.key in own)}
-    if not words:  # short ones alone, which match an item that is as short
-        words, own = ({one.key for one in some if one.kind not in _NUMBERS} for some in (said, held))
-    if not (words and own):
-        return 0
-    missing = [one for one in words if not any(_ends_alike(one, other) for other in own)]
-    left = [other for other in own if not any(_ends_alike(one, other) for one in words)]
-    if not missing and not left:
-        return 2
-    if not missing:
-        return int(len(words) >= _FEWEST or _FEWEST * len(words) >= len(own))
-    return int(not left and len(own) >= _FEWEST)
-
-
-def _is_by_number(tokens: Sequence[_Token], at: int) -> bool:
-    """Whether a word stands beside a number, as that of a month does."""
-    return any(one.kind == "number" for one in tokens[max(0, at - 1) : at + 2])
-
-
-def _ends_alike(one: str, other: str) -> bool:
-    """Whether the counted letters of two words differ in the last one at most: `call` and `called`."""
-    short, long = sorted((one, other), key=len)
-    return one == other or long[:-1] in {short, short[:-1]}
+    from pipelines.store.item import Item
 
 
 def words_in(text: str) -> frozenset[str]:
     """Return the words and values of a text, each by the letters that count."""
-    return frozenset(one.key for one in _read(text).tokens)
+    return frozenset(one.key for one in read(text).tokens)
 
 
 # ---------------------------------------- replacements
@@ -153,19 +32,20 @@ _TOKEN = re.compile(
     r"(?P<code>`[^`\n]+`)|(?P<number>(?:R?[$€£¥] ?)?\d+(?:[.,:]\d+)*)"
     rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
 )
-_NUMBERS = ("time", "number")
-_VALUES = ("code", *_NUMBERS, "name", "kanji")
+NUMBERS = ("time", "number")
+VALUES = ("code", *NUMBERS, "name", "kanji")
 """The kinds of values, surest first. A capital at the start of a sentence makes no name."""
 _STOP = re.compile(r"[.!?:;。]\s")
 _STEM, _LONG = 5, 4
 """The letters of a word that count (`install`, `installs`), and the fewest of one that says what a line is about."""
 _BETWEEN = 5
 """How many words may stand between the two values."""
+_FEWEST = 2
 _SHORT = 4
 """How many words a line has that names only two values."""
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
     """A word or value: what counts of it, its kind as a value, whether it says what a line is about, where it is."""
 
     key: str
@@ -182,21 +62,22 @@ class _Read(NamedTuple):
     many sentences end with their value.
     """
 
-    tokens: tuple[_Token, ...]
-    rows: dict[_Token, _Token]
+    tokens: tuple[Token, ...]
+    rows: dict[Token, Token]
     units: frozenset[tuple[str, ...]]
     beside: dict[str, tuple[str, ...]]
 
 
 @lru_cache(maxsize=4096)
-def _read(text: str) -> _Read:
+def read(text: str) -> _Read:
+    """Return a sentence as its words and values."""
     found = [*_TOKEN.finditer(text)]
     gaps = [". ", *(text[one.end() : after.start()] for one, after in pairwise(found))]
     tokens = tuple(_token(one, begins=bool(_STOP.search(gap))) for one, gap in zip(found, gaps, strict=False))
     rows = {
         one: after
         for one, after in pairwise(tokens)
-        if not text[one.end : after.start].strip() and {one.kind, after.kind}.intersection(_VALUES)
+        if not text[one.end : after.start].strip() and {one.kind, after.kind}.intersection(VALUES)
     }
     units = {(one.key,) for one in tokens} | {(one.key, after.key) for one, after in rows.items()}
     keys = ["", "", *(one.key for one in tokens if one.says), ""]
@@ -204,7 +85,7 @@ def _read(text: str) -> _Read:
     return _Read(tokens, rows, frozenset(units), beside)
 
 
-def _token(found: re.Match[str], *, begins: bool) -> _Token:
+def _token(found: re.Match[str], *, begins: bool) -> Token:
     raw, kind, key, says = found[0], str(found.lastgroup), found[0].casefold(), True
     if kind == "word":
         is_name = raw[1:] != key[1:] or re.search(r"[\d./]", raw)
@@ -214,7 +95,7 @@ def _token(found: re.Match[str], *, begins: bool) -> _Token:
         key = key[:_STEM] if key.isalpha() else key
     elif kind == "number":
         kind, key = "time" if ":" in raw else kind, key.lstrip("r$€£¥ ")
-    return _Token(key, kind, says, found.start(), found.end())
+    return Token(key, kind, says, found.start(), found.end())
 
 
 def replaced_in(line: str, items: Iterable[Item], *, is_whole: bool = False) -> str:
@@ -230,18 +111,18 @@ def replaced_in(line: str, items: Iterable[Item], *, is_whole: bool = False) -> 
         is_whole: whether the line has to say all that the item says, and nothing but the new value besides.
     """
     held = list(items)
-    having = Counter(unit for one in held for unit in _read(one.text).units)
-    found = [(item.id, whole) for item in held for text, whole in [_replacement(line, item.text, having)] if text]
+    having = Counter(unit for one in held for unit in read(one.text).units)
+    found = [(item.id, whole) for item in held for text, whole in [replacement(line, item.text, having)] if text]
     return found[0][0] if len(found) == 1 and (found[0][1] or not is_whole) else ""
 
 
-def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> tuple[str, bool]:
+def replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> tuple[str, bool]:
     """Return an item's text with the new value that a line gives it, or the line if that says more; else empty.
 
     With it goes whether the line says all that the item says and nothing else. `having` counts the items that have a
     unit.
     """
-    said, held = _read(line), _read(text)
+    said, held = read(line), read(text)
     words, both = said.tokens, said.units & held.units
     pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
     _, repeated, rest = folded(line).partition(folded(text))
@@ -252,7 +133,7 @@ def _replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) ->
     value = {key for unit in both if old.key in unit for key in unit}
     matter, more = {one.key for one in held.tokens if one.says}, {one for one in words if one.says} - {new}
     shared, more = matter & {one.key for one in words}, {one for one in more if one.key not in own}
-    is_all = more <= {one for one in words[min(at, to) : max(at, to)] if one.kind not in _VALUES}
+    is_all = more <= {one for one in words[min(at, to) : max(at, to)] if one.kind not in VALUES}
     is_repeated = len(own) > _SHORT and own - value <= {one.key for one in words}
     is_about = (is_repeated or bool(shared - value)) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
     is_short = is_all and len(words) <= _SHORT and len(more) < _FEWEST
@@ -271,13 +152,13 @@ def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, in
     and `Bruno lives in Bern`.
     """
     told, own = {one.key for one in said.tokens}, {one.key for one in held.tokens}
-    kinds = {one.key: one.kind for one in (*said.tokens, *held.tokens) if one.kind in _VALUES}
+    kinds = {one.key: one.kind for one in (*said.tokens, *held.tokens) if one.kind in VALUES}
     fixed = {key for key, beside in held.beside.items() if beside == said.beside.get(key)}
     fixed |= {after.key for one, after in held.rows.items() if one.kind == "number" and one.key not in told}
-    makers = {one.key for one, after in held.rows.items() if after.kind in _VALUES and after.key in told}
+    makers = {one.key for one, after in held.rows.items() if after.kind in VALUES and after.key in told}
     other = {held.beside.get(one.key) for one in held.tokens if one.kind and one.key not in told}
     return [
-        (_VALUES.index(kind), abs(at - to), at, to)
+        (VALUES.index(kind), abs(at - to), at, to)
         for at, old in enumerate(said.tokens)
         if old.key in alone - fixed and (kind := kinds.get(old.key))
         for to, new in enumerate(said.tokens)
@@ -286,9 +167,9 @@ def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, in
     ]
 
 
-def _with_value(text: str, line: str, was: _Token, now: _Token) -> str:
+def _with_value(text: str, line: str, was: Token, now: Token) -> str:
     """Return an item's text with a line's new value, and its unit, in place of the old; empty if that may not fit."""
-    said, held = _read(line), _read(text)
+    said, held = read(line), read(text)
     [old, *more] = [one for one in held.tokens if one.key == was.key]
     start, end, until = old.start, old.end, now.end
     unit, before, after = said.rows.get(now), said.rows.get(was), held.rows.get(old)
@@ -305,7 +186,7 @@ def parts_at(one: str, other: str) -> int | None:
 
     None if they differ otherwise, or not at all. At most two thirds of either are in the run.
     """
-    start, end, runs, has_values = _parted(_read(one).tokens, _read(other).tokens)
+    start, end, runs, has_values = _parted(read(one).tokens, read(other).tokens)
     return start if has_values and 2 * (start + end) >= max(map(len, runs)) else None
 
 
@@ -314,14 +195,14 @@ def are_rivals(one: str, other: str) -> bool:
 
     A small word that only one of them has is no difference: `we use Jest`, `we now use Vitest`.
     """
-    said, held = _read(one).tokens, _read(other).tokens
+    said, held = read(one).tokens, read(other).tokens
     both = {word.key for word in said} & {word.key for word in held}
     start, end, runs, has_values = _parted(*([w for w in some if w.says or w.key in both] for some in (said, held)))
     is_one = all(runs) and both.isdisjoint(word.key for run in runs for word in run)
     return is_one and start > 0 and start + end >= max(map(len, runs)) and (has_values or not end)
 
 
-def _parted(here: Sequence[_Token], there: Sequence[_Token]) -> tuple[int, int, list[Sequence[_Token]], bool]:
+def _parted(here: Sequence[Token], there: Sequence[Token]) -> tuple[int, int, list[Sequence[Token]], bool]:
     """Return how many words two sentences share at start and end, their runs between, and if both have values."""
     least, start, end = min(len(here), len(there)), 0, 0
     while start < least and here[start].key == there[start].key:
@@ -329,42 +210,4 @@ def _parted(here: Sequence[_Token], there: Sequence[_Token]) -> tuple[int, int, 
     while end < least - start and here[-1 - end].key == there[-1 - end].key:
         end += 1
     runs = [some[start : len(some) - end] for some in (here, there)]
-    return start, end, runs, all(any(word.kind in _VALUES for word in run) for run in runs)
-
-
-# ---------------------------------------- corrections
-
-
-def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
-    """Return the id of the one item that a correction replaces; None if a person must decide.
-
-    It is the only item to which the correction gives a new value, from which it differs in one, or of which it has all
-    words and a value besides.
-
-    Args:
-        form: a correction.
-        items: document path and item, of the document that the form's entry would be filed in.
-    """
-    fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
-    found = [one.id for one in fitting if _corrects(form.target, one.text)]
-    return found[0] if len(found) == 1 else None
-
-
-def _corrects(target: str, text: str) -> bool:
-    said, held = _read(target), _read(text)
-    names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
-    own = {one.key for one in held.tokens if one.says}
-    has_all = names_new and bool(own) and own <= {one.key for one in said.tokens}
-    of_numbers, its_numbers = ([one.kind in _NUMBERS for one in some.tokens] for some in (said, held))
-    is_apart = of_numbers == its_numbers and are_rivals(target, text)
-    return has_all or is_apart or bool(_replacement(target, text, Counter())[0])
-
-
-def corrected_text(form: ClosingForm, text: str) -> str:
-    """Return an item's text after a correction: with the new value, or the correction's words if they say more.
-
-    Args:
-        form: the form.
-        text: the item's sentence.
-    """
-    return _replacement(form.target, text, Counter())[0] or f"{form.target[:1].upper()}{form.target[1:]}"
+    return start, end, runs, all(any(word.kind in VALUES for word in run) for run in runs)

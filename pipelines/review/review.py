@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import Belief, KnownItems, alike
-from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
+from pipelines.review.match_forms import replaced_in
 from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Ruling, carry_out
 from pipelines.store.evidence import Act, act_in
@@ -91,6 +91,8 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
 
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes, answers or corrects the one item that it matches, or nothing."""
+    from pipelines.review.form_targets import corrected_by, corrected_text  # noqa: PLC0415  few days have forms
+
     places, held = (form.place,), context.known.held()
     one = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
@@ -119,6 +121,8 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
 
 def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) -> list[Ruling]:
     """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
+    from pipelines.review.form_targets import answer_in, target_of  # noqa: PLC0415  as above
+
     places, held = (form.place,), context.known.held()
     if (ident := target_of(form, held, one.place)) is None:
         return []

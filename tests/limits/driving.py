@@ -10,7 +10,7 @@ from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
 from pipelines.extract.rules.label_reader import read_labels
 from pipelines.night import choose_document as filing
-from pipelines.review import match_forms
+from pipelines.review import form_targets
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
@@ -31,7 +31,7 @@ def drive() -> None:
     filing._describes_person("Ada likes tea.", catalog)
     words = "We met. Correction: 1,000 a day, not 100\n"
     [form] = read_labels(parse_entries("Logs/2026-03-18.md", "2026-03-18", words)).forms
-    match_forms.corrected_text(form, "The API allows 100 a day")
+    form_targets.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])
     page.marked("We met at the harbour.", "harbour")
     grams("使用SQLite")
