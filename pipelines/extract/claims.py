@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.extract.extraction import with_weekday
+from pipelines.extract.nearby import with_weekday
 from pipelines.store.evidence import fold_markdown, without_pointer
 from pipelines.store.item import ItemType
 from pipelines.store.spoken_lines import parse_spoken

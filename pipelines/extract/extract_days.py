@@ -16,7 +16,6 @@ from pipelines.extract.extraction import (
     Extraction,
     ExtractionRequest,
     Extractor,
-    Nearby,
     OpenList,
     Operation,
     Told,
@@ -33,6 +32,7 @@ from pipelines.usage import FailureKind, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
+    from pipelines.extract.nearby import Nearby
     from pipelines.extract.rules.labels import ClosingForm
 
 

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import groupby
-from math import fsum, sqrt
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
-from pipelines.store.priority import priority
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.text import content_words, fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
+    from pipelines.extract.nearby import Nearby
     from pipelines.extract.rules.labels import ClosingForm
     from pipelines.store.item import Evidence
     from pipelines.store.log import Entry
-
-    _Places = Mapping[str, Sequence[int]]
 
 
 _TIME = re.compile(r"[-*+][ \t]+(\d\d:\d\d)\b")
@@ -318,104 +314,17 @@ class Extractor(Protocol):
         """
 
 
-# ---------------------------------------- the existing items shown to a model, which can name them by id
+# ---------------------------------------- items, as readers of the log compare and show them
 
 
-MOST_OPEN: Final = 60
-"""The most todos, risks and questions to consider, most important first; a prompt shows as many as fit."""
-MOST_NEAR: Final = 30
-MOST_NAMED: Final = 15
-"""How many open items a model is shown first because the log speaks of them."""
-"""The most other items to consider, nearest to the log first; likewise."""
 MOST_LINKS: Final = 3
 """How many links of an item to keep; with more, each says little."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
 _LENGTH = 360
-_COMMON = 200
-"""A word in more items than this is too common to be distinctive."""
 _STEM = 5
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-
-
-class Nearby:
-    """Existing items to show a model beside a day's log; threads may share it.
-
-    Words alone decide which are near, so that tracked files and the log decide, and a replay shows the same.
-
-    Args:
-        items: the items that may be shown, each with its document's id, in an order set by tracked files alone.
-        newest: the latest date in any log.
-    """
-
-    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "") -> None:
-        self._items, self._newest = tuple(items), newest
-
-    def open(self, text: str) -> list[tuple[str, Item]]:
-        """Return todos, risks and questions with their documents' ids: those that a text speaks of, then by weight.
-
-        At most fifteen come first for their words, so that what matters most is shown on every day. Of the others,
-        questions come after what somebody owes, and last what nobody mentions any more.
-        """
-        pending = [one for one in self._items if is_pending(one[1])]
-        pending.sort(
-            key=lambda one: (bool(one[1].quiet), _is_question(one[1]), -priority(one[1], self._newest), one[1].id)
-        )
-        named = [one for one in self._by_words(text) if is_pending(one[1])]
-        return list({one[1].id: one for one in (*named[:MOST_NAMED], *pending)}.values())[:MOST_OPEN]
-
-    @cached_property
-    def _words(self) -> list[frozenset[str]]:
-        return [matter_words(f"{home} {one.text}") for home, one in self._items]
-
-    @cached_property
-    def _places(self) -> _Places:
-        """Word → positions of the items that have it; built on first use, since the rules need none."""
-        found: dict[str, list[int]] = {}
-        for at, words in enumerate(self._words):
-            for word in words:
-                found.setdefault(word, []).append(at)
-        return found
-
-    @lru_cache(8)  # noqa: B019  it lives for one night, as its pieces do
-    def _by_words(self, text: str) -> list[tuple[str, Item]]:
-        """Return the items that share distinctive words with a text, nearest first.
-
-        What one line speaks of counts most: the words of a long item are somewhere in any long day.
-        """
-        best = dict[int, float]()
-        for line in dict.fromkeys(text.split("\n")):
-            for at, score in self._shared(matter_words(line)).items():
-                best[at] = max(score, best.get(at, 0.0))
-        scores = {at: score / sqrt(fsum(map(self._weight, self._words[at]))) for at, score in best.items()}
-        return [self._items[at] for at in sorted(scores, key=lambda at: (-round(scores[at], 9), at))]
-
-    def _shared(self, words: frozenset[str]) -> dict[int, float]:
-        """Return the weight of the words that each item shares."""
-        scores: dict[int, float] = {}
-        for word in sorted(words):
-            having = self._places.get(word, ())
-            for at in having if len(having) <= _COMMON else ():
-                scores[at] = scores.get(at, 0.0) + self._weight(word)
-        return scores
-
-    def _weight(self, word: str) -> float:
-        return 1 / (1 + len(self._places[word]))
-
-    def nearest(self, text: str, shown: Container[str]) -> list[tuple[str, Item]]:
-        """Return `MOST_NEAR` items without those shown: those with distinctive words in common first, then the newest.
-
-        A belief may be overruled in words, or in a language, that it does not share.
-        """
-        newest = sorted(self._items, key=lambda one: (one[1].learnt, one[1].id), reverse=True)
-        found = (*self._by_words(text), *(one for one in newest if one[1].active))
-        rest = {one[1].id: one for one in found if one[1].id not in shown}
-        return list(rest.values())[:MOST_NEAR]
-
-    def texts(self, idents: Container[str]) -> list[str]:
-        """Return the texts of the items with these ids."""
-        return [one.text for _, one in self._items if one.id in idents]
 
 
 @lru_cache(4096)
@@ -430,13 +339,14 @@ def matter_words(text: str) -> frozenset[str]:
     return frozenset([*(word[:_STEM] for word in words), *re.findall(r"\d++(?!\|)", plain), *unspaced_pairs(plain)])
 
 
-def _is_question(item: Item) -> bool:
+def is_question(item: Item) -> bool:
+    """Whether an item is an open question."""
     return item.page_section == "questions"
 
 
 def is_pending(item: Item) -> bool:
     """Whether an item is open-ended: an open todo, a risk, or a question."""
-    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or _is_question(item))
+    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or is_question(item))
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
@@ -448,28 +358,3 @@ def shown_text(text: str, most: int = _LENGTH) -> str:
 def shown_with_doubt(item: Item) -> str:
     """Return an item's sentence, and how it may be over."""
     return shown_text(item.text) + (f" (perhaps {shown_text(item.perhaps)})" if item.perhaps else "")
-
-
-CALENDAR_DAYS: Final = 12
-
-
-def weekday(day: str) -> str:
-    """Return the weekday of a day, as models are told of it: `Wed`."""
-    return f"{date.fromisoformat(day):%a}"
-
-
-def with_weekday(day: str) -> str:
-    """Return a day as models are told of it: `Wed 2026-04-01`."""
-    return f"{weekday(day)} {day}" if day else ""
-
-
-def calendar(day: str) -> list[str]:
-    """Return the twelve days after a day, each with its weekday, so that a model need not count."""
-    first = date.fromisoformat(day)
-    return [with_weekday((first + timedelta(n)).isoformat()) for n in range(1, CALENDAR_DAYS + 1)]
-
-
-def days_before(day: str) -> list[str]:
-    """Return as many days before a day, which a log may call yesterday or last week."""
-    last = date.fromisoformat(day)
-    return [(last - timedelta(n)).isoformat() for n in range(1, min(CALENDAR_DAYS, last.toordinal() - 1) + 1)]

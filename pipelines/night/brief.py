@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
-from pipelines.extract.extraction import calendar, is_pending, shown_text, shown_with_doubt, weekday
+from pipelines.extract.extraction import is_pending, shown_text, shown_with_doubt
 from pipelines.extract.grounding import Shown, words_in
+from pipelines.extract.nearby import calendar, weekday
 from pipelines.night.briefing import EPISODE_DAYS, holds, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in

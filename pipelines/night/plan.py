@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import Nearby, as_said
+from pipelines.extract.extraction import as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
@@ -71,6 +71,7 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Told
+    from pipelines.extract.nearby import Nearby
     from pipelines.night.file_items import Promoted
     from pipelines.night.report import Watch
     from pipelines.night.run import Night
@@ -191,10 +192,10 @@ def _read(run: Run) -> None:
     if any(one.is_still for one in run.documents.values()):  # with marks of a conflict: a log may speak of that page
         run.days, waiting = waiting, run.days
     is_old = any(one.fresh and one.day < night.rules_before for one in run.days)
-    shown = [(document_id(path), item) for path, item in linkable(catalog.items)]
-    nearby, seals = Nearby(shown, newest_day(run.documents.values())), load_seals()
+    reader = RulesExtractor() if is_old else night.extractor
+    nearby, seals = None if isinstance(reader, RulesExtractor) else _nearby(run), load_seals()
     extracted = run.extracted = extract(
-        run.days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
+        run.days, reader, document_choices(catalog),
         lambda done: run.watch.advance(done, len(run.days)), nearby, seals,
     )  # fmt: skip
     if extracted.is_stopped or waiting:
@@ -212,6 +213,13 @@ def _read(run: Run) -> None:
             f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it on another"
             f" machine, copy {NAME} from there next to your settings, then `curate run --again {foreign[0]}`."
         )
+
+
+def _nearby(run: Run) -> Nearby:
+    from pipelines.extract.nearby import Nearby  # noqa: PLC0415  the rules are shown none
+
+    shown = [(document_id(path), item) for path, item in linkable(run.catalog.items)]
+    return Nearby(shown, newest_day(run.documents.values()))
 
 
 def _read_before(git: Git, path: str, file: str) -> frozenset[str]:

@@ -9,7 +9,6 @@ from pipelines.errors import CurateError
 from pipelines.night.report import Watch
 from pipelines.search.embed import embed, embedded_units
 from pipelines.search.schema import reading
-from pipelines.search.vectors import used_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +51,8 @@ def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], 
 
 def _is_embedded(root: Path) -> bool:
     """Return whether each text has a vector of the model that embedded last."""
+    from pipelines.search.vectors import used_model  # noqa: PLC0415  only where nothing changed
+
     model = used_model(root)
     if model is None:
         return False

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.extraction import (
-    MOST_NEAR,
-    DocumentChoice,
-    ExtractionRequest,
-    Nearby,
-)
+from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.model_extractor import DOCUMENT_TOKENS, NEAR_TOKENS, OPEN_TOKENS
+from pipelines.extract.nearby import MOST_NEAR, Nearby
 from pipelines.store.item import Item, ItemType, Status
 from tests.extract.days import DOCUMENTS, ENTRIES, line_of, reply_item, reply_text
 from tests.extract.fakes import Scripted

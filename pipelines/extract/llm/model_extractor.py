@@ -14,13 +14,11 @@ from pipelines.extract.extraction import (
     Extraction,
     ExtractionRequest,
     Operation,
-    calendar,
-    days_before,
     shown_text,
     shown_with_doubt,
-    weekday,
 )
 from pipelines.extract.llm.call import Call, Prompt, load_prompt
+from pipelines.extract.nearby import calendar, days_before, weekday
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
 from pipelines.store.secrets.redact import holds_secret
