@@ -16,6 +16,7 @@ from pathlib import Path
 from pipelines.extract.llm.call import Call, ModelAnswer, load_prompt
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor
+from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
@@ -68,7 +69,8 @@ def row(root: Path, name: str) -> str:
     """Return what one model would cost."""
     model = Noting(name)
     now = datetime(2027, 1, 1, tzinfo=UTC)
-    plan_night(Night(root, load_settings(root), ModelExtractor(Chain([model])), now), Git(root), Watch())
+    held = read_memory(Git(root), load_settings(root), now)
+    plan_night(Night(root, held.settings, ModelExtractor(Chain([model])), now), held, Watch(), held.documents)
     verify, brief = (len(load_prompt(task).body.encode()) for task in ("verify", "brief"))
     sent = [*(call.bytes for call in model.calls), verify, CLAIM_BYTES * CLAIMS, brief, BRIEF_BYTES]
     added = added_tokens(name) * (len(model.calls) + 2)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.cli.output import count, dollars, on_terminal, say, warn
-from pipelines.clock import day_of
 from pipelines.night.run import Night
 from pipelines.queries.startup.kept import was_asked
 from pipelines.store.layout import BRIEFING
@@ -34,42 +33,39 @@ def night_of(
     root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
 ) -> Night:
     """Return the night at a moment, with the models that the user's settings name."""
-    from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  help needs no models
-    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
-    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  as above
-    from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  help reads no logs
 
-    replies, budget = Replies(root), None
-    if guard or user.caps != CostCaps():
-        from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  as above
-        from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
-
-        day = day_of(when, settings)
-        spent = (_cost_of(one) for one in reported_nights(root) if one.reported("day") == day)
-        budget = Budget(user.caps, sum((Cost(*one) for one in spent), Cost()), guard=guard)
-    chain = chain_of(user, user.providers, replies, budget=budget)
-    night = Night(
-        root,
-        settings,
-        RulesExtractor(),
-        when,
-        again,
-        rules_from=user.rules_from,
-        agents=(root / CAPTURED).is_file() or was_asked(root, when.timestamp()),
-    )
-    if chain:
-        from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  the rules need none
-        from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
-        from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
-
-        second = chain_of(user, user.verify, replies, budget=budget) or chain
-        extractor, verifier = ModelExtractor(chain), ModelVerifier(second)
-        night = replace(night, extractor=extractor, verifier=verifier, writer=ModelBriefer(chain))
+    agents = (root / CAPTURED).is_file() or was_asked(root, when.timestamp())
+    night = Night(root, settings, RulesExtractor(), when, again, rules_from=user.rules_from, agents=agents)
+    if user.providers[0] != "rules":
+        night = _with_models(night, user, guard)
     if remote := user.push.remote_of(root):
-        from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
+        from pipelines.night.sync import Sharing  # noqa: PLC0415  few memories have one
 
         night = replace(night, sharing=Sharing(settings, user.push, remote, when))
     return night
+
+
+def _with_models(night: Night, user: UserSettings, guard: Guard | None) -> Night:
+    from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
+    from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
+    from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
+
+    replies, budget = Replies(night.root), None
+    if guard or user.caps != CostCaps():
+        from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  most have none
+        from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
+
+        spent = (_cost_of(one) for one in reported_nights(night.root) if one.reported("day") == night.today)
+        budget = Budget(user.caps, sum((Cost(*one) for one in spent), Cost()), guard=guard)
+    chain = chain_of(user, user.providers, replies, budget=budget)
+    if chain is None:
+        return night
+    second = chain_of(user, user.verify, replies, budget=budget) or chain
+    return replace(night, extractor=ModelExtractor(chain), verifier=ModelVerifier(second), writer=ModelBriefer(chain))
 
 
 def _cost_of(run: PastRun) -> tuple[int, float]:

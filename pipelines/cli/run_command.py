@@ -13,6 +13,7 @@ from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option
 from pipelines.cli.output import say, say_json, say_verbatim
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
+from pipelines.night.manual import read_memory, understood
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch, save_failure
 from pipelines.night.unattended import curate_unattended
@@ -146,7 +147,8 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
 
     git = Git(night.root)
     git.check()
-    plan = plan_night(night, git, Watch())
+    held = read_memory(git, night.settings, night.now)
+    plan = plan_night(night, understood(held), Watch(), held.documents)
     diff = diff_of(night.root, plan.changes)
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})

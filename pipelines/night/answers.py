@@ -10,7 +10,7 @@
     pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
 
-Accepted items move to a document, rejected ones get a tombstone. Runs apply ticks; `curate review` applies at once.
+Accepted items move to a document, rejected ones get a tombstone. Runs and commands begin with what was ticked.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from pipelines.night.file_items import SUPERSEDABLE, new_document, with_supersed
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
 from pipelines.night.pairs import PAIR
 from pipelines.night.quiet import ids_asked
+from pipelines.night.reconcile import Reconciled
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import (
     ENDINGS,
     named_in_title,
+    without_moot,
 )
-from pipelines.store.change_set import Change, items_by_id, with_item_changed
+from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
@@ -77,6 +79,21 @@ def apply_answers(documents: Mapping[str, Document], today: str) -> Answered:
     return answered
 
 
+def understand_answers(documents: Mapping[str, Document], people: Reconciled | None, today: str) -> Reconciled:
+    """Return what was understood of people's edits with the ticked boxes of Review.md applied.
+
+    Args:
+        documents: every document by path.
+        people: what was understood so far; None if nobody edited anything.
+        today: the memory's day.
+    """
+    found, answered = people or Reconciled(dict(documents)), apply_answers(documents, today)
+    found.documents, found.restored = without_moot(answered.documents), answered.restored
+    found.retracted += answered.retracted
+    found.back, found.notes = answered.back, answered.notes
+    return found
+
+
 def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: str) -> Answered:
     """Apply a person's decisions, in order.
 
@@ -105,14 +122,6 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
         for item in items:
             _ITEM[entry.kind][choice](work, item)
     return work
-
-
-def put_back(
-    paths: Iterable[str], documents: Mapping[str, Document], before: Mapping[str, Document]
-) -> tuple[Change, ...]:
-    """Return the changes that bring pages back to the disk as they are; one that changes comes back anyway."""
-    same = (one for path in paths if (one := documents.get(path)) and one == before.get(path))
-    return tuple(Change(one.path, one.text.encode(), one.text.encode()) for one in same)
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
@@ -384,7 +393,7 @@ def decide(
         UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
         CurateError: any error of a manual change.
     """
-    from pipelines.night.manual import ManualChange, change_by_hand  # noqa: PLC0415  a night applies ticks itself
+    from pipelines.night.manual import ManualChange, change_by_hand, put_back  # noqa: PLC0415  a night applies ticks itself
 
     with change_by_hand(root, settings, when, "curate review") as held:
         asked = [named_question(held.documents, ident) for ident in idents]

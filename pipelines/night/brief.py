@@ -17,7 +17,7 @@ from pipelines.extract.claims import Claim, quotes_of, said_under
 from pipelines.extract.extraction import is_pending, shown_text, shown_with_doubt
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.extract.nearby import calendar, weekday
-from pipelines.night.briefing import EPISODE_DAYS, holds, with_true_now
+from pipelines.night.briefing import EPISODE_DAYS, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import citable_items, has_passed, has_state
@@ -210,22 +210,18 @@ def _purposes(told: Mapping[str, str], known: _Shown) -> dict[str, str]:
 def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[str, Document], int]:
     """Return the documents with the sentences that a second reader supports, and how many were dropped.
 
-    A sentence that cites an item which is not in the documents, or not as it was cited, is dropped, too. One of
-    MEMORY.md's first part that the model was not shown, since the day seemed to end what it rests on, stays if the
-    second reader did not agree.
+    One of MEMORY.md's first part that the model was not shown, since the day seemed to end what it rests on, stays if
+    the second reader did not agree. What cites an item that is not as it was cited goes with the next look at the page.
     """
     after = dict(documents)
-    held = {placed.item.id: placed.item for one in documents.values() for placed in one.items if placed.item.id}
     kept: dict[tuple[str, str], list[Sentence]] = {one: [] for one in written.asked}
     for one in written.proposals:
-        stands = digest([held[i.id] for i in one.items if i.id in held], with_status=True) == one.sentence.of
-        if stands:
-            kept[one.path, one.title].append(one.sentence)
+        kept[one.path, one.title].append(one.sentence)
     for (path, title), sentences in sorted(kept.items()):
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
         if title == NOW_TITLE and path in after:
             stood = [one for _, one in sentences_under(after[path], title)]
-            sentences += [one for one in stood if one.text not in written.before and holds(one, held, "")]
+            sentences += [one for one in stood if one.text not in written.before]
         if path in after and (title == NOW_TITLE or has_state(after[path])):
             after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
     for path, purpose in written.purposes.items():

@@ -245,7 +245,7 @@ def with_true_now(
     kept = [
         one
         for _, one in found
-        if holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
+        if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
         # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
         if one.ids or not today or not set(late).isdisjoint(one.days)
     ]
@@ -253,8 +253,7 @@ def with_true_now(
     return after
 
 
-def holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
-    """Whether what a sentence cites is as it was cited, not quiet and, unless `today` is empty, not past."""
+def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
     cited = [held[ident] for ident in sentence.ids if ident in held]
     return still_rests(sentence, held, with_status=True) and not any(
         one.quiet or (today and has_passed(one, today)) for one in cited

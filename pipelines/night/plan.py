@@ -22,7 +22,6 @@ from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.pairs import with_unsettled_pairs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
-from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
@@ -52,14 +51,10 @@ from pipelines.store.layout import (
 from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import NAME, load_seals, read_kept
-from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (
     Reason,
     file_hash,
-    read_progress,
-    read_tombstones,
     render_progress,
     render_tombstones,
     wording_hash,
@@ -69,31 +64,38 @@ from pipelines.store.trees import read_documents_in
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Told
     from pipelines.extract.nearby import Nearby
     from pipelines.night.file_items import Promoted
+    from pipelines.night.manual import HeldMemory
+    from pipelines.night.reconcile import Reconciled
     from pipelines.night.report import Watch
     from pipelines.night.run import Night
+    from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
-def plan_night(night: Night, git: Git, watch: Watch, earlier: Run | None = None) -> Run:
-    """Read the memory and decide everything; write nothing.
+def plan_night(
+    night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None = None
+) -> Run:
+    """Decide everything; write nothing.
 
     Args:
         night: the input.
-        git: the memory's git.
+        held: the memory, with people's edits and answers understood.
         watch: told of each stage.
+        before: the documents before that.
         earlier: the run of the day before in the same night, if there was one.
 
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    run = _begun(night, git, watch, earlier)
+    run = _begun(night, held, watch, before, earlier)
     with watch.stage("capture"):
         take_logs(run)
-        _take_edits(run)
     with watch.stage("extract"):
         _read(run)
     with watch.stage("review"):
@@ -118,73 +120,51 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Run | None = None)
     return run
 
 
-def _begun(night: Night, git: Git, watch: Watch, earlier: Run | None) -> Run:
-    snapshot = without_secret_files(read_snapshot(night.root))
+def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None) -> Run:
+    snapshot = held.snapshot
     template = missing_files(night.root, resource("memory_template"))
     left = [str(one) for one in snapshot.warnings if one.pending]
     notes = [str(one) for one in snapshot.warnings if not one.pending]
     now = night.now.isoformat(timespec="seconds")
-    report = RunReport(run_id(night.now, git.head()), now, night.today, again=night.again or None)
+    report = RunReport(run_id(night.now, held.git.head()), now, night.today, again=night.again or None)
     report.extractor, report.pending = night.extractor.name, bool(left)
     report.warnings = [*left, *night.settings.ignored_note, *notes]  # the reason something is pending comes first
+    documents = {**held.documents, **read_documents_in(template)}
     run = Run(
-        night, git, watch, snapshot, {**snapshot.documents, **read_documents_in(template)},
-        earlier.before if earlier else snapshot.documents,
+        night, held.git, watch, snapshot, documents, earlier.before if earlier else before,
         earlier.failed | {one.day for one in earlier.extracted.pending} if earlier else frozenset(), report,
     )  # fmt: skip
     run.files = {path: data for path, data in template.items() if not kind_of(path) and path != SETTINGS}
+    again = night.again
+    run.progress = {path: known for path, known in held.progress.items() if not again or day_of_log(path) != again}
+    run.stones = held.stones
+    run.vetoed = vetoed_by(run.stones, snapshot.documents)
+    run.documents = without_moot(documents)
+    run.catalog = Catalog(run.documents, snapshot.unreadable())
+    _tell_of_people(report, held.people)
     return run
 
 
-def _take_edits(run: Run) -> None:
-    """Take people's edits since the last run, and their answers in Review.md."""
-    snapshot, report = run.snapshot, run.report
-    people = understand_edits(run.git, snapshot, run.found, run.today)
-    run.documents = people.documents
-    run.stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*people.stones}
-    run.gone = frozenset(stone.id for stone in people.retracted)
-    report.people = {
-        "edited": len(people.edited),
-        "numbered": len(people.numbered),
-        "retracted": len(run.gone),
-        "restored": 0,
-        "asked": len(people.asked),
-    }
+def _tell_of_people(report: RunReport, people: Reconciled | None) -> None:
+    """Report what was understood of people's edits and answers."""
+    kinds = ("edited", "numbered", "retracted", "restored", "asked")
+    report.people = {kind: len(getattr(people, kind)) if people else 0 for kind in kinds}
+    if people is None:
+        return
     review = REVIEW
     if gone := len(people.asked):
         report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
     if foreign := len(people.foreign):
         report.warnings.append(f"Items came from elsewhere ({foreign}). Keep or drop them in {review}.")
-    if any(entry.ticked for entry in read_queue(run.documents.get(review))):
-        _take_answers(run)
-    run.documents = without_moot(run.documents)
-    run.vetoed = vetoed_by(run.stones, snapshot.documents)
-    run.catalog = Catalog(run.documents, snapshot.unreadable())
-
-
-def _take_answers(run: Run) -> None:
-    from pipelines.night.answers import apply_answers  # noqa: PLC0415  few nights find a ticked box
-
-    answered, report = apply_answers(run.documents, run.today), run.report
-    run.documents, run.back = answered.documents, answered.back
-    run.stones |= {*answered.retracted}
-    run.gone |= {stone.id for stone in answered.retracted}
-    report.people |= {"retracted": len(run.gone), "restored": len(answered.restored)}
-    report.warnings += answered.notes
+    report.warnings += people.notes
 
 
 def _read(run: Run) -> None:
     """Have the extractor read what no run has read: with a model, of one day."""
     night, catalog = run.night, run.catalog
-    # What a person took back with git, or lost, was read all the same.
-    last = run.git.last_run()
-    read = read_progress(run.git.show(last, PROGRESS) if last else None) | dict(run.snapshot.progress)
-    run.progress = progress = {
-        path: known for path, known in read.items() if not night.again or day_of_log(path) != night.again
-    }
     before = partial(_read_before, run.git)
     gone = {(one.file, line) for one in read_kept(night.root).values() for line in one.gone}  # since they were captured
-    days = days_to_read(run.logs, progress, run.today, before, gone)
+    days = days_to_read(run.logs, run.progress, run.today, before, gone)
     run.days = [one for one in days if one.day not in run.failed or not one.fresh]
     if night.verifier:
         run.days, run.later = first_days(run.days, night.rules_before)
@@ -337,7 +317,7 @@ def _finish(run: Run) -> None:
     """Check the documents, and make one change set of them and all other files."""
     night, snapshot, extracted, report = run.night, run.snapshot, run.extracted, run.report
     cap = night.settings.caps.briefing
-    if faults := check_documents(run.found, run.documents, cap, added=run.added, gone=run.gone):
+    if faults := check_documents(run.found, run.documents, cap, added=run.added):
         raise snapshot.refusal(faults)
     progress = run.progress
     if extracted.read:
@@ -349,10 +329,6 @@ def _finish(run: Run) -> None:
         *(Change(path, was.get(path), data) for path, data in run.files.items() if was.get(path, b"") != data),
         *document_changes(snapshot.documents, run.documents, snapshot.state),
     ]
-    if run.back:
-        from pipelines.night.answers import put_back  # noqa: PLC0415  as above
-
-        run.changes += put_back(run.back, run.documents, snapshot.documents)
     report.logs["read"] = sum(bool(day.fresh) for day in extracted.read)
     report.read_days = tuple(dict.fromkeys(day.day for day in extracted.read if day.fresh))
     report.pending_days = tuple(day.day for day in extracted.pending if day.fresh)

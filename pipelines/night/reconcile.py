@@ -18,7 +18,7 @@ from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
-from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
+from pipelines.store.git_history import Baseline, unknown_ids
 from pipelines.store.item import (
     STRUCK,
     UNSURE_SAID,
@@ -77,6 +77,9 @@ class Reconciled:
             name no id.
         asked: ids of items about which Review.md asks.
         foreign: ids of items that came from elsewhere, and wait in Review.md.
+        restored: ids of items that an answer put back or let in.
+        back: the pages that an answer puts back on the disk.
+        notes: a sentence for each answer that could not be applied.
     """
 
     documents: dict[str, Document]
@@ -86,6 +89,14 @@ class Reconciled:
     corrected: list[Tombstone] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
+    restored: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def changed(self) -> int:
+        """How many items people changed."""
+        return len(self.edited) + len(self.numbered) + len(self.retracted) + len(self.restored)
 
     @property
     def stones(self) -> tuple[Tombstone, ...]:
@@ -93,9 +104,9 @@ class Reconciled:
         return *self.retracted, *self.corrected
 
 
-def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
+def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: str) -> Reconciled:
     """Return a memory's documents after understanding people's edits since the last run."""
-    changed, _ = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
+    documents, (changed, _) = snapshot.documents, baseline
     wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
     documents = marked_again({**documents, **wrapped}, changed.values())
     foreign = _from_elsewhere(git, snapshot, documents, baseline)

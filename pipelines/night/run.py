@@ -79,7 +79,7 @@ class Run:
         git: the memory's git.
         watch: told of each stage.
         snapshot: the memory as it was read.
-        found: the documents by path, as read or as the template adds them.
+        found: the documents by path, as people left them or as the template adds them.
         before: the documents before the first day of the night.
         failed: days that runs before it in the same night could not read.
         report: the report.
@@ -88,8 +88,6 @@ class Run:
         logs: the logs by path, cleaned, with the partial ones folded in.
         stones: the hashes of what people removed.
         vetoed: what people deleted from the generated sentences.
-        back: pages that a person wants put back on the disk.
-        gone: the ids of items that people removed.
         catalog: the documents with people's edits and answers, which new items are filed in.
         progress: log → what earlier runs read of it.
         days: the logs with something to read in this run.
@@ -116,8 +114,6 @@ class Run:
     logs: Mapping[str, bytes] = field(default_factory=dict)
     stones: frozenset[Tombstone] = frozenset()
     vetoed: frozenset[str] = frozenset()
-    back: Sequence[str] = ()
-    gone: frozenset[str] = frozenset()
     catalog: Catalog = field(default_factory=lambda: Catalog({}))
     progress: Mapping[str, tuple[LogProgress, ...]] = field(default_factory=dict)
     days: list[DayToRead] = field(default_factory=list)

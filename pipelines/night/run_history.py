@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import FINE, CurateError
 from pipelines.night.report import KEPT, TRAVELLING, left_pending, read_reports, save_report
-from pipelines.store.change_set import ItemChange, item_changes, with_recorded_edits
+from pipelines.store.change_set import ItemChange, item_changes
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
@@ -203,7 +203,7 @@ def items_changed(run: PastRun, git: Git) -> list[ItemChange]:
     if not run.commit:
         return []
     before, after = changed_documents(git, run.commit)
-    return item_changes(with_recorded_edits(before, after), after)
+    return item_changes(before, after)
 
 
 def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, LockHeld
 from pipelines.extract.llm.replies import drop_replies
+from pipelines.night.manual import read_memory, taken_in
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
@@ -116,10 +117,11 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
 
 def _write(night: Night, git: Git, ident: str, watch: Watch, earlier: Run | None) -> Run:
     """Plan and apply; what others wrote to the files meanwhile is merged with the run's changes."""
-    run = plan_night(night, git, watch, earlier)
+    found, head = read_memory(git, night.settings, night.now), git.head()
+    run = plan_night(night, taken_in(found), watch, found.documents, earlier)
     report = run.report
     report.run = ident
-    if run.changes:
+    if run.changes or git.head() != head:
         with watch.stage("commit"):
             changes = (*run.changes, *shared_reports(night.root, report))
             rows = sorted(report.items["by_document"].items())

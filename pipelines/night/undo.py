@@ -9,16 +9,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotUndoable
-from pipelines.night.manual import HeldMemory, ManualChange, direct_change
-from pipelines.night.reconcile import understand_edits
+from pipelines.night.manual import HeldMemory, ManualChange, direct_change, read_memory, taken_in, understood
 from pipelines.night.run_history import note_undone
 from pipelines.night.undo_items import RunSides, undo
 from pipelines.review.questions import with_questions
-from pipelines.store.change_set import Change, item_places, items_by_id, with_recorded_edits
+from pipelines.store.change_set import Change, item_places, items_by_id
 from pipelines.store.git import Git
-from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, undone_by
+from pipelines.store.git_history import (
+    BY_HAND,
+    BY_PEOPLE,
+    RunCommit,
+    changed_documents,
+    named_run,
+    run_commits,
+    undone_by,
+)
 from pipelines.store.layout import REVIEW, TOMBSTONES
-from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import Reason, Tombstone, read_tombstones, tombstone
 from pipelines.store.template import named_item
 
@@ -50,8 +56,13 @@ class UndoPlan:
     kept: Mapping[str, str]
 
 
-def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> UndoPlan:
-    """Decide everything; write nothing. The arguments are those of `carry_out_undo`.
+def plan_undo(held: HeldMemory, named: tuple[RunCommit, RunSides] | None, item_named: str = "") -> UndoPlan:
+    """Decide everything; write nothing.
+
+    Args:
+        held: the memory, with people's edits understood.
+        named: the run to undo, and its documents; None if an item is named.
+        item_named: the start of an item's id, to undo only what the last run did to it.
 
     Raises:
         UnknownItem: none or more than one matches.
@@ -60,20 +71,19 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
         BrokenChangeSet: the changes would break a promise.
     """
     snapshot, git, today = held.snapshot, held.git, held.today
-    buried = read_tombstones(snapshot.state.get(TOMBSTONES))
-    people = understand_edits(git, snapshot, snapshot.documents, today)
+    documents, buried = held.documents, held.stones
     item = ""
     if item_named:  # an existing one, else one that an undo removed
         undone_before = {stone.id for stone in buried if stone.reason is Reason.UNDONE}
-        item = named_item(item_named, items_by_id(people.documents), undone_before)
-    run, sides = _run_of_item(git, item, people.documents) if item else _run(git, run_named)
+        item = named_item(item_named, items_by_id(documents), undone_before)
+    run, sides = named or _run_of_item(git, item, documents)
     stones = _stones_without(git, run, buried) if run.by_hand and not item else buried
     reasons: dict[str, set[Reason]] = {}
-    for stone in (*stones, *people.retracted):
+    for stone in stones:
         reasons.setdefault(stone.id, set()).add(stone.reason)
     deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-    undone = undo(sides, people.documents, snapshot.unreadable(), deleted, item)
-    present, then = item_places(people.documents.values()), item_places(undone.documents.values())
+    undone = undo(sides, documents, snapshot.unreadable(), deleted, item)
+    present, then = item_places(documents.values()), item_places(undone.documents.values())
     removed = [present[ident].item for ident in sorted(undone.items & present.keys() - then.keys())]
     restored = sorted(undone.items & then.keys() - present.keys())
     asked = with_questions(
@@ -88,7 +98,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
         asked,
         "",
         added=restored,
-        stones=[*(tombstone(one, today, Reason.UNDONE) for one in removed), *people.stones, *stones - buried],
+        stones=[*(tombstone(one, today, Reason.UNDONE) for one in removed), *stones - buried],
         lifted=(buried - stones) | back,
         undoes=f"{run.run} {item}".strip(),
     )
@@ -101,7 +111,7 @@ def plan_undo(held: HeldMemory, run_named: str = "", item_named: str = "") -> Un
         for moved in pruned.moved
         if moved.id in undone.items
     }
-    if not (removed or restored or returned or run.by_hand or undone.documents != dict(people.documents)):
+    if not (removed or restored or returned or run.by_hand or undone.documents != dict(documents)):
         changes = []
     counts = {"removed": len(removed), "brought back": len(restored), "as before": len(returned)}
     summary = _summary(run, item, counts, is_done=bool(changes))
@@ -132,9 +142,11 @@ def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> f
 
 
 def _sides(git: Git, run: RunCommit) -> RunSides:
+    if run.extractor == BY_PEOPLE:  # which no undo takes back
+        return RunSides({}, {})
     before, after = changed_documents(git, run)
     is_whole = run.by_hand or bool(run.undoes)
-    return RunSides(before if is_whole else with_recorded_edits(before, after), after, is_whole)
+    return RunSides(before, after, is_whole)
 
 
 def carry_out_undo(
@@ -158,11 +170,14 @@ def carry_out_undo(
         CurateError: any error of `plan_undo`.
     """
     if is_dry:
-        git, snapshot = Git(root), read_snapshot(root)
+        git = Git(root)
         git.check()
-        return plan_undo(HeldMemory(git, snapshot, settings, now, snapshot.documents), run, item), ""
-    with direct_change(root, settings, now, "curate undo") as held:
-        plan = plan_undo(held, run, item)
+        named = None if item else _run(git, run)
+        return plan_undo(understood(read_memory(git, settings, now)), named, item), ""
+    with direct_change(root, settings, now, "curate undo") as found:
+        named = None if item else _run(found.git, run)  # before people's edits have a commit of their own
+        held = taken_in(found)
+        plan = plan_undo(held, named, item)
         if not plan.changes:
             return plan, ""
         held.write(plan.change, by=BY_HAND if plan.run.by_hand else "")
@@ -186,7 +201,7 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
             sides = _sides(git, run)
             if sides.changes() or sides.asked() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
-            if run.added or run.changed:  # by its own words: a person made the changes before it
+            if (run.added or run.changed) and run.extractor != BY_PEOPLE:  # by its own words: a person changed it
                 why = "The last run only took in what you edited."
                 raise NotUndoable(why, "Edit it again, or name an earlier run: `curate runs` lists them.")
     raise NotUndoable(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.store.change_set import ItemChange, item_changes, item_places
-from pipelines.store.item import STRUCK, Status, Trust
+from pipelines.store.item import STRUCK, Status
 from pipelines.store.layout import REVIEW
 from pipelines.store.merge_pages import Disputed, merge_pages
 from pipelines.store.review_queue import read_queue, without_answered
@@ -28,7 +28,7 @@ class RunSides:
     """The documents that a run changed, by path, before and after it.
 
     Args:
-        before: as they were, with people's edits that the run took up (`understood`).
+        before: as they were.
         after: as the run left them.
         whole: whether every difference is the run's doing, as in the commit of a command.
     """
@@ -40,18 +40,13 @@ class RunSides:
     def changes(self) -> list[ItemChange]:
         """Return what the run itself did to items.
 
-        Its commit may also hold what a person wrote meanwhile, ids that it gave to a person's lines, and the effects of
-        answers in Review.md. Those are left out.
+        Its commit may also hold what a person wrote meanwhile. That is left out.
         """
         return [one for one in item_changes(self.before, self.after) if self.whole or not _is_persons(one)]
 
     def asked(self) -> frozenset[str]:
         """Return the ids of the entries of Review.md that the run added."""
         return _entries(self.after) - _entries(self.before)
-
-    def answered(self) -> bool:
-        """Whether entries of Review.md are gone since."""
-        return not _entries(self.before) <= _entries(self.after)
 
 
 def _entries(documents: Mapping[str, Document]) -> frozenset[str]:
@@ -61,14 +56,9 @@ def _entries(documents: Mapping[str, Document]) -> frozenset[str]:
 def _is_persons(change: ItemChange) -> bool:
     """Whether a person made a change: a run never rewords or strikes, and closes or reopens only on a log line."""
     before, after = change.before, change.after
-    if REVIEW in {side.path for side in (before, after) if side}:
-        return before is not None  # a run asks a question; all else follows from an answer
-    if after is None:
+    if before is None or after is None:
         return False
-    new = after.item
-    if before is None:
-        return not new.by and new.trust is Trust.OWNER
-    old = before.item
+    old, new = before.item, after.item
     reworded = (old.type, old.text) != (new.type, new.text)
     struck = new.status is Status.RETRACTED and old.status is not Status.RETRACTED
     # A run closes an item on a log line, which becomes evidence, or because a second reader rejected it.
@@ -118,8 +108,6 @@ def undo(
     kept = {ident: f"cannot come back: {path} cannot be read" for ident, path in lost.items()}
     homes = {one.before.path for one in changes.values() if one.before} - now.keys() - base.keys()
     theirs = {**base, **{path: one for path, one in before.items() if path in homes}} if only else before
-    if not sides.whole and REVIEW in base and sides.answered():  # by a person, not by the run
-        theirs = {**theirs, REVIEW: base[REVIEW]}
     while True:
         items = changes.keys() - kept.keys()
         there = item_places(base.values())

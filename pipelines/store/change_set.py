@@ -5,12 +5,11 @@ Also the reverse: what a run did, as the difference between two memories, item b
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
-from pipelines.store.item import Item, Trust, brought_back, render_item, row_of
+from pipelines.store.item import Item, brought_back, render_item, row_of
 from pipelines.store.layout import BRIEFING, kind_of
 from pipelines.store.ledger import ledger_after
 from pipelines.store.trees import read_version
@@ -177,38 +176,6 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
     was, now = item_places(before.values()), item_places(after.values())
     changes = (ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys()))
     return [one for one in changes if not (one.before and one.after and one.before.told == one.after.told)]
-
-
-def with_recorded_edits(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
-    """Return `before` with what the run merely recorded about people's edits: ids of hand-written lines, and ownership.
-
-    A run numbers hand-written lines, and gives reworded items to the owner. Neither is the run's own change, so an undo
-    does not revert them, and they do not count as changes of the item.
-    """
-    known, left = item_places(before.values()), item_places(after.values())
-    result = dict(before)
-    for path, document in before.items():
-        numbers: dict[tuple[str, str], deque[Item]] = {}
-        for ident, one in left.items():
-            if one.path == path and ident not in known and not one.item.by:
-                numbers.setdefault((one.item.type, one.item.text), deque()).append(one.item)
-        new = {}
-        for placed in document.items:
-            item = placed.item
-            if not item.id and (waiting := numbers.get((item.type, item.text))):
-                number = waiting.popleft()
-                new[placed.line] = replace(item, id=number.id, since=number.since)
-            elif item.id in left and _is_owned_since(item, own := left[item.id].item):
-                new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
-        if new:
-            result[path] = with_marks(document, new)
-    return result
-
-
-def _is_owned_since(before: Item, after: Item) -> bool:
-    """Whether a run gave a reworded item to the owner, leaving its words as they are."""
-    owned = not after.by and after.trust is Trust.OWNER
-    return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
 
 
 def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:

@@ -25,7 +25,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from pipelines.errors import CurateError, UnknownItem, UsageFault
-from pipelines.night.manual import Saved, save_document
+from pipelines.night.edit_page import Saved, save_document
 from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
 from pipelines.store.secrets.redact import without_secrets

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
-from pipelines.night.manual import Saved, text_to_edit
+from pipelines.night.edit_page import Saved, text_to_edit
 from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
 from pipelines.queries.health import OK, WRONG, health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Step

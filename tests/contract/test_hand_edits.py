@@ -242,6 +242,8 @@ def test_a_run_that_git_reverts_is_taken_back_for_good(begun: Memory) -> None:
     before = items(begun)
     night(begun, NEXT, "Fact: The sea is cold.", f"Done: {MARA}")
     begun.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
+    begun.curate("pin", ident(begun, PORT), "--now", f"{THIRD}T01:00")
+    begun.curate("undo", "--now", f"{THIRD}T01:30")
     for day in (THIRD, "2026-03-13"):
         night(begun, day, "Fact: The sea is cold.")
         assert items(begun) == before

@@ -49,6 +49,20 @@ def story(memory: Memory) -> Story:
 ALPHA = "Projects/alpha.md"
 
 
+def test_what_a_person_did_has_a_commit_before_the_nights_which_no_undo_takes_back(story: Story) -> None:
+    story.swap(ALPHA, "choice number 1", "choice number one")
+    story.memory.write("Logs/2026-03-11.md", "project: Alpha\n\n- Decision: choice number 7\n")
+    story.night()
+    subjects = story.memory.git("log", "-3", "--format=%s").splitlines()
+    assert subjects[1:] == ["Edits by hand, understood", "Edits since the last run"]
+    assert "number one" not in story.memory.git("show", "--format=", "-U0", "--", ALPHA)
+    story.memory.curate("undo", "--now", NIGHTS[5])
+    assert story.items()["choice number one"]["trust"] == "owner"
+    assert "choice number 7" not in story.items()
+    people = story.memory.git("log", "-1", "--skip=2", "--format=%h").strip()
+    assert "nothing could be undone" in story.memory.curate("undo", people, "--now", NIGHTS[6])
+
+
 def test_retracting_what_was_asked_about_is_for_good(story: Story) -> None:
     text = story.memory.read(ALPHA)
     for number in range(1, 4):

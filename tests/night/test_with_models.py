@@ -15,6 +15,7 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
+from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
@@ -214,7 +215,8 @@ def test_no_reply_leaves_its_bounds(
 
     night = a_night(memory, scripted(said))
     night.extractor.chain._replies = None  # type: ignore[attr-defined]  # each example is a night of its own
-    plan = plan_night(night, Git(memory.root), Watch())
+    held = read_memory(Git(memory.root), night.settings, night.now)
+    plan = plan_night(night, held, Watch(), held.documents)
     rows = ledger_in({change.path: change.after or b"" for change in plan.changes})
     for change in plan.changes:
         folder, _, name = change.path.partition("/")
@@ -236,7 +238,7 @@ def check_added(lines: list[str], rows: Mapping[str, str], *, waits: bool) -> No
         found = parse_item(line, rows.get(split_mark(line)[1], ""))
         if found:
             assert found.trust in {Trust.SELF, Trust.EXTERNAL}
-            assert found.by == "a:1@extract/13" or found.by.startswith("rules@"), "the rules read a label left out"
+            assert found.by == "a:1@extract/14" or found.by.startswith("rules@"), "the rules read a label left out"
             assert found.status in ({Status.WAITING} if waits else {Status.LIVE, Status.OPEN, Status.DONE})
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}

@@ -1,0 +1,118 @@
+"""A person's edit of a page, as `curate view` saves it: checked, committed as theirs, and understood."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pipelines.errors import LockHeld, UsageFault
+from pipelines.night.manual import change_by_hand, direct_change
+from pipelines.night.reindex import reindex
+from pipelines.store.change_set import Change
+from pipelines.store.conservation import written_faults
+from pipelines.store.document import document_at
+from pipelines.store.files import read_bytes
+from pipelines.store.git import Author
+from pipelines.store.journal import apply_changes
+from pipelines.store.merge import merge_trees
+from pipelines.store.snapshot import conflict_in
+from pipelines.store.three_way import Clash, merge_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The result of an edit.
+
+    Args:
+        said: what was done, a sentence; empty if nothing was saved.
+        faults: why nothing was saved, a sentence each.
+        text: the text as it is now, with concurrent changes.
+        base: the text that `text` is based on.
+    """
+
+    said: str
+    faults: Sequence[str]
+    text: str
+    base: str
+
+
+def text_to_edit(root: Path, path: str) -> str:
+    """Return a document's text as it is on disk, marks of a conflict included, with plain line ends.
+
+    Raises:
+        BadFile: it cannot be read.
+    """
+    return (read_bytes(root, path) or b"").decode(errors="replace").replace("\r\n", "\n")
+
+
+def _joined(path: str, base: str, text: str, current: str) -> str:
+    """Return a text with two changes of another one; where they clash, both stand between marks."""
+    sides = ({path: one.encode()} for one in (base, text, current))
+    merged = merge_trees(*sides, ours_first=True, ledger={})
+    if merged.disputed or path not in merged.pages:
+        return merge_texts(base, text, current, resolve=_marked)[0]
+    return merged.pages[path].text
+
+
+def _marked(clash: Clash) -> list[str]:
+    return ["<<<<<<< your text", *clash.one, "=======", *clash.other, ">>>>>>> on disk"]
+
+
+def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
+    """Save a document that a person edited, commit it as theirs, and understand what they changed.
+
+    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then the
+    person gets both versions in one text, between marks where both changed the same lines, to decide and save again.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time of saving.
+        path: the document's.
+        base: the text that the person saw; line ends do not matter.
+        text: their edited text; it gets the file's line ends.
+
+    Raises:
+        UsageFault: the document does not exist, or cannot be read.
+        CurateError: any error of a manual change; nothing was saved.
+    """
+    with direct_change(root, settings, when, "curate edit") as held:
+        shown, snapshot = path, held.snapshot
+        if path not in snapshot.documents:
+            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
+        now = (read_bytes(root, path) or b"").decode()
+        current, base, text = (one.replace("\r\n", "\n") for one in (now, base, text))
+        if text in (base, current):
+            return Saved(f"Nothing was changed in {shown}.", (), current, current)
+        if current != base:
+            joined = _joined(path, base, text, current)
+            both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
+            what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
+            return Saved("", (f"{shown} changed meanwhile. {what} save again.",), joined, current)
+        if at := conflict_in(text):
+            why = (
+                f"{shown} has marks of a conflict at line {at}. Keep what is right, delete the marks, then save again."
+            )
+            return Saved("", (why,), text, base)
+        written = text.replace("\n", "\r\n") if "\r\n" in now else text
+        documents = {**snapshot.documents, path: document_at(path, written, snapshot.documents[path].rows)}
+        cap = settings.caps.briefing
+        before = {fault.key for fault in written_faults(snapshot, cap)}
+        after = written_faults(replace(snapshot, documents=documents), cap)
+        if faults := [str(fault) for fault in after if fault.key not in before]:
+            return Saved("", faults, text, base)
+        author = held.git.identity() or settings.author
+        message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
+        change = Change(path, now.encode(), written.encode())
+        commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
+    with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
+        reindex(root)  # if another run has the lock by now, it understands the edit, too
+    return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -1,0 +1,81 @@
+"""Filing an owner's item, as `curate add` does: at once, or as a confirmation of what says the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from pipelines.night.choose_document import Catalog, home_of
+from pipelines.night.file_items import new_document
+from pipelines.review.existing_items import alike, speaks_for
+from pipelines.store.change_set import items_by_id, placed_item
+from pipelines.store.document import Block, Document, edited, numbered, with_marks
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
+from pipelines.store.layout import document_id
+from pipelines.store.wording import words_key
+
+if TYPE_CHECKING:
+    from pipelines.night.manual import HeldMemory
+
+
+@dataclass(frozen=True, slots=True)
+class FiledByHand:
+    """The result of filing an owner's item.
+
+    Args:
+        item: the new item, or the existing one that says the same.
+        path: its document.
+        documents: every document by path after the change; None if nothing changed.
+        is_new: whether the item is new.
+        near: the items beside a new one that its sentence may replace or repeat, with their documents, nearest first.
+    """
+
+    item: Item
+    path: str
+    documents: dict[str, Document] | None = None
+    is_new: bool = False
+    near: tuple[tuple[Item, str], ...] = ()
+
+
+_ALIKE = 0.6
+"""The share of common words from which two sentences are shown as near. It decides nothing: a person sees them."""
+_MOST_NEAR = 3
+
+
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> FiledByHand:
+    """File an owner's item; an existing item with the same words is confirmed instead, as by a night.
+
+    Args:
+        kind: its type.
+        text: its sentence.
+        path: the document's path, or empty to choose one.
+        held: the memory as it is.
+    """
+    home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
+    items = [
+        (p.item, one.path) for one, p in numbered(held.documents.values()) if p.item.active and p.item.type is kind
+    ]
+    if same := [pair for pair in items if words_key(pair[0].text) == words_key(text)]:
+        return _confirmed(*same[0], held)
+    near = [
+        (share, *pair) for pair in items if speaks_for(pair[1], home) and (share := alike(text, pair[0].text)) >= _ALIKE
+    ]
+    near = sorted(near, key=itemgetter(0), reverse=True)[:_MOST_NEAR]
+    status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
+    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
+    item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
+    document = held.documents.get(home) or new_document(home, "")
+    after = {**held.documents, home: edited(document, add=[Block(item)])}
+    return FiledByHand(item, home, after, is_new=True, near=tuple((one, place) for _, one, place in near))
+
+
+def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
+    """Return an existing item as the owner's, confirmed today."""
+    day = max(item.confirmed, held.today)
+    own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="")
+    own = own if own.since == day else replace(own, confirmed=day)
+    if own == item:
+        return FiledByHand(item, path)
+    _, placed = placed_item(held.documents, item.id)
+    return FiledByHand(own, path, {**held.documents, path: with_marks(held.documents[path], {placed.line: own})})
