@@ -15,7 +15,8 @@ from pathlib import Path
 
 from pipelines.extract.llm.call import Call, ModelAnswer, load_prompt
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor
+from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.nearby import BYTES_A_TOKEN
 from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch

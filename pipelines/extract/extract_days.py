@@ -133,7 +133,7 @@ def days_to_read(
         known = known.union(*(read_before(path, was) for was in closed))
         fresh: dict[str, Entry] = {}  # a repeated entry is read once
         for entry in entries:
-            if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
+            if (voice := voice_in(entry.head)) and voice[:2] in taken_back:
                 continue
             # On a closed day, an entry was read when it had the words; elsewhere its other lines may be new.
             is_blotted = _BLOTTED.search(entry.text) if closed else not _BLOTTED.sub("", entry.text).strip()

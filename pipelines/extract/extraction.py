@@ -75,7 +75,7 @@ def as_said(found: Iterable[Said], entry_of: Callable[[Said], Entry]) -> list[Sa
     after: list[Said] = []
     for _, day in groupby(found, key=lambda one: entry_of(one).day):
         some = list(day)
-        heads = [entry_of(one).text.partition("\n")[0] for one in some]
+        heads = [entry_of(one).head for one in some]
         times = [_TIME.match(head) for head in heads]
         if all(times) and any(map(voice_in, heads)):
             clocks = [time[1] for time in times if time]
@@ -182,6 +182,11 @@ class Candidate:
     doubt: str = ""
     echo: bool = False
     recited: bool = False
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether the rules proposed it."""
+        return self.by.startswith("rules@")
 
     @property
     def place(self) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.extract.extraction import is_pending, is_question, matter_words
 from pipelines.store.priority import priority
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pipelines.store.item import Item
 
@@ -26,6 +26,21 @@ MOST_NEAR: Final = 30
 """The most other items to consider, nearest to the log first; likewise."""
 _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
+
+
+BYTES_A_TOKEN: Final = 4
+Row = TypeVar("Row")
+
+
+def fitting(rows: Iterable[Row], tokens: int, size: Callable[[Row], int]) -> list[Row]:
+    """Return the first rows that take at most this many tokens in a prompt; `size` returns a row's bytes."""
+    room, kept = tokens * BYTES_A_TOKEN, list[Row]()
+    for row in rows:
+        room -= size(row)
+        if room < 0:
+            break
+        kept.append(row)
+    return kept
 
 
 class Nearby:

@@ -16,7 +16,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
 from pipelines.extract.extraction import is_pending, shown_text, shown_with_doubt
 from pipelines.extract.grounding import Shown, words_in
-from pipelines.extract.nearby import calendar, weekday
+from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.briefing import EPISODE_DAYS, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 _LONGEST = 400
 MOST_NOW: Final = 12
 MOST_STATE: Final = 3
-_BYTES_A_TOKEN = 4
 NOW_TOKENS: Final = 1_000
 PAGE_TOKENS: Final = 600
 PAGES_TOKENS: Final = 2_400
@@ -239,7 +238,7 @@ def _changed_pages(
     """Return path → row of the pages whose items the run changed, newest first, as many as fit."""
     pages_now = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA}]
     changed = [path for path in pages_now if _written(documents[path]) != _written(before.get(path))]
-    pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
+    pages, room = dict[str, "Row"](), PAGES_TOKENS * BYTES_A_TOKEN
     for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
         page, was = documents[path], before.get(path)
         row = _page_row(page, was, names.get(page.id, page.id), today)
@@ -255,19 +254,15 @@ def _written(page: Document | None) -> set[str]:
 
 def _page_row(document: Document, before: Document | None, name: str, today: str) -> Row:
     """Return a page as a row: what its State rests on, what the run changed, then the rest, the weightiest first."""
-    old, rows, room = _written(before), [], PAGE_TOKENS * _BYTES_A_TOKEN
+    old = _written(before)
     stood = _before(document, STATE_TITLE)
     cited = {ident for one in stood for ident in one["ids"]}
     items = sorted(
         citable_items(document),
         key=lambda one: (one.id not in cited, render_item(one) in old, one.active is False, -priority(one, today)),
     )
-    for item in items:
-        row = {**_item_row(item, today), "section": item.page_section}
-        room -= _bytes(row)
-        if room < 0:
-            break
-        rows.append(row)
+    found = ({**_item_row(item, today), "section": item.page_section} for item in items)
+    rows = fitting(found, PAGE_TOKENS, _bytes)
     return {
         "id": name, "title": document.title, "kind": document.kind.value, "purpose": document.front.get("purpose"),
         "before": stood, "items": rows,
@@ -308,14 +303,9 @@ def _elsewhere(
     pending = [pair for pair in found if is_pending(pair[0])]
     decided = [pair for pair in found if pair[0].type in _RECENT and pair[0].learnt >= since]
     ranks = [*((at, pair) for at, pair in enumerate(pending)), *((2 * at, pair) for at, pair in enumerate(decided))]
-    rows, room = [], NOW_TOKENS * _BYTES_A_TOKEN
-    for _, (item, home) in sorted(ranks, key=itemgetter(0)):  # two that are open, then one that was decided
-        row = {**_item_row(item, today), "document": home}
-        room -= len(row["text"].encode()) + 60
-        if room < 0:
-            break
-        rows.append(row)
-    return rows
+    ranked = sorted(ranks, key=itemgetter(0))  # two that are open, then one that was decided
+    rows = ({**_item_row(item, today), "document": home} for _, (item, home) in ranked)
+    return fitting(rows, NOW_TOKENS, lambda row: _bytes(row) + 20)
 
 
 def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Told]]) -> dict[str, _Episode]:

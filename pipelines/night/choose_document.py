@@ -144,7 +144,7 @@ def filed_candidates(
 
 def _is_captured(one: Candidate) -> bool:
     """Whether it is of a session: the project of its line is the folder in which that ran."""
-    return voice_in(one.entry.text.partition("\n")[0]) is not None
+    return voice_in(one.entry.head) is not None
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Candidate:
@@ -158,7 +158,7 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Candidate:
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
         home = _home_outside(candidate, catalog)
         named = named and home
-    elif not (named or candidate.by.startswith("rules@")):
+    elif not (named or candidate.by_rules):
         home = BRIEFING if kind is ItemType.RULE and BRIEFING not in catalog.closed else GENERAL
     else:
         home = named or home_of(kind, candidate.text, candidate.confidence, catalog)

@@ -63,7 +63,7 @@ def skipped_lines(
     why = NOT_KEPT if by_model else NO_FORM
     for day in extracted.read:
         for entry in day.fresh:
-            first = entry.text.partition("\n")[0]
+            first = entry.head
             if entry not in heard and _says_something(entry) and _is_own(entry, first, context):
                 ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
                 found.append((ends, why))

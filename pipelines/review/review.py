@@ -68,7 +68,7 @@ def review(
     rulings: list[Ruling] = []
     days = {one.entry.day for one in filed} | {one.day for one in said}
     numbers = count(len(filed) + 1)
-    places = [place for one in filed if not one.by.startswith("rules@") for place in one.places]
+    places = [place for one in filed if not one.by_rules for place in one.places]
     places += [place for one in said for place in one.places]
     by_model = {(one.entry.path, line) for one in places for line in range(one.start_line, one.end_line + 1)}
     for day in sorted(days | {form.place.entry.day for form in forms}):
@@ -210,7 +210,7 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value."""
     if _was_closed(one, context):
         return _ruling(one, OperationKind.IGNORE)
-    if one.trust is Trust.OWNER and one.by.startswith("rules@") and one.page_section != ASKED:
+    if one.trust is Trust.OWNER and one.by_rules and one.page_section != ASKED:
         held = {
             belief.item.id: belief
             for belief in context.known.near(one, one.place)

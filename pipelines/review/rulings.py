@@ -120,7 +120,7 @@ def _item_of(candidate: Candidate) -> Item:
         by=candidate.by,
         page_section=candidate.page_section,
         due=candidate.due,
-        reason="" if candidate.by.startswith("rules@") else candidate.reason,
+        reason="" if candidate.by_rules else candidate.reason,
         source=candidate.source,
         person=candidate.name,
         on=candidate.on,

@@ -102,7 +102,7 @@ class TrustGate:
             source=source,
             doubt=doubt,
             echo=is_echo(candidate.lines, self._ids),
-            recited=trust is not Trust.OWNER and voice_in(candidate.entry.text.partition("\n")[0]) is not None,
+            recited=trust is not Trust.OWNER and voice_in(candidate.entry.head) is not None,
         )
 
     def word_of(self, entry: Entry, line: str) -> Trust:

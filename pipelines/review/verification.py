@@ -16,7 +16,7 @@ from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, oper
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.nearby import with_weekday
 from pipelines.review.item_links import with_successor
-from pipelines.review.near_pairs import RULES, may_conflict, named_in, near_ones
+from pipelines.review.near_pairs import may_conflict, named_in, near_ones
 from pipelines.review.review import guarded
 from pipelines.review.rulings import REMOVING
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, Trust
@@ -79,7 +79,7 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
 def _item_claim(ruling: Ruling) -> Claim | None:
     """Return the claim of a new item, unless it is verbatim text of the log and no more."""
     one = ruling.candidate
-    if one is None or ruling.kind not in {OperationKind.ADD, OperationKind.SUPERSEDE} or one.by.startswith(RULES):
+    if one is None or ruling.kind not in {OperationKind.ADD, OperationKind.SUPERSEDE} or one.by_rules:
         return None
     told = {"from": one.since, "due": one.due, "on": one.on, "over": str(one.closed or "")}
     days = [f"{key} {value}" for key, value in told.items() if value]
@@ -91,7 +91,7 @@ def _item_claim(ruling: Ruling) -> Claim | None:
 def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     """Yield a claim for each item that a model's ruling ends, changes or doubts."""
     operation, candidate = ruling.operation, ruling.candidate
-    if operation.by.startswith(RULES) or not operation.by or ruling.kind not in _CLAIMING:
+    if operation.by.startswith("rules@") or not operation.by or ruling.kind not in _CLAIMING:
         return
     new, how = candidate.text if candidate else "", str(operation.how or "")
     for ident in operation.ids:
@@ -109,7 +109,7 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
     the same as an item that the new one replaces.
     """
     one = ruling.candidate
-    if one is None or one.by.startswith(RULES):
+    if one is None or one.by_rules:
         return
     ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
     near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.name not in named]
@@ -122,7 +122,7 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
     entry = one.places[0].entry
-    speaker = parse_spoken(entry.text.partition("\n")[0]).speaker
+    speaker = parse_spoken(entry.head).speaker
     told = (*said_under(one.places), speaker, with_weekday(entry.day), *one.beside)
     return tuple(filter(None, told))
 
@@ -143,31 +143,19 @@ def judged(
     """
     counts = Counter(claims=len(claims))
     counts.update(str(verdict) for verdict in verdicts if verdict not in {Verdict.SUPPORTED, Verdict.BOTH})
-    says: dict[int, Verdict] = {}
-    does: dict[int, list[Verdict]] = {}
-    pairs: dict[int, list[tuple[str, Verdict]]] = {}
+    said: dict[int, list[tuple[Posed, Verdict]]] = {}
     for one, verdict in zip(claims, verdicts, strict=True):
-        if one.other:
-            pairs.setdefault(one.ruling, []).append((one.other, verdict))
-        elif one.claim.kind == "item":
-            says[one.ruling] = verdict
-        else:
-            does.setdefault(one.ruling, []).append(verdict)
-    kept = [
-        _judged(ruling, says.get(number, Verdict.SUPPORTED), does.get(number, ()), pairs.get(number, ()), known)
-        for number, ruling in enumerate(rulings)
-    ]
+        said.setdefault(one.ruling, []).append((one, verdict))
+    kept = (_judged(ruling, said.get(number, ()), known) for number, ruling in enumerate(rulings))
     return [one for one in kept if one], counts
 
 
-def _judged(
-    ruling: Ruling,
-    says: Verdict,
-    does: Sequence[Verdict],
-    pairs: Sequence[tuple[str, Verdict]],
-    known: KnownItems,
-) -> Ruling | None:
+def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownItems) -> Ruling | None:
     """Return a ruling after its verdicts, or None."""
+    pairs = [(one.other, verdict) for one, verdict in said if one.other]
+    of_item = [verdict for one, verdict in said if one.claim.kind == "item"]
+    does = [verdict for one, verdict in said if not one.other and one.claim.kind != "item"]
+    says = of_item[0] if of_item else Verdict.SUPPORTED
     if says is Verdict.UNSUPPORTED:
         return None
     if says is Verdict.UNSURE and (one := ruling.candidate):

@@ -141,7 +141,7 @@ def read_units(path: str, text: str, ledger: Mapping[str, str] | None = None) ->
 
 def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[Unit]:
     above = entry.start_line - 1
-    record = pointer_in(entry.text.partition("\n")[0])
+    record = pointer_in(entry.head)
     for block in split_blocks(entry.text.split("\n")):
         unit = _prose(base, block)
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]

@@ -45,6 +45,11 @@ class Entry:
     day: str = ""
 
     @property
+    def head(self) -> str:
+        """Its first line."""
+        return self.text.partition("\n")[0]
+
+    @property
     def key(self) -> str:
         """The hash by which progress records the entry: sixteen hex digits of SHA-256 over heading path and text."""
         birth = "\x1f".join((*self.headings, self.project, self.text))

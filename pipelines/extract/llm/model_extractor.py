@@ -18,7 +18,7 @@ from pipelines.extract.extraction import (
     shown_with_doubt,
 )
 from pipelines.extract.llm.call import Call, Prompt, load_prompt
-from pipelines.extract.nearby import calendar, days_before, weekday
+from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, days_before, fitting, weekday
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
 from pipelines.store.secrets.redact import holds_secret
@@ -26,7 +26,7 @@ from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, str]
-BYTES_A_TOKEN: Final = 4
 DOCUMENT_TOKENS: Final = 500
 OPEN_TOKENS: Final = 1_100
 NEAR_TOKENS: Final = 500
@@ -161,41 +160,31 @@ class _Shown:
     def beside(cls, request: ExtractionRequest, piece: LogPiece) -> _Shown:
         """Return what to show with a piece, as much as fits: what is open, what is near, and where things can go."""
         documents = fitting(
-            shown_documents(_by_subject(request.documents, piece.text)), DOCUMENT_TOKENS, _document_line
+            shown_documents(_by_subject(request.documents, piece.text)), DOCUMENT_TOKENS, _document_bytes
         )
         if request.nearby is None:
             return cls(documents, [], [], {})
         names = {one.document: one.id for one in request.documents}
         pending = request.nearby.open(piece.text)
         rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
-        rows = fitting(rows, OPEN_TOKENS, _item_line)
+        rows = fitting(rows, OPEN_TOKENS, _item_bytes)
         near = request.nearby.nearest(piece.text, {row["id"] for row in rows})
-        left = OPEN_TOKENS - sum(_bytes(_item_line(row)) + 1 for row in rows) // BYTES_A_TOKEN
+        left = OPEN_TOKENS - sum(map(_item_bytes, rows)) // BYTES_A_TOKEN
         room = NEAR_TOKENS + min(left, NEAR_TOKENS)
-        others = fitting([item_row(item, names.get(home, home)) for home, item in near], room, _item_line)
+        others = fitting([item_row(item, names.get(home, home)) for home, item in near], room, _item_bytes)
         held = {item.id: item for _, item in (*pending, *near)}
         return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
 
 
-def fitting(rows: Sequence[Row], tokens: int, line: Callable[[Row], str]) -> list[Row]:
-    """Return the first rows whose lines in a prompt take at most this many tokens."""
-    room, kept = tokens * BYTES_A_TOKEN, list[Row]()
-    for row in rows:
-        room -= _bytes(line(row)) + 1
-        if room < 0:
-            break
-        kept.append(row)
-    return kept
+def _document_bytes(row: Row) -> int:
+    return _bytes(f"{row['id']} ({row['kind']}): {row['purpose'] or row['title']}") + 1
 
 
-def _document_line(row: Row) -> str:
-    return f"{row['id']} ({row['kind']}): {row['purpose'] or row['title']}"
-
-
-def _item_line(row: Row) -> str:
+def _item_bytes(row: Row) -> int:
     told = [f" ({key} {row[key]})" for key in ("due", "on") if row.get(key)]
     told += [f" ({row['status']})"] if row["status"] not in {"live", "open"} else []
-    return f"{row['id']} {row['type']} {row['document']} since {row['since']}: {row['text']}{''.join(told)}"
+    shown = f"{row['id']} {row['type']} {row['document']} since {row['since']}: {row['text']}{''.join(told)}"
+    return _bytes(shown) + 1
 
 
 def _by_subject(documents: Sequence[DocumentChoice], text: str) -> list[DocumentChoice]:
@@ -224,7 +213,7 @@ def item_row(item: Item, document: str) -> Row:
 
 def _entry_row(entry: Entry) -> dict[str, object]:
     """Return an entry as data."""
-    first = entry.text.partition("\n")[0]
+    first = entry.head
     voice = voice_in(first)
     return {
         "line": entry.start_line,

@@ -16,7 +16,6 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.claims import OF_PAIRS, PAIR, Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
 from pipelines.extract.llm.call import BadReply, Prompt, json_lines, load_prompt
-from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN
 from pipelines.extract.llm.reply_json import (
     Faulty,
     Reply,
@@ -24,6 +23,7 @@ from pipelines.extract.llm.reply_json import (
     last_object,
     schema_of,
 )
+from pipelines.extract.nearby import BYTES_A_TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

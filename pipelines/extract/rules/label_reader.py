@@ -101,7 +101,7 @@ class LabelReader:
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
-        if voice_in(entry.text.partition("\n")[0]):
+        if voice_in(entry.head):
             return self._read_turn()
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.store.log import Entry
-    from pipelines.store.session_state import Seals
 
 
 _MOST = 5  # suggestions kept per day
@@ -38,9 +37,13 @@ class RulesExtractor:
         """Return the day's candidates in log order: labelled ones with high confidence, others with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
-        acts = [one for one in read if act_in(one[0].text)]
-        laid_down = [one for one in _laid_down(acts, request.seals) if one.start_line not in reader.taken]
-        own = [one for one in read if voice_in(one[0].text.partition("\n")[0]) is None]
+        laid_down: list[Candidate] = []
+        if acts := [one for one in read if act_in(one[0].text)]:
+            from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
+
+            said = (one for entry, lines in acts for one in read_acts(entry, lines, request.seals, _lays_down))
+            laid_down = [one for one in said if one.start_line not in reader.taken]
+        own = [one for one in read if voice_in(one[0].head) is None]
         suggested: list[Candidate] = []
         # In minutes and chats people think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in own)
@@ -49,14 +52,6 @@ class RulesExtractor:
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
         return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms))
-
-
-def _laid_down(acts: Sequence[tuple[Entry, Sequence[Line]]], seals: Seals) -> list[Candidate]:
-    if not acts:
-        return []
-    from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
-
-    return [one for entry, lines in acts for one in read_acts(entry, lines, seals, _lays_down)]
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
