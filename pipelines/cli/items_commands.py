@@ -145,7 +145,7 @@ def curate_move(idents: tuple[str, ...], document: str, opened: OpenMemory) -> N
             documents = moved(documents, name, target)
         if going:
             summary = f"Move {', '.join(going[:_SHOWN])} to {target}"
-            documents, _ = held.write(ManualChange(documents, summary, changed=len(going)))
+            documents = held.write(ManualChange(documents, summary, changed=len(going)))
     say(*(f"{name} is in {placed_item(documents, name)[0]}." for name in was))
 
 

@@ -217,7 +217,7 @@ def _carry_out(
             named = ", ".join(found[:_MOST_NAMED])
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             summary = f"{verb.capitalize()} {named}{more}"
-            after, _ = held.write(ManualChange(documents, summary, added=added, changed=changed))
+            after = held.write(ManualChange(documents, summary, added=added, changed=changed))
     if as_json:
         say_json([_outcome_json(one, after) for one in outcomes])
         return

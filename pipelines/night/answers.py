@@ -23,15 +23,14 @@ from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
-from pipelines.night.pairs import PAIR
-from pipelines.night.quiet import ids_asked
 from pipelines.night.reconcile import Reconciled
 from pipelines.review.item_links import AGAINST, with_link
+from pipelines.review.near_pairs import PAIR
 from pipelines.review.outcomes import (
     ENDINGS,
     named_in_title,
-    without_moot,
 )
+from pipelines.review.questions import ids_asked
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.find_left_out import asked_pages_in
@@ -88,7 +87,7 @@ def understand_answers(documents: Mapping[str, Document], people: Reconciled | N
         today: the memory's day.
     """
     found, answered = people or Reconciled(dict(documents)), apply_answers(documents, today)
-    found.documents, found.restored = without_moot(answered.documents), answered.restored
+    found.documents, found.restored = answered.documents, answered.restored
     found.retracted += answered.retracted
     found.back, found.notes = answered.back, answered.notes
     return found

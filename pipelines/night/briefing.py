@@ -29,9 +29,7 @@ from pipelines.store.priority import days_apart
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    Link = Callable[[str], str]
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import LockHeld, UsageFault
 from pipelines.night.manual import change_by_hand, direct_change
-from pipelines.night.reindex import reindex
 from pipelines.store.change_set import Change
 from pipelines.store.conservation import written_faults
 from pipelines.store.document import document_at
@@ -114,5 +113,5 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         change = Change(path, now.encode(), written.encode())
         commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
     with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
-        reindex(root)  # if another run has the lock by now, it understands the edit, too
+        pass  # if another run has the lock by now, it understands the edit, too
     return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import history_of, leaving, with_link, with_successor
-from pipelines.review.outcomes import replaced
 from pipelines.review.questions import Question
 from pipelines.review.rulings import carry_out
-from pipelines.store.change_set import items_by_id, moved
-from pipelines.store.document import Block, Document, document_at, edited, with_marks
+from pipelines.store.change_set import items_by_id, moved, with_item_changed
+from pipelines.store.document import Block, Document, document_at, edited
 from pipelines.store.item import CLOSED, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, kind_of
 from pipelines.templating import render
@@ -97,26 +96,45 @@ def promote(
 def _written(
     known: KnownItems, before: Mapping[str, Document], places: Mapping[str, tuple[str, Item]], new: Iterable[Belief]
 ) -> dict[str, Document]:
-    """Return the documents with items as they are now, missing ones created; what is over goes to the History."""
-    documents, blocks = dict(before), defaultdict[str, list[Block]](list)
+    """Return the documents with items as they are now, missing ones created."""
     changed = [one for one in known.all if one.was and one.item is not one.was]
-    for path in sorted({places[one.item.id][0] for one in changed}):
-        here = {one.item.id: one.item for one in changed if places[one.item.id][0] == path}
-        over = {ident: item for ident, item in here.items() if item.status in CLOSED}
-        document, left = leaving(documents[path], over)
-        documents[path] = edited(document, replace={i: item for i, item in here.items() if i not in over})
-        if left:
-            blocks[history_of(path)] += left
-    for one in new:
-        blocks[history_of(one.document) if one.item.status in CLOSED else one.document].append(Block(one.item))
-    for path, some in sorted(blocks.items()):
-        documents[path] = edited(documents.get(path) or new_document(path, known.titles.get(path, "")), add=some)
+    added = [(one.document, one.item) for one in new]
+    documents = with_items(before, {one.item.id: one.item for one in changed}, added, known.titles)
     for one in changed:
         if one.document != places[one.item.id][0]:  # it was archived
             if one.document not in documents:
                 documents[one.document] = new_document(one.document, known.titles.get(one.document, ""))
             documents = moved(documents, one.item.id, one.document)
     return documents
+
+
+def with_items(
+    documents: Mapping[str, Document],
+    items: Mapping[str, Item],
+    new: Iterable[tuple[str, Item]] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Document]:
+    """Return the documents with items as they are now; what is over goes to the History of its page.
+
+    Args:
+        documents: every document by path.
+        items: the changed ones by id.
+        new: the path and item of each new one.
+        titles: those of pages that begin with it.
+    """
+    after, blocks = dict(documents), defaultdict[str, list[Block]](list)
+    for path, document in sorted(documents.items()):
+        if here := {ident: items[ident] for ident in document.held.keys() & items.keys()}:
+            over = {ident: item for ident, item in here.items() if item.status in CLOSED}
+            left, gone = leaving(document, over)
+            after[path] = edited(left, replace={ident: item for ident, item in here.items() if ident not in over})
+            blocks[history_of(path)] += gone
+    for path, item in new:
+        blocks[history_of(path) if item.status in CLOSED else path].append(Block(item))
+    for path, some in sorted(blocks.items()):
+        if some:
+            after[path] = edited(after.get(path) or new_document(path, titles.get(path, "")), add=some)
+    return after
 
 
 def new_document(path: str, title: str) -> Document:
@@ -160,13 +178,8 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
         day: the day of the change, `YYYY-MM-DD`.
     """
     places = items_by_id(documents)
-    if old_id == new_item.id or not {old_id, new_item.id} <= places.keys():
+    path, old = places.get(old_id, (REVIEW, new_item))
+    if path == REVIEW or old_id == new_item.id or new_item.id not in places or old.status not in SUPERSEDABLE:
         return dict(documents)
-    path, old = places[old_id]
-    if old.status not in SUPERSEDABLE or path == REVIEW:
-        return dict(documents)
-    after = replaced(documents, path, with_successor(old, new_item, day))
-    path, _ = places[new_item.id]
-    row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
-    after[path] = with_marks(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
-    return after
+    after = with_items(documents, {old_id: with_successor(old, new_item, day)})
+    return with_item_changed(after, new_item.id, lambda item: with_link(item, "supersedes", old_id))

@@ -100,7 +100,7 @@ class HeldMemory:
             changes.append(Change(TOMBSTONES, buried, rows))
         return pruned, changes
 
-    def write(self, deed: ManualChange, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
+    def write(self, deed: ManualChange, by: str = BY_HAND) -> Mapping[str, Document]:
         """Apply the caps to a decision, check, write and commit it, and update the index.
 
         Args:
@@ -109,7 +109,7 @@ class HeldMemory:
                 takes back. After these, the caller updates the index.
 
         Returns:
-            The documents as written, and whether anything changed.
+            The documents as written.
 
         Raises:
             BrokenChangeSet: the change would break a promise; nothing was written.
@@ -131,7 +131,7 @@ class HeldMemory:
             apply_changes(self.snapshot.root, self.git, changes, message, Author(*author, self.when))
             if by != BY_PEOPLE:
                 reindex(self.snapshot.root)
-        return pruned.documents, bool(changes)
+        return pruned.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +202,9 @@ def taken_in(held: HeldMemory) -> HeldMemory:
         further = put_back(people.back, people.documents, found)
         if (read := render_progress(held.progress)) != (was or b""):
             further.append(Change(PROGRESS, was, read))
-        what, stones = "Edits by hand, understood", people.stones
-        deed = ManualChange(people.documents, what, changed=people.changed, stones=stones, further=further)
-        if held.write(deed, by=BY_PEOPLE)[1]:
-            held = replace(understood(read_memory(held.git, held.settings, held.when)), people=people)
+        summary, changed = "Edits by hand, understood", people.changed
+        held.write(ManualChange(people.documents, summary, (), changed, people.stones, further), by=BY_PEOPLE)
+        held = replace(understood(read_memory(held.git, held.settings, held.when)), people=people)
     return held
 
 

@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
-from pipelines.night.file_items import with_superseded
+from pipelines.night.file_items import with_items, with_superseded
 from pipelines.review.item_links import with_link, without_link
 from pipelines.review.outcomes import (
     DOUBT,
     REOPENABLE,
     DoubtfulClaim,
     claimed,
-    replaced,
     with_end,
     with_reopened,
     without_questions,
 )
 from pipelines.review.questions import Question, asked
-from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import Block, Document, edited, numbered
+from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
+from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import (
     MAY_CONFLICT,
     OUTCOMES,
@@ -128,7 +127,7 @@ def close_items(
             claims.append(DoubtfulClaim(ended, DOUBT if how is Status.NEVER_HELD else how.value, why))
         else:
             by_owner = voice.trust is Trust.OWNER
-            after = replaced(after, path, replace(ended, closed_by="owner") if by_owner else ended)
+            after = with_items(after, {ident: replace(ended, closed_by="owner") if by_owner else ended})
         outcomes.append(Outcome(ident, item, asked=bool(why)))
     return _with_claims(after, outcomes, claims, voice)
 
@@ -138,7 +137,7 @@ def _with_claims(
 ) -> Changed:
     """Return the documents without questions that are settled now, and with those about what a person must decide."""
     after = without_questions(documents, [one.id for one in outcomes if not one.asked])
-    return dict(claimed(after, claims, voice.quoted, voice.today)[0]), outcomes
+    return claimed(after, claims, voice.quoted, voice.today), outcomes
 
 
 def check_ending(item: Item, how: Status, advice: str = "") -> None:
@@ -206,8 +205,8 @@ def correct_item(
 
 
 def _same_text(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
-    items = (placed.item for document, placed in numbered(documents.values()) if document.path != REVIEW)
-    found = (one for one in items if one.active and one.type is old.type and one.id != old.id)
+    others = (one for path, one in items_by_id(documents).values() if path != REVIEW and one.id != old.id)
+    found = (one for one in others if one.active and one.type is old.type)
     return next((one for one in found if words_key(one.text) == words_key(text)), None)
 
 
@@ -304,11 +303,11 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
         path, placed = placed_item(after, one)
         _must_hold(placed.item, path)
         if its in dict(placed.item.links).get(MAY_CONFLICT, ()):
-            after[path] = edited(after[path], replace={one: without_link(placed.item, MAY_CONFLICT)})
-    (path, placed), (_, old) = placed_item(after, ident), placed_item(after, other)
+            after = with_item_changed(after, one, lambda item: without_link(item, MAY_CONFLICT))
+    (_, placed), (_, old) = placed_item(after, ident), placed_item(after, other)
     if how == "both":
-        linked = with_link(placed.item, "related", other)
-        return {**after, path: edited(after[path], replace={ident: linked})}, [Outcome(other, old.item)]
+        linked = with_item_changed(after, ident, lambda item: with_link(item, "related", other))
+        return linked, [Outcome(other, old.item)]
     source = placed.item.source if voice.trust is not Trust.OWNER else ""
     if source and source != old.item.source:
         voice = replace(voice, asks=f"{source} says otherwise")

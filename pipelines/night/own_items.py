@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.review.existing_items import alike, speaks_for
-from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import Block, Document, edited, numbered, with_marks
+from pipelines.store.change_set import items_by_id, with_item_changed
+from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
 from pipelines.store.layout import document_id
 from pipelines.store.wording import words_key
@@ -77,5 +77,4 @@ def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
     own = own if own.since == day else replace(own, confirmed=day)
     if own == item:
         return FiledByHand(item, path)
-    _, placed = placed_item(held.documents, item.id)
-    return FiledByHand(own, path, {**held.documents, path: with_marks(held.documents[path], {placed.line: own})})
+    return FiledByHand(own, path, with_item_changed(held.documents, item.id, lambda _: own))

@@ -20,14 +20,13 @@ from pipelines.night.choose_document import Catalog, document_choices, file_cand
 from pipelines.night.episodes import told_sentences, with_episodes
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
-from pipelines.night.pairs import with_unsettled_pairs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable
-from pipelines.review.near_pairs import with_unsettled
+from pipelines.review.near_pairs import with_unsettled, with_unsettled_pairs
 from pipelines.review.outcomes import claimed, without_moot, without_questions
 from pipelines.review.questions import asked
 from pipelines.review.review import ReviewContext, review
@@ -68,7 +67,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Told
-    from pipelines.extract.nearby import Nearby
     from pipelines.night.file_items import Promoted
     from pipelines.night.manual import HeldMemory
     from pipelines.night.reconcile import Reconciled
@@ -148,15 +146,12 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Do
 def _tell_of_people(report: RunReport, people: Reconciled | None) -> None:
     """Report what was understood of people's edits and answers."""
     kinds = ("edited", "numbered", "retracted", "restored", "asked")
-    report.people = {kind: len(getattr(people, kind)) if people else 0 for kind in kinds}
-    if people is None:
-        return
-    review = REVIEW
-    if gone := len(people.asked):
-        report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
-    if foreign := len(people.foreign):
-        report.warnings.append(f"Items came from elsewhere ({foreign}). Keep or drop them in {review}.")
-    report.warnings += people.notes
+    report.people = {kind: len(getattr(people, kind, ())) for kind in kinds}
+    if gone := report.people["asked"]:
+        report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {REVIEW}.")
+    if people and people.foreign:
+        report.warnings.append(f"Items came from elsewhere ({len(people.foreign)}). Keep or drop them in {REVIEW}.")
+    report.warnings += people.notes if people else ()
 
 
 def _read(run: Run) -> None:
@@ -173,7 +168,12 @@ def _read(run: Run) -> None:
         run.days, waiting = waiting, run.days
     is_old = any(one.fresh and one.day < night.rules_before for one in run.days)
     reader = RulesExtractor() if is_old else night.extractor
-    nearby, seals = None if isinstance(reader, RulesExtractor) else _nearby(run), load_seals()
+    nearby, seals = None, load_seals()
+    if not isinstance(reader, RulesExtractor):
+        from pipelines.extract.nearby import Nearby  # noqa: PLC0415  the rules are shown none
+
+        shown = ((document_id(path), item) for path, item in linkable(catalog.items))
+        nearby = Nearby(shown, newest_day(run.documents.values()))
     extracted = run.extracted = extract(
         run.days, reader, document_choices(catalog),
         lambda done: run.watch.advance(done, len(run.days)), nearby, seals,
@@ -193,13 +193,6 @@ def _read(run: Run) -> None:
             f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it on another"
             f" machine, copy {NAME} from there next to your settings, then `curate run --again {foreign[0]}`."
         )
-
-
-def _nearby(run: Run) -> Nearby:
-    from pipelines.extract.nearby import Nearby  # noqa: PLC0415  the rules are shown none
-
-    shown = [(document_id(path), item) for path, item in linkable(run.catalog.items)]
-    return Nearby(shown, newest_day(run.documents.values()))
 
 
 def _read_before(git: Git, path: str, file: str) -> frozenset[str]:
@@ -276,15 +269,12 @@ def _ask(run: Run, promoted: Promoted) -> None:
     """Add the questions for a person."""
     quotes, today, report = Quotes(run.night.root), run.today, run.report
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
+    known = {one.id for one in read_queue(run.documents.get(REVIEW))}
     documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
-    documents, claims = claimed(documents, promoted.claims, quotes.text, today) if promoted.claims else (documents, ())
-    known = {one.id for one in read_queue(documents.get(REVIEW))}
-    documents = asked_about_quiet(documents, today)
+    documents = asked_about_quiet(claimed(documents, promoted.claims, quotes.text, today), today)
     run.documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
-    more = {one.id for one in read_queue(run.documents.get(REVIEW))} - known
-    new = len(promoted.questions) + len(claims) + len(more)
-    report.people["asked"] += new
-    if new:
+    if new := {one.id for one in read_queue(run.documents.get(REVIEW))} - known:
+        report.people["asked"] += len(new)
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")
 
 

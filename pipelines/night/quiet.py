@@ -15,11 +15,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
-from pipelines.review.questions import as_queue_text
+from pipelines.review.questions import as_queue_text, ids_asked
 from pipelines.store.days import day_before
 from pipelines.store.document import edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
-from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 
@@ -49,7 +48,6 @@ CHOICES: Final = (
 _HOMES = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
-_NAMED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 
 
 def with_quiet(
@@ -174,8 +172,3 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
     which = "this" if len(new) == 1 else "these"
     why = "\n".join([f"Nobody has mentioned {which} of late. What is kept comes last, and search finds it.", "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)
-
-
-def ids_asked(why: Sequence[str]) -> list[str]:
-    """Return the ids that a question about quiet items names."""
-    return _NAMED.findall("\n".join(why))

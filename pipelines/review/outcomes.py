@@ -10,12 +10,10 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.item_links import history_of, leaving
 from pipelines.review.questions import as_queue_text, grounds
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import (
-    CLOSED,
     STRUCK,
     Evidence,
     Item,
@@ -90,8 +88,8 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
 
 def claimed(
     documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], quote: Callable[[Evidence], str], today: str
-) -> tuple[Mapping[str, Document], tuple[str, ...]]:
-    """Return the documents with an entry in Review.md for each claim, and the ids of the items asked about.
+) -> dict[str, Document]:
+    """Return the documents with an entry in Review.md for each claim about an item that holds.
 
     A question that is already there is not repeated.
 
@@ -101,18 +99,15 @@ def claimed(
         quote: returns the log text of some evidence, or an empty string if it is gone.
         today: the memory's day.
     """
-    active = {placed.item.id for one in documents.values() for placed in one.items if placed.item.active}
-    waiting = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(documents.get(REVIEW))}
-    asked: dict[str, None] = {}
+    after = dict(documents)
     for claim in claims:
-        item, key = claim.item, (claim.kind, claim.item.id)
-        if item.id in active and key not in waiting:
-            waiting.add(key)
-            asked[item.id] = None
+        item, held = claim.item, items_by_id(after)
+        asked = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(after.get(REVIEW))}
+        if item.id in held and held[item.id][1].active and (claim.kind, item.id) not in asked:
             title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
             why = f"A log line says so{grounds(item, quote)}, and {claim.why}."
-            documents = with_entry(documents, claim.kind, today, title, why, claim.choices)
-    return documents, tuple(asked)
+            after = with_entry(after, claim.kind, today, title, why, claim.choices)
+    return after
 
 
 def named_in_title(title: str) -> str:
@@ -173,15 +168,3 @@ def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) 
 def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether an item is over that is over already."""
     return without_questions(documents, [i for i, (_, item) in items_by_id(documents).items() if not item.active])
-
-
-def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:
-    """Return the documents with an item updated; a closed one moves to History."""
-    after = dict(documents)
-    if item.status not in CLOSED:
-        after[path] = edited(after[path], replace={item.id: item})
-        return after
-    target = history_of(path)
-    after[path], blocks = leaving(after[path], {item.id: item})
-    after[target] = edited(after.get(target) or document_at(target, "# General\n"), add=blocks)
-    return after

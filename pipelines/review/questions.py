@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ from pipelines.review.item_links import AGAINST
 from pipelines.review.trust import made_inert
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import with_extra
+from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.review_queue import with_entry
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import clipped, fold, without_unseen
@@ -37,6 +39,7 @@ KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "drop: it is dropped, and never proposed again",
 )
 _TITLE, _QUOTE = 60, 300
+_LISTED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 DONE: Final = "done: it is as it should be; edit it before, if it is not"
 _MOST_QUOTED = 20
 """Longer versions of what is disputed are in git."""
@@ -134,3 +137,8 @@ def as_queue_text(text: str, most: int = _QUOTE) -> str:
     """Return log text made safe for a line of Review.md: one line, no comment, cut after a word if it is too long."""
     text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
     return text if len(text) <= most + most // 10 else clipped(text, most)
+
+
+def ids_asked(why: Sequence[str]) -> list[str]:
+    """Return the ids of the items that a question lists."""
+    return _LISTED.findall("\n".join(why))
