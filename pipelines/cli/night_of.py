@@ -52,10 +52,9 @@ def _with_models(night: Night, user: UserSettings, guard: Guard | None) -> Night
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
-    from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
     replies, budget = Replies(night.root), None
-    if guard or user.caps != CostCaps():
+    if guard or user.caps.model_fields_set:
         from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  most have none
         from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
 
