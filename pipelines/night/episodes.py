@@ -28,6 +28,7 @@ from pipelines.store.generated import (
 )
 from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import Kind, day_of_log, episode_path
+from pipelines.store.priority import priority
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +47,7 @@ _TITLES = {
 }  # fmt: skip
 _NUMBERS = re.compile(r"\d{1,9}")
 _ORDER = ("Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
-"""What was decided is told first: of a full day the rest is counted."""
+"""What was decided is told first, and of a full day the rest not at all."""
 
 
 def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
@@ -148,39 +149,29 @@ def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
 def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:
     """Return the sentences, with code's own for the items of the day that these do not cite.
 
-    There are four at most; the last one counts what was left out. What people deleted or reworded stays out. To what a
-    model told of the day, code adds only what the rules had read before.
+    There are four at most, with what is most worth telling; the last one rests on what is left out, too. What people
+    deleted or reworded stays out. To what a model told of the day, code adds only what the rules had read before.
     """
-    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)]
+    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)][:MOST_SENTENCES]
     if any(one.of and one.lines and not one.by_code for one in kept):
         items = [one for one in items if one.by.startswith("rules@")]
-    items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
-    for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so
-        kept = kept[:most]
-        cited = {ident for one in kept for ident in one.ids}
-        if all(item.id in cited for item in items):
-            return list(kept)
+    cited = {ident for one in kept for ident in one.ids}
     for item in items:
-        if item.id not in cited:
+        if item.id not in cited and not is_vetoed(day, "", (item,), vetoed):
             ended = _ENDED.get(item.status, "") if item.until == day else ""
             asked = "Asked" if item.page_section == "questions" else ""
             groups[ended or asked or _TITLES[item.type]].append(item)
     ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if title in groups]
-    whole = MOST_SENTENCES - len(kept) - 1
-    rest = ordered[whole:]
-    left = [item for _, some in rest for item in some]
-    more = Sentence(
-        f"And {len(left)} more items.", tuple(one.id for one in left), digest(left, with_status=False), by_code=True
-    )
-    last = [_sentence(*rest[0])] if len(rest) == 1 else [more] if rest else []
-    return [*kept, *(_sentence(title, some) for title, some in ordered[:whole]), *last]
+    room = MOST_SENTENCES - len(kept)
+    left = [item for _, some in ordered[room:] for item in some]
+    return kept + [_sentence(*one, left * (at == room)) for at, one in enumerate(ordered[:room], 1)]
 
 
-def _sentence(title: str, items: Sequence[Item]) -> Sentence:
-    named = items[:MOST_NAMED]
-    text = titled(title, joined(map(shortened, named), len(items) - len(named)))
-    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
+def _sentence(title: str, items: Sequence[Item], left: Sequence[Item]) -> Sentence:
+    named, cited = sorted(items, key=lambda one: -priority(one, one.learnt))[:MOST_NAMED], [*items, *left]
+    text, ids = titled(title, joined(map(shortened, named))), tuple(one.id for one in cited)
+    return Sentence(text, ids, digest(cited, with_status=False), by_code=True)
 
 
 def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:

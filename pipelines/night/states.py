@@ -112,7 +112,7 @@ class _Part:
         days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
         title = f"{self.title} ({said})" if said and self.title != _GOAL else self.title
-        text = titled(title, joined(map(with_due, named), len(self.items) - len(named)))
+        text = titled(title, joined(map(with_due, named)))
         return Sentence(text, tuple(one.id for one in named))
 
 
@@ -163,11 +163,10 @@ def titled(title: str, text: str) -> str:
     return text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"
 
 
-def joined(texts: Iterable[str], left: int = 0) -> str:
-    """Return texts as one sentence; a second one says how many more there are, if any."""
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as one sentence."""
     whole = "; ".join(texts)
-    sentence = whole if whole.endswith(("?", "!", "…")) else f"{whole}."
-    return f"{sentence} And {left} more." if left else sentence
+    return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
 
 
 def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Document]:

@@ -321,12 +321,21 @@ def test_code_writes_where_no_model_does(memory: Memory, said: Any) -> None:
     ]
     assert told(memory, EPISODES, DAY) == [
         f"Decided: {MOVE}",
-        "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full. And 7 more.",
+        "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full.",
         "To do: Ask legal about the DPA.",
         "At risk: The import might lose orders.",
     ]
     failed = said in ("no JSON", FailureKind.DOWN)
     assert any("No model could write what stands at the top of MEMORY.md" in note for note in report.warnings) is failed
+
+
+def test_of_a_full_day_an_episode_tells_what_is_most_worth_it_and_counts_nothing(memory: Memory) -> None:
+    said = ("Decision", "Rule", "Fact", "Todo", "Risk")
+    log(memory, *(f"{label}: Quay {at} is {label.lower()} number {at}." for at in range(9) for label in said))
+    memory.curate("run", "--now", "2026-03-20T02:00")
+    first = [line.partition(":")[0] for line in told(memory, EPISODES, DAY)]
+    assert first == ["Decided", "From now on", "Learnt", "To do"]
+    assert "more" not in memory.read(EPISODES)
 
 
 def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> None:
