@@ -68,7 +68,7 @@ class Catalog:
         former: dict[str, str] = {}
         for kind in _NAMED_KINDS:
             for path, document in sorted(self.documents.items()):
-                if document.kind is kind:
+                if document.kind is kind and _takes_items(document):
                     for name in (document.title, document.id.rpartition("/")[2]):
                         found.setdefault(slug(name), path)
                     for name in aliases_of(document):
@@ -99,14 +99,18 @@ class Catalog:
 
 def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
     """Return the closed list of documents that a model may name: each by its file's name where only it has that."""
-    found = [
-        one for _, one in sorted(catalog.documents.items()) if one.kind not in {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}
-    ]
+    left = {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}
+    found = [one for _, one in sorted(catalog.documents.items()) if one.kind not in left and _takes_items(one)]
     names = Counter(one.id.rpartition("/")[2] for one in found)
     return tuple(
         DocumentChoice(name if names[name := one.id.rpartition("/")[2]] == 1 else one.id, one.title, one.kind, one.id)
         for one in found
     )
+
+
+def _takes_items(document: Document) -> bool:
+    """Whether runs may file in a document: a note under Resources is its writer's, unless it holds items."""
+    return document.kind is not Kind.RESOURCE or bool(document.items)
 
 
 def _words(title: str) -> frozenset[str]:

@@ -20,18 +20,22 @@ from pipelines.store.evidence import render_pointer
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.session_state import NO_SEALS
 from tests.making import candidate, entry
+from tests.reviewing import Reader, curate, item, reply
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate
+    from tests.conftest import Memory
 
 ALPHA = Document(
     "Projects/alpha-site.md",
     "---\ntitle: Alpha Site\n---\n# Alpha Site\n\n- Decision: host the gallery on Fastmail ^k1111111111\n",
 )
+NOTE = Document("Resources/pier.md", "# Pier\n\nThe pier has nine piles.\n")
+TOOLS = Document("Resources/tools.md", "# Tools\n\n- Fact: the saw is blunt ^k4444444444\n")
 GARDEN = Document("Areas/garden.md", "# Garden\n\n- Fact: tomatoes need trellis wire ^k2222222222\n")
 USER = Document("USER.md", "# User\n\n- Name: Mara Lind\n")
 MEMORY = Document("MEMORY.md", "# Memory\n")
-CATALOG = Catalog({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
+CATALOG = Catalog({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY, NOTE, TOOLS)})
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,9 @@ CATALOG = Catalog({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
         (entry("x", headings=("Work", "Alpha site")), "Projects/alpha-site.md"),
         (entry("x", headings=("Alpha site", "Garden")), "Areas/garden.md"),
         (entry("x", tags=("garden",)), "Areas/garden.md"),
+        (entry("x", tags=("tools",)), "Resources/tools.md"),
+        (entry("x", headings=("Pier",)), ""),
+        (entry("x", project="Pier"), "Projects/pier.md"),
         (entry("x", headings=("Introductions",), tags=("brand-new",)), ""),
     ],
 )
@@ -144,3 +151,16 @@ def test_what_another_said_goes_into_a_new_project_only_where_own_words_have_mad
     assert places(told) == ["Areas/general.md"]
     assert places(own, told) == [page, page]
     assert places(told, own) == ["Areas/general.md", page]
+
+
+def test_a_model_s_new_page_is_no_note_of_a_person(memory: Memory) -> None:
+    memory.write(NOTE.path, NOTE.text)
+    memory.write("Logs/2026-03-12.md", "# 2026-03-12\n\n- The pier is sold.\n- The crane goes with it.\n")
+    model = Reader(
+        lambda day: reply(*(item("Fact", one["text"][2:], one, new_page="project: Pier") for one in day["entries"]))
+    )
+    curate(memory, model)
+    assert memory.read(NOTE.path) == NOTE.text
+    assert "- Fact: The pier is sold. ^k" in memory.read("Projects/pier.md")
+    assert model.shown[0]["documents"]
+    assert "pier" not in [one["id"] for one in model.shown[0]["documents"]]
