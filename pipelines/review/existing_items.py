@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending, matter_words
-from pipelines.review.match_forms import parts_at
+from pipelines.review.match_forms import parts_at, seen
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, without_tags, words_key
@@ -24,13 +23,11 @@ if TYPE_CHECKING:
 MOST_NEAR: Final = 40
 """How many of a document's items are neighbours of what is filed there: the most alike first, then the newest. A belief
 may change in words, or in a language, that nothing near has."""
-_MOST_COMPARED = 1000
-"""Of so many of its newest items the nearest are sought."""
 _SHARED = 2
 """The fewest words in common of sentences that are alike."""
 _TWINS, _MOST_TWINS = 0.5, 2
 """How alike sentences are that say the same, and how many of them count."""
-_SHARED_PAGES = frozenset({BRIEFING, USER, GENERAL})
+_SHARED_PAGES = GENERAL, BRIEFING, USER
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
 
@@ -119,18 +116,11 @@ class KnownItems:
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
-        return self._by(_said, lambda _: True)
+        return _by(_said, self.all)
 
     @cached_property
     def _closed_by_people(self) -> defaultdict[str, list[Belief]]:
-        return self._by(veto_key, lambda item: item.closed_by_person)
-
-    def _by(self, key: Callable[[str], str], fits: Callable[[Item], bool]) -> defaultdict[str, list[Belief]]:
-        found = defaultdict[str, list[Belief]](list)
-        for one in self.all:
-            if fits(one.item):
-                found[key(one.item.text)].append(one)
-        return found
+        return _by(veto_key, (one for one in self.all if one.item.closed_by_person))
 
     def get(self, ident: str) -> Belief | None:
         """Return the belief with an id, its own or a temporary one, or None."""
@@ -208,9 +198,13 @@ class KnownItems:
         )
 
     def near(self, one: Candidate, document: str) -> list[Belief]:
-        """Return a document's active items that a candidate may change: the most alike first, then the newest."""
-        there = islice(reversed(self._there[document]), _MOST_COMPARED)
-        others = [belief for belief in there if belief.name != one.id and speaks_as(belief.item, one.trust)]
+        """Return the active items that a candidate may change: the most alike first, then a document's own, the newest.
+
+        They are the document's, and those that speak for all: a project's first lines are older than its page.
+        """
+        pages = dict.fromkeys((document, *_SHARED_PAGES))
+        there = (belief for page in pages for belief in reversed(self._there[page]) if belief.name != one.id)
+        others = (belief for belief in there if speaks_as(belief.item, one.trust))
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]
 
     def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
@@ -228,20 +222,27 @@ class KnownItems:
         return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
 
 
+def _by(key: Callable[[str], str], beliefs: Iterable[Belief]) -> defaultdict[str, list[Belief]]:
+    found = defaultdict[str, list[Belief]](list)
+    for one in beliefs:
+        found[key(one.item.text)].append(one)
+    return found
+
+
 def _said(text: str) -> str:
     return words_key(without_tags(text)[0])
 
 
 def alike(one: str, other: str) -> float:
     """Return which share of the shorter sentence's words two have in common; 0 if it is a single one of several."""
-    mine, theirs = matter_words(one), matter_words(other)
+    mine, theirs = matter_words(seen(one)), matter_words(seen(other))
     both, least = len(mine & theirs), min(len(mine), len(theirs))
     return both / least if both >= min(_SHARED, least) > 0 else 0.0
 
 
 def shared(one: str, other: str) -> float:
     """Return which share of all their words two sentences have in common."""
-    mine, theirs = matter_words(one), matter_words(other)
+    mine, theirs = matter_words(seen(one)), matter_words(seen(other))
     return len(mine & theirs) / max(1, len(mine | theirs))
 
 
@@ -260,7 +261,7 @@ def repeats_there(place: str, document: str) -> bool:
 
 def speaks_for(place: str, home: str) -> bool:
     """Whether an item filed in `home` can change one in `place`: the same page, or either speaks for all."""
-    return home in _SHARED_PAGES or _is_for_all(place) or _is_of(place, home)
+    return home in _SHARED_PAGES or repeats_there(place, home)
 
 
 def home_of_successor(place: str, home: str) -> str:

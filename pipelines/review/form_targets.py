@@ -135,19 +135,24 @@ def _ends_alike(one: str, other: str) -> bool:
     return one == other or long[:-1] in {short, short[:-1]}
 
 
-def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
+def corrected_by(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
     It is the only item to which the correction gives a new value, from which it differs in one, or of which it has all
-    words and a value besides.
+    words and a value besides. Items of the document that the line is about come before others.
 
     Args:
         form: a correction.
-        items: document path and item, of the document that the form's entry would be filed in.
+        items: document path and item.
+        home: the document that the form's line would be filed in.
     """
-    fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
-    found = [one.id for one in fitting if _corrects(form.target, one.text)]
-    return found[0] if len(found) == 1 else None
+    found = [
+        (place != home, one.id)
+        for place, one in items
+        if one.active and one.learnt <= form.place.entry.day and _corrects(form.target, one.text)
+    ]
+    best = [ident for far, ident in found if far == min(found)[0]]
+    return best[0] if len(best) == 1 else None
 
 
 def _corrects(target: str, text: str) -> bool:

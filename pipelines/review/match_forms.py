@@ -33,6 +33,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
 )
 NUMBERS = ("time", "number")
+_TARGET = re.compile(r"\[\[[^\[\]|\n]+\|")
 VALUES = ("code", *NUMBERS, "name", "kanji")
 """The kinds of values, surest first. A capital at the start of a sentence makes no name."""
 _STOP = re.compile(r"[.!?:;。]\s")
@@ -122,7 +123,7 @@ def replacement(line: str, text: str, having: Mapping[tuple[str, ...], int]) -> 
     With it goes whether the line says all that the item says and nothing else. `having` counts the items that have a
     unit.
     """
-    said, held = read(line), read(text)
+    said, held = read(seen(line)), read(seen(text))
     words, both = said.tokens, said.units & held.units
     pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
     _, repeated, rest = folded(line).partition(folded(text))
@@ -181,6 +182,11 @@ def _with_value(text: str, line: str, was: Token, now: Token) -> str:
     return f"{text[:start]}{line[now.start : until]}{text[end:]}" if fits else ""
 
 
+def seen(text: str) -> str:
+    """Return a text with blanks for the words that its reader does not see: where a link with an alias leads."""
+    return _TARGET.sub(lambda link: " " * len(link[0]), text)
+
+
 def parts_at(one: str, other: str) -> int | None:
     """Return at which word two sentences part that are the same but for one run of words with a value on both sides.
 
@@ -195,7 +201,7 @@ def are_rivals(one: str, other: str) -> bool:
 
     A small word that only one of them has is no difference: `we use Jest`, `we now use Vitest`.
     """
-    said, held = read(one).tokens, read(other).tokens
+    said, held = read(seen(one)).tokens, read(seen(other)).tokens
     both = {word.key for word in said} & {word.key for word in held}
     start, end, runs, has_values = _parted(*([w for w in some if w.says or w.key in both] for some in (said, held)))
     is_one = all(runs) and both.isdisjoint(word.key for run in runs for word in run)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.existing_items import Belief, KnownItems, alike
+from pipelines.review.existing_items import Belief, KnownItems, alike, repeats_there
 from pipelines.review.match_forms import replaced_in
 from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Ruling, carry_out
@@ -104,7 +104,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
     found = (context.known.same(kind, form.target, one.page) for kind in ItemType)
     if any(same.current for same in found if same) or _is_vetoed(one, context):
         return []  # the extractor found it, too, or a person removed it
-    if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
+    if ident := corrected_by(form, [pair for pair in held if repeats_there(pair[0], one.place)], one.place):
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
@@ -143,8 +143,7 @@ def _review_day(filed: Sequence[Candidate], context: ReviewContext) -> list[Ruli
         if found := certain_ruling(one, context):
             decided = [found]
         elif one.replaces:
-            places, by = one.places, one.by
-            operation = Operation(OperationKind.SUPERSEDE, one.replaces, places=places, by=by)
+            operation = Operation(OperationKind.SUPERSEDE, one.replaces, places=one.places, by=one.by)
             decided = rulings_of_operation(operation, one, context, f"{one.id}u")
         else:
             decided = [_by_rules(one, context)]
@@ -278,7 +277,7 @@ def _ruling(
 
 def _left(one: Candidate | None) -> list[Ruling]:
     """Return the rulings if an operation's items ended meanwhile: the candidate is still added."""
-    return [_ruling(one, OperationKind.ADD)] if one else []
+    return [_ruling(one, _ADD)] if one else []
 
 
 def _on(operation: Operation, targets: Sequence[Belief], one: Candidate | None) -> Ruling:
@@ -297,11 +296,8 @@ def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Rulin
     if belief.is_archived and (one.closed or one.entry.day <= max(belief.learnt, belief.item.confirmed)):
         return _ruling(one, OperationKind.IGNORE)
     if one.closed and belief.item.active and one.closed in OUTCOMES[belief.item.type]:
-        places, by = one.places, one.by
-        closing = Operation(OperationKind.CLOSE, how=one.closed, places=places, by=by)
-        trust = _word(closing, one, context)
-        asks = guarded(closing.kind, [belief], trust, one.entry.day, context.known)
-        return _closing(closing, belief, one, trust, asks)
+        closing = Operation(OperationKind.CLOSE, (belief.name,), how=one.closed, places=one.places, by=one.by)
+        return rulings_of_operation(closing, one, context, "")[0]
     if belief.item.active and one.due not in {"", belief.item.due}:
         asks = guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, context.known)
         return _ruling(one, OperationKind.SUPERSEDE, belief, asks=asks)

@@ -116,7 +116,7 @@ def _item_of(candidate: Candidate) -> Item:
         until=candidate.entry.day if candidate.closed else "",
         trust=candidate.trust,
         confidence=candidate.confidence,
-        evidence=joined_evidence(candidate.places),
+        evidence=tuple(dict.fromkeys(map(evidence_of, candidate.places))),
         by=candidate.by,
         page_section=candidate.page_section,
         due=candidate.due,
@@ -171,16 +171,3 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
 def evidence_of(place: Place) -> Evidence:
     """Return a place in a log as an item's evidence."""
     return Evidence(place.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
-
-
-def joined_evidence(places: Sequence[Place]) -> tuple[Evidence, ...]:
-    """Return places as evidence; places of a log that follow each other line by line are one."""
-    found: list[tuple[str, int, int, list[str]]] = []
-    for place in places:
-        path, first, last, lines = place.path, place.start_line, place.end_line, place.lines
-        if found and (found[-1][0], found[-1][2] + 1) == (path, first):
-            _, first, _, before = found.pop()
-            lines = [*before, *lines]
-        found.append((path, first, last, lines))
-    quoted = (Evidence(path, first, last, quote_digest("\n".join(lines))) for path, first, last, lines in found)
-    return tuple(dict.fromkeys(quoted))

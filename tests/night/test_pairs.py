@@ -190,6 +190,7 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
         ("Decision: Close issue #12 of the ticket office.", "Decision: Close issue #14 of the ticket office."),
         ("Decision: Close http://a.example/12 for the ferry.", "Decision: Close http://a.example/14 for the ferry."),
         ("Question: When does the ticket office open?", "Fact: The ticket office does open when it rains."),
+        ("Todo: [[2026-04-04 Talk with Bilge|Talk]] of dance.", "Todo: [[2026-04-04 Talk with Ana|Talk]] of light."),
     ],
     ids=[
         "of other things",
@@ -199,6 +200,7 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
         "other issues",
         "other addresses",
         "a question",
+        "links that lead elsewhere",
     ],
 )
 def test_what_is_not_worth_a_look_is_not_shown(memory: Memory, old: str, new: str) -> None:
@@ -208,6 +210,25 @@ def test_what_is_not_worth_a_look_is_not_shown(memory: Memory, old: str, new: st
     assert len(items(memory)) == 2
     assert not start(memory)
     assert not queue(memory)
+
+
+def test_the_first_lines_of_a_project_are_compared_though_they_are_older_than_its_page(memory: Memory) -> None:
+    start(memory)
+    first = "- Decision: We use Jest.\n- Rule: Deploy on Fridays only.\n- Fact: The depot closes at 18:00.\n"
+    memory.write(f"Logs/{FIRST}.md", f"# {FIRST}\n\n## Paperless\n\n{first}")
+    memory.curate("run", "--now", "2026-03-10T02:00")
+    new = "Decision: We use Vitest.", "Rule: Deploy on Mondays only.", "Correction: The depot closes at 19:00."
+    live(memory, 1, *new, page="Paperless")
+    told, found = start(memory), items(memory)
+    assert re.findall(r"(?:k\w+) (\w+: .*?) since", told) == [
+        "Decision: We use Vitest. (paperless,",
+        "Decision: We use Jest. (general,",
+        "Rule: Deploy on Mondays only. (paperless,",
+        "Rule: Deploy on Fridays only. (MEMORY,",
+    ]
+    assert found["The depot closes at 18:00."]["status"] == "superseded"
+    memory.curate(*commands(memory)[0])
+    assert items(memory)["We use Jest."]["status"] == "superseded"
 
 
 def test_a_list_of_like_sentences_is_no_pair(memory: Memory) -> None:

@@ -139,7 +139,7 @@ def test_a_form_means_its_one_item(line: str, how: str, target: str | None) -> N
 def test_a_correction_replaces_the_one_item_that_it_speaks_of(line: str, target: str | None) -> None:
     (form,) = forms(f"- Correction: {line}\n")
     assert (form.how, form.target) == ("", line)
-    assert corrected_by(form, KNOWN) == target
+    assert corrected_by(form, KNOWN, GENERAL) == target
     assert items(f"- Correction: {line}\n") == []
 
 
@@ -161,7 +161,7 @@ def test_a_correction_replaces_the_one_item_that_it_speaks_of(line: str, target:
 def test_a_corrected_value_keeps_its_unit(text: str, line: str, after: str) -> None:
     (form,) = forms(f"- Correction: {line}\n")
     one = held("k000000000e", "Fact", text)
-    assert corrected_by(form, (*KNOWN, one)) == one[1].id
+    assert corrected_by(form, (*KNOWN, one), GENERAL) == one[1].id
     assert corrected_text(form, text) == after
 
 
@@ -197,7 +197,7 @@ WORDS = sorted(
 def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form: str, words: list[str]) -> None:
     line = f"- {form}: {' '.join(words)}\n"
     for one in forms(line):
-        found = target_of(one, KNOWN, GENERAL) if one.how else corrected_by(one, KNOWN)
+        found = target_of(one, KNOWN, GENERAL) if one.how else corrected_by(one, KNOWN, GENERAL)
         meant = [item for _, item in KNOWN if item.id == found]
         assert all(item.status in ACTIVE and item.since <= DAY for item in meant)
     assert items(line) == []

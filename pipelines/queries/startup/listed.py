@@ -276,14 +276,15 @@ def _head_of(page: Document) -> str:
 
 def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
     """Return an entry for each pair that may conflict, newest first, with the commands that settle it."""
-    there = {(page.path, item.id): item for page, item in held}
-    named = ((path, new, ident) for (path, _), new in there.items() for ident in dict(new.links).get(MAY_CONFLICT, ()))
-    pairs = [(new.since, new, old, page_name(path)) for path, new, ident in named if (old := there.get((path, ident)))]
+    there = {item.id: (page_name(page.path), item) for page, item in held}
+    named = ((*one, ident) for one in there.values() for ident in dict(one[1].links).get(MAY_CONFLICT, ()))
+    pairs = [(page, new, *there[ident]) for page, new, ident in named if ident in there]
     found = []
-    for _, new, old, page in sorted(pairs, key=lambda pair: pair[0], reverse=True)[:_MOST_PAIRS]:
+    for page, new, its_page, old in sorted(pairs, key=lambda pair: pair[1].since, reverse=True)[:_MOST_PAIRS]:
         one, other = short[new.id], short[old.id]
         ways = f"`curate settle {one} replaces {other}`, or `curate settle {one} both {other}`"
-        found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {_said(old)}\n  {ways}", ids=(new.id, old.id)))
+        was = _said(old, its_page if its_page != page else "")
+        found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {was}\n  {ways}", ids=(new.id, old.id)))
     return found
 
 
