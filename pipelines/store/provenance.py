@@ -122,6 +122,12 @@ _LEADS = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _CALLOUT = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
 """A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
+_HEAD = r"[*_]{0,2}[^\W\d_][\w-]{1,20}:[*_]{0,2} "
+_SENDER = rf"{_HEAD}[^\n<]{{0,99}}<[^\s<>@]{{1,99}}@[^\s<>]{{1,99}}>[ \t]{{0,9}}\n[ \t]{{0,12}}{_HEAD}"
+_MAIL = re.compile(rf"^[ \t]{{0,12}}{_SENDER}", re.MULTILINE)
+"""The head of a pasted mail: two lines with a name and a colon, the first of which ends with who sent it."""
+_MAIL_ABOVE = re.compile(f"^{_SENDER}", re.MULTILINE)
+"""The same outside a list item, with which it would end."""
 _BEFORE = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
 _ORDERS = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
@@ -169,9 +175,10 @@ def _led(text: str) -> tuple[str, ...]:
 
     In a captured turn, which is long, a lead-in covers only the quotation after it.
     """
-    journal, led = _voice(text) is None, [""]
+    journal, led, mail = _voice(text) is None, [""], _MAIL.search(text)
+    head = mail and mail[0].partition("\n")[0]
     for line in map(without_pointer, text.split("\n")):
-        source = source_in(parse_spoken(line).marked) if _MAY_LEAD.search(line) else ""
+        source = "a mail" if line == head else source_in(parse_spoken(line).marked) if _MAY_LEAD.search(line) else ""
         if source and (journal or _LEADS.search(line)):
             led.append(source)
         else:
@@ -223,9 +230,9 @@ class Provenance:
             decides: whether the decision in the entry's first line counts.
             rule: whether it is a rule, and so external wherever outside text came before.
         """
-        act = _act(entry.text) if at else None
         if at:  # below a question is what the owner typed in addition to the answer
-            decides = act is not None and act[0] is Act.ANSWERED and ARROW in act[2]
+            act = _act(entry.text)
+            decides = bool(act and act[0] is Act.ANSWERED and ARROW in act[2])
         trust = self.trust_of(entry, decided=decides)
         if trust is Trust.OWNER:
             return trust, ""
@@ -307,9 +314,7 @@ class Provenance:
         """Return the source named by an entry's headings, or by the entries that it continues."""
         above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
         led = (
-            source_in(parse_spoken(one.text.split("\n")[-1]).marked)
-            for one in self._run(entry)
-            if _LEADS.search(one.text)
+            _led(one.text)[-1] for one in self._run(entry) if _LEADS.search(one.text) or _MAIL_ABOVE.search(one.text)
         )
         return next(filter(None, (*above_all, *led)), "")
 
