@@ -3,7 +3,8 @@ r"""Parse a daily log into entries.
 An entry is a top-level list item with its continuation (indented, or lazy), a paragraph, or one message of a chat log.
 A code fence stays whole within its entry. Headings, `project: NAME` lines, thematic breaks, HTML comments,
 `{:.class}` lines and front matter are structure, not entries. A heading that makes a statement (`### Decision: ...`) is
-both. Lines end at `\n`, or at `\r` where that is meant. Each line is scanned a bounded number of times.
+both, and so is one of three words below the day's with nothing below it. Lines end at `\n`, or at `\r` where that is
+meant. Each line is scanned a bounded number of times.
 """
 
 from __future__ import annotations
@@ -162,6 +163,7 @@ class _Reader:
     offset: int = -1  # where the content of the open list item begins, or -1
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
+    bare: bool = False  # whether the last entry is a heading with nothing below it so far
     ends: dict[str, int] = field(default_factory=dict)  # the end mark of a comment → the next line that has it
 
     def step(self, index: int) -> int:
@@ -197,10 +199,14 @@ class _Reader:
         self.close()
         unmarked = title.rstrip("#")
         title = unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
+        if self.bare and self.headings[-1][0] < level:
+            self.entries.pop()
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
         self.project = ""  # a project named above all headings ends at the first one
-        if _SAYING.match(title):  # an entry of its own, below the headings before it
+        says = _SAYING.match(title)
+        self.bare = not says and level > 1 and title.count(" ") > 1
+        if says or self.bare:  # an entry of its own, below the headings before it
             self.start = self.last = index
             self.close()
         named = _TITLED_PROJECT.fullmatch(title)
@@ -244,7 +250,9 @@ class _Reader:
             begins = starts_with_clock(line) and starts_with_clock(self.lines[self.start])
         if begins:
             self.close()
-            self.start = index
+            if self.bare:
+                self.entries.pop()
+            self.bare, self.start = False, index
             self.chat = message
             self.offset = bullet.end() if bullet else -1
         self.last = end

@@ -236,7 +236,7 @@ def test_a_contact_is_a_line_with_a_person_or_an_address(contact: str, name: str
         "- Contact: report findings to Capital\n",
         "- Contact: Review `DEPLOYMENT.md`\n",
         "> Goal: a view for the app\n",
-        "### How to deploy: run make\n",
+        "### How to deploy: run make\nand wait\n",
         "**How to deploy:**\n- run make\n",
         "Goals: scoring, planning\n",
         "Questions:\n- Is it the right thing?\n",

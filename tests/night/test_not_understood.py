@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.agents.test_owner_acts import agent, items
+from tests.reviewing import Reader, curate, item, reply
 from tests.store.test_acts import HUMAN, user
 
 if TYPE_CHECKING:
@@ -156,3 +157,30 @@ def test_a_run_that_understood_all_says_nothing_of_it(memory: Memory) -> None:
     assert "not understood" not in told
     assert "No model" not in told
     assert "understood every line" in memory.curate("runs", "--skipped")
+
+
+def test_a_heading_with_nothing_below_it_is_shown_to_a_model_and_listed_without_one(memory: Memory) -> None:
+    said = "Switched to Postgres", "Goal: ship by May", "Never deploy on Fridays"
+    text = "".join(f"## {one}\n\n" for one in said)
+    memory.write("Logs/2026-03-10.md", f"# 2026-03-10\n\n{text}## Notes\n")
+    told = memory.curate("run", "--now", "2026-03-10T23:00")
+    run = told.partition("curate runs ")[2].split()[0]
+    listed = memory.curate("runs", run, "--skipped")
+    assert [one in listed for one in said] == [True] * 3
+    assert "Notes" not in listed
+    assert statuses(memory) == {}
+    memory.write("Logs/2026-03-11.md", f"# 2026-03-11\n\n{text}")
+    model = Reader(lambda day: reply(item("Decision", "Postgres replaces SQLite.", day["entries"][0])))
+    curate(memory, model, "2026-03-12T02:00+00:00")
+    assert [one["text"] for one in model.shown[-1]["entries"]] == [f"## {one}" for one in said]
+    assert statuses(memory) == {"Postgres replaces SQLite.": "live"}
+
+
+def test_of_the_entries_below_a_heading_in_the_singular_the_first_is_the_decision(memory: Memory) -> None:
+    rows = "- Move to Bern\n- **Evidence**: ten cold letters\n- **Target**: the archive\n"
+    memory.write(
+        "Logs/2026-03-10.md", f"# 2026-03-10\n\n### Key Decision\n\n{rows}\n### Decisions\n\n- Paint it\n- Sell it\n"
+    )
+    told = memory.curate("run", "--now", "2026-03-10T23:00")
+    assert set(statuses(memory)) == {"Move to Bern", "Paint it", "Sell it"}
+    assert "2 lines were not understood" in told

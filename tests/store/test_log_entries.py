@@ -38,6 +38,12 @@ def spans(text: str) -> list[tuple[int, int]]:
         pytest.param("in the year\n2019. It rained\n", [(1, 2)], id="a number that only wraps is no item"),
         pytest.param("text\n- item\n", [(1, 1), (2, 2)], id="an item ends a paragraph"),
         pytest.param("# h\ntext\n## h2\n", [(2, 2)], id="headings are none"),
+        pytest.param(
+            "# h\n## Moved to Bern\n\n## Now by boat\n### By ferry only\ntext\n## Back to rail\n",
+            [(2, 2), (6, 6), (7, 7)],
+            id="headings of some words are, with nothing below",
+        ),
+        pytest.param("# The first day\n## Notes\n## Open tasks\n", [], id="a template's headings are none"),
         pytest.param("#tag is no heading\n", [(1, 1)], id="a tag is no heading"),
         pytest.param("a\n\n---\n\n* * *\nb\n", [(1, 1), (6, 6)], id="thematic breaks are none"),
         pytest.param("a\n{:.note}\nb\n", [(1, 1), (3, 3)], id="attribute lines are none"),

@@ -213,8 +213,10 @@ class LabelReader:
             self._take(0, len(lines) - 1)
             return
         label = opened.label if opened else section_type(headings[-1]) if headings else None
-        if label is None or spoken.chat or lines[0].number in self.taken:
+        if label is None or spoken.chat or spoken.heading or lines[0].number in self.taken:
             return
+        if not (opened or first_of_section) and "Decision" in headings[-1].split():
+            return  # of one decision, the first entry says which, and the others why
         if not spoken.bullet:
             if spoken.speaker or not (first_of_section or (opened and not opened.is_list)):
                 self._opened = None
@@ -396,7 +398,7 @@ def _goes_on(above: str, line: Line, first: Spoken) -> bool:
         return False
     if first.turn and _indent(spoken) <= _indent(first):
         return False  # capture leaves out blank lines, so that it may be another paragraph
-    if len(line.raw) > LONGEST_TEXT or above.endswith(("  ", "\\")) or line.raw.lstrip().startswith(("|", "#")):
+    if len(line.raw) > LONGEST_TEXT or above.endswith(("  ", "\\")) or line.raw.lstrip().startswith(("|", "#", "---")):
         return False
     if spoken.dots:
         return bool(_UNFINISHED.search(above))

@@ -178,7 +178,7 @@ def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator
     index = 0
     while index < len(lines):
         spoken, end = lines[index].spoken, index
-        if spoken is not None and lines[index].number not in taken and not spoken.is_speech:
+        if spoken is not None and lines[index].number not in taken and not (spoken.is_speech or spoken.heading):
             end = index if spoken.quoted else end_of(lines, index)
             if not spoken.said.startswith(("|", "~~", "`", "http", '"')):
                 rest = (line.spoken for line in lines[index + 1 : end + 1])
