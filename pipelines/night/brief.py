@@ -201,6 +201,7 @@ def _purposes(told: Mapping[str, str], known: _Shown) -> dict[str, str]:
     return {
         path: purpose
         for ident, path in known.pages.items()
+        if known.documents[path].kind is not Kind.RESOURCE  # a note of the person's
         if ident in told and can_stand(purpose := made_inert(told[ident]))
         if len(purpose) <= _PURPOSE and ":" not in purpose[:2]
     }
@@ -236,8 +237,8 @@ def _changed_pages(
     documents: Mapping[str, Document], before: Mapping[str, Document], names: Mapping[str, str], today: str
 ) -> dict[str, Row]:
     """Return path → row of the pages whose items the run changed, newest first, as many as fit."""
-    pages_now = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA}]
-    changed = [path for path in pages_now if _written(documents[path]) != _written(before.get(path))]
+    homes = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE}]
+    changed = [path for path in homes if _written(documents[path]) != _written(before.get(path))]
     pages, room = dict[str, "Row"](), PAGES_TOKENS * BYTES_A_TOKEN
     for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
         page, was = documents[path], before.get(path)
@@ -295,7 +296,7 @@ def _elsewhere(
     found = [
         (placed.item, names.get(one.id, one.id))
         for one in documents.values()
-        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.USER, Kind.BRIEFING}
+        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING}
         for placed in one.items
         if placed.item.active and not placed.item.quiet and is_citable(placed.item) and placed.item.id not in told
     ]

@@ -81,11 +81,16 @@ def _item_claim(ruling: Ruling) -> Claim | None:
     one = ruling.candidate
     if one is None or ruling.kind not in {OperationKind.ADD, OperationKind.SUPERSEDE} or one.by_rules:
         return None
-    told = {"from": one.since, "due": one.due, "on": one.on, "over": str(one.closed or "")}
-    days = [f"{key} {value}" for key, value in told.items() if value]
-    if not days and not needs_verifying(one.text, one.places):
+    text = _with_days(one)
+    if text == one.text and not needs_verifying(text, one.places):
         return None
-    return Claim("item", f"{one.text} ({', '.join(days)})" if days else one.text, quotes_of(one.places), _context(one))
+    return Claim("item", text, quotes_of(one.places), _context(one))
+
+
+def _with_days(one: Candidate) -> str:
+    told = {"from": one.since, "due": one.due, "on": one.on, "over": str(one.closed or "")}
+    days = ", ".join(f"{key} {value}" for key, value in told.items() if value)
+    return f"{one.text} ({days})" if days else one.text
 
 
 def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
@@ -93,7 +98,9 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     operation, candidate = ruling.operation, ruling.candidate
     if operation.by.startswith("rules@") or not operation.by or ruling.kind not in _CLAIMING:
         return
-    new, how = candidate.text if candidate else "", str(operation.how or "")
+    # The days of what takes a place are a claim of their own; what changes an item has none.
+    is_update = ruling.kind is OperationKind.UPDATE
+    new, how = (_with_days(candidate) if is_update else candidate.text) if candidate else "", str(operation.how or "")
     for ident in operation.ids:
         if belief := known.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)

@@ -13,6 +13,7 @@ from functools import cached_property, wraps
 from operator import itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 from pipelines.errors import BadFile
 from pipelines.store.item import (
@@ -230,13 +231,14 @@ class Document:
 
     @property
     def title(self) -> str:
-        """Its title: from the front matter, else its first heading, else its file name."""
-        return self.own_title or self.id.rpartition("/")[2]
+        """Its title: from the front matter, else the heading that it begins with, else its file name."""
+        return self.own_title or unquote(self.id.rpartition("/")[2])  # Logseq writes a colon as %3A
 
     @property
     def own_title(self) -> str:
         """The title in its text, which does not change when the file is renamed; may be empty."""
-        first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
+        top = next((number for number, line in self.body if line.strip()), None)
+        first = next((h.title for h in self.headings if h.level == 1 and h.line == top), "")
         return self.front.get("title") or first or self.front.get("name")
 
     @property

@@ -83,7 +83,7 @@ _SAYING = re.compile(
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _QUERY = "#+BEGIN_QUERY"
-_PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|collapsed|id)::(?:\s.*)?")
+_PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|logseq\.[\w.-]+|collapsed|id)::(?:\s.*)?")
 # OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")

@@ -12,7 +12,7 @@ import pytest
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.model_extractor import DOCUMENT_TOKENS, NEAR_TOKENS, OPEN_TOKENS
 from pipelines.extract.nearby import MOST_NEAR, Nearby
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import Confidence, Item, ItemType, Status
 from tests.extract.days import DOCUMENTS, ENTRIES, line_of, reply_item, reply_text
 from tests.extract.fakes import Scripted
 from tests.extract.test_reading import extractor
@@ -185,3 +185,29 @@ def test_neither_words_nor_input_hold_a_secret() -> None:
 
 
 # ---------------------------------------------------------------- what is kept
+
+
+def test_the_pages_of_shown_items_come_first_however_many_others_share_a_word() -> None:
+    many = [DocumentChoice(f"n{at}", f"Terraform note {at}", "resource", f"Resources/n{at}") for at in range(90)]
+    home = DocumentChoice("z", "Harbour quay", "resource", "Resources/z")
+    _, call = asked(Nearby([(home.document, LEGAL)]), documents=(*many, *DOCUMENTS, home))
+    assert [one["id"] for one in call.input["documents"]][:3] == ["general", "z", "harbour"]
+
+
+def test_a_model_is_not_asked_of_empty_bullets_nor_shown_a_programs_own_lines() -> None:
+    nothing, said = (
+        line_of(3, "- "),
+        line_of(4, "- Buy tar\n  logseq.order-list-type:: number\n  collapsed:: true\n  - for the quay"),
+    )
+    _, call = asked(None, [nothing, said])
+    assert call.user.rpartition("\n\n")[2].strip() == "4| - Buy tar\n7|   - for the quay"
+    model = Scripted("a:1", [])
+    assert extractor(model).extract(ExtractionRequest("2026-03-12", (nothing,), DOCUMENTS, None)).candidates == ()
+    assert model.calls == []
+
+
+def test_what_is_barely_believed_is_shown_as_that() -> None:
+    doubted = replace(LEGAL, confidence=Confidence.LOW)
+    _, call = asked(Nearby([(AREA, doubted), (PROJECT, replace(STATE, confidence=Confidence.LOW))]))
+    assert under(call, "Open").endswith("Ask legal about the contract. (unsure)")
+    assert under(call, "Near").endswith("harbour bucket. (unsure)")

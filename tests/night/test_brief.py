@@ -285,6 +285,26 @@ def test_the_purpose_of_a_page_is_kept_on_it(memory: Memory) -> None:
     assert read_documents(memory.root)[ALPHA].front.get("purpose") == "the shop's orders"
 
 
+def test_a_persons_note_with_items_is_told_of_and_is_given_neither_state_nor_purpose(memory: Memory) -> None:
+    note = "Resources/Quay.md"
+    memory.write(
+        note, f"---\ntags: port\n---\nWords.\n\n# Notes\n\n- [ ] Todo: Tar the quay. <!-- kaaaaaaa1 since={DAY} -->\n"
+    )
+    memory.curate("run", "--provider", "rules", "--now", f"{DAY}T12:00")
+    memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n## Quay\n\n- Decision: The quay is tarred in May.\n")
+    model = writes("The quay is tarred in May.", "The quay is tarred in May.", now="The quay waits for tar in May.")
+    given = model.writes
+    assert given
+    model.writes = lambda asked: {**given(asked), "states": [{"id": "Quay", "purpose": "port", "sentences": []}]}
+    curate(memory, model)
+    [page] = model.pages[0]["pages"]
+    assert (page["title"], [one["text"] for one in page["items"]]) == (
+        "Quay", ["The quay is tarred in May.", "Tar the quay."]
+    )  # fmt: skip
+    assert "purpose" not in memory.read(note)
+    assert "## State" not in memory.read(note)
+
+
 def test_an_outsiders_word_is_in_no_generated_sentence(memory: Memory) -> None:
     outside = "Fact: According to shop.example, orders cost $5."
     log(memory, *ITEMS, outside)

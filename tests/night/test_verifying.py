@@ -111,6 +111,16 @@ def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
     assert "The host of the billing jobs changed." in memory.read("Episodes/2026-03.md")
 
 
+def test_a_change_of_a_day_is_shown_to_the_second_reader(memory: Memory) -> None:
+    hold(memory, CALL)
+    log(memory, "The call to Anders moves to Friday.")
+    later = "Call Anders about the invoices. (due 2026-03-13)"
+    model = Reader(lambda day: reply(operations=[operation(day["entries"][0], "update", "k2222222222", text=later)]))
+    curate(memory, model)
+    [[claim]] = model.claims
+    assert claim["text"].endswith(f"is changed to: {later}")
+
+
 def test_no_request_names_a_transcript(memory: Memory) -> None:
     """A close that nobody is sure of keeps its line, which the next day's requests show."""
     at = " <!-- Sessions/2026-03-12/claude-code-s.jsonl#L3~0a1b2c3d -->"

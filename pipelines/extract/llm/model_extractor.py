@@ -21,12 +21,13 @@ from pipelines.extract.llm.call import Call, Prompt, load_prompt
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, days_before, fitting, weekday
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
+from pipelines.store.log import drawn
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
@@ -43,6 +44,7 @@ NEAR_TOKENS: Final = 500
 """The most tokens of a request that tell of pages, of what is open, and of what is near, which gets as many again
 where little is open: on two journals four of eight stale items had not been shown on the day that overruled them."""
 HEADING_LENGTH: Final = 200
+_WORD = re.compile(r"\w")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -159,11 +161,8 @@ class _Shown:
     @classmethod
     def beside(cls, request: ExtractionRequest, piece: LogPiece) -> _Shown:
         """Return what to show with a piece, as much as fits: what is open, what is near, and where things can go."""
-        documents = fitting(
-            shown_documents(_by_subject(request.documents, piece.text)), DOCUMENT_TOKENS, _document_bytes
-        )
         if request.nearby is None:
-            return cls(documents, [], [], {})
+            return cls(_places(request, piece.text, {}), [], [], {})
         names = {one.document: one.id for one in request.documents}
         pending = request.nearby.open(piece.text)
         rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
@@ -173,11 +172,13 @@ class _Shown:
         room = NEAR_TOKENS + min(left, NEAR_TOKENS)
         others = fitting([item_row(item, names.get(home, home)) for home, item in near], room, _item_bytes)
         held = {item.id: item for _, item in (*pending, *near)}
+        documents = _places(request, piece.text, Counter(home for home, _ in (*pending, *near)))
         return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
 
 
 def _document_bytes(row: Row) -> int:
-    return _bytes(f"{row['id']} ({row['kind']}): {row['purpose'] or row['title']}") + 1
+    about = row["purpose"] or row["title"]
+    return _bytes(f"{row['id']} ({row['kind']})" + (f": {about}" if about != row["id"] else "")) + 1
 
 
 def _item_bytes(row: Row) -> int:
@@ -187,16 +188,27 @@ def _item_bytes(row: Row) -> int:
     return _bytes(shown) + 1
 
 
-def _by_subject(documents: Sequence[DocumentChoice], text: str) -> list[DocumentChoice]:
-    """Return the documents, those first that every memory has or whose title shares words with a text."""
+def _places(request: ExtractionRequest, text: str, held: Mapping[str, int]) -> list[Row]:
+    """Return where items can go, as much as fits: what every memory has, then what a text or shown items speak of.
+
+    Args:
+        request: what is read.
+        text: the piece of the log.
+        held: document → how many of the items that are shown it has.
+    """
     words = content_words(text)
 
-    def rank(one: DocumentChoice) -> int:
-        if one.kind in {"user", "briefing"} or one.document == "Areas/general":
-            return 0
-        return 1 if words & content_words(f"{one.title} {one.purpose}") else 2
+    def rank(one: DocumentChoice) -> tuple[bool, float, bool]:
+        is_fixed = one.kind in {"user", "briefing"} or one.document == "Areas/general"
+        named = content_words(f"{one.title} {one.purpose}")
+        share = len(words & named) / len(named) if named else 0.0
+        return not is_fixed, -share - (held.get(one.document, 0) > 0), one.kind == "resource"
 
-    return sorted(documents, key=rank)
+    rows: list[Row] = [
+        {"id": one.id, "title": fold(one.title), "kind": one.kind, "purpose": shown_text(one.purpose)}
+        for one in sorted(request.documents, key=rank)
+    ]
+    return fitting(rows, DOCUMENT_TOKENS, _document_bytes)
 
 
 def item_row(item: Item, document: str) -> Row:
@@ -204,7 +216,7 @@ def item_row(item: Item, document: str) -> Row:
     return {
         "id": item.id,
         "type": item.type.value,
-        "text": shown_with_doubt(item),
+        "text": shown_with_doubt(item) + item.unsure,
         "status": item.status.value,
         "document": document,
         "since": item.since,
@@ -229,14 +241,6 @@ def _entry_row(entry: Entry) -> dict[str, object]:
 def _position(one: Candidate) -> tuple[str, int, int]:
     place = one.places[0]
     return place.path, place.start_line, place.end_line
-
-
-def shown_documents(documents: Iterable[DocumentChoice]) -> list[Row]:
-    """Return the closed list of documents for a prompt."""
-    return [
-        {"id": one.id, "title": fold(one.title), "kind": one.kind, "purpose": shown_text(one.purpose)}
-        for one in documents
-    ]
 
 
 def _counted(count: int, why: str) -> list[str]:
@@ -271,12 +275,14 @@ def cut(entries: Iterable[Entry], tokens: int) -> tuple[LogPiece, ...]:
         tokens: the limit of a piece, counted as four bytes a token.
 
     Returns:
-        Every entry in exactly one piece. An entry too long for a piece is shown by its first lines.
+        Every entry that has a word in exactly one piece. One too long for a piece is shown by its first lines.
     """
     room = tokens * BYTES_A_TOKEN
     pieces: list[list[tuple[Entry, str, str, bool]]] = []
     size = 0
     for entry in entries:
+        if not _WORD.search(entry.text):
+            continue  # an empty bullet, as a template leaves it
         context = _context(entry)
         text, is_whole = _shown(entry, room - _bytes(context) - 1)
         needed = _bytes(context) + 1 + _bytes(text) + 1
@@ -296,8 +302,11 @@ def _context(entry: Entry) -> str:
 
 def _shown(entry: Entry, room: int) -> tuple[str, bool]:
     """Return the first lines that fit (the first one cut if it does not), and whether all did."""
-    kept: list[str] = []
-    for number, words in enumerate(entry.text.split("\n"), entry.start_line):
+    kept, lines = list[str](), entry.text.split("\n")
+    hidden = set(drawn(lines))
+    for number, words in enumerate(lines, entry.start_line):
+        if number - entry.start_line in hidden:
+            continue
         line = f"{number}| {_CONTROLS.sub(' ', without_pointer(words))}"
         if _bytes(line) + 1 > room:
             return "\n".join(kept or [line.encode()[:room].decode(errors="ignore")]), False
