@@ -54,6 +54,7 @@ class Reader:
         shown: the input of each call of the reading.
         claims: the claims of each call of the verification.
         pages: the input of each call of the writing.
+        words: what each of these calls says.
     """
 
     reads: Callable[[dict[str, Any]], Any] | None = None
@@ -63,6 +64,7 @@ class Reader:
     shown: list[dict[str, Any]] = field(default_factory=list)
     claims: list[list[dict[str, Any]]] = field(default_factory=list)
     pages: list[dict[str, Any]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     name: str = "a:1"
     source: str = "a:1 here"
     input_tokens: int = 24_000
@@ -77,6 +79,7 @@ class Reader:
         else:
             assert (call.task, bool(self.writes)) == ("brief", True)
             self.pages.append(dict(call.input))
+            self.words.append(call.user)
             said = self.writes(self.pages[-1]) if self.writes else {}
         if isinstance(said, FailureKind):
             raise ModelFailed("a", f"was {said}", said, usage=USAGE)

@@ -168,7 +168,8 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
     }  # fmt: skip
     tally = writer.chain.new_tally()
     try:
-        reply = writer.write(data, tally)
+        stated = [str(row["id"]) for path, row in pages.items() if has_state(documents[path])]
+        reply = writer.write(data, stated, tally)
     except ModelFailed as fault:
         why = f"No model could write what stands at the top of {BRIEFING}. {fault.sentence}"
         run.report.warnings.append(without_secrets(why))

@@ -31,6 +31,7 @@ from pipelines.store.log import Entry, is_message, parse_entries, starts_with_cl
 from pipelines.store.markdown import Heading, body_lines, headings_among, is_drawn, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
+from pipelines.store.template import aliases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,7 +173,11 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
         confidence=confidence if confidence in _CONFIDENCES else "",
         confidence_reason=front.get("confidence_reason"),
         source=front.get("source"),
-        meta=tuple(normalised(f"{key}={said}") for key, said in front.values if said and said[0] not in _NO_SCALAR),
+        meta=tuple(
+            normalised(f"{key}={said}")
+            for key, said in (*front.values, *(("aliases", name) for name in aliases_of(document)))
+            if said and said[0] not in _NO_SCALAR
+        ),
     )
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)

@@ -132,11 +132,12 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
 
 
 def _spellings(project: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the names of a project as the index has them: a log names it by its title or its file's name."""
+    """Return the names of a project as the index has them: a log names it by its title, its file's or a former name."""
     names = {slug(project)}
-    for path, title in connection.execute(_PROJECTS):
-        both = {slug(title), slug(path.rpartition("/")[2].removesuffix(".md"))}
-        names |= both if slug(project) in both else set()
+    for path, title, meta in connection.execute(_PROJECTS):
+        former = (one.removeprefix(_FORMER) for one in meta.split(SEPARATOR) if one.startswith(_FORMER))
+        all_names = {slug(one) for one in (title, path.rpartition("/")[2].removesuffix(".md"), *former)}
+        names |= all_names if slug(project) in all_names else set()
     return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
 
 
@@ -148,8 +149,9 @@ _KNOWN = (
     " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
 )
 _NAMED = "SELECT DISTINCT project FROM units INDEXED BY idx_units_placed WHERE project != ''"
+_FORMER = "aliases="
 _PROJECTS = (
-    "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
+    "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), ''), meta FROM files"
     " WHERE path GLOB 'Projects/*'"
 )
 # A field may contain several types, so match one between separators.

@@ -9,6 +9,8 @@ import pytest
 from tests.asking import ALPHA, ask_contradict, first_night, items, night
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory
 
 FACT, TODO = "The port of the gateway is 8080", "Tell Mara about the gateway"
@@ -59,7 +61,9 @@ def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory
     assert "The host of the gateway is db1" in items(memory)
 
 
-def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: Memory) -> None:
+def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = {text: item["id"] for text, item in first_night(memory).items()}
     links = "[alpha](../Projects/alpha.md#facts) [[alpha]] [[Projects/alpha|it]] [[Alphabet]] `[[alpha]]`\n"
     memory.write("Areas/net.md", f"# Net\n\n{links}")
@@ -83,6 +87,13 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
     assert items(memory)["The host of the gateway is db1"]["document"] == "Projects/omega-one.md"
     assert "nothing is broken" in memory.curate("check")
     assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "It hums", "--document", "Alpha")
+    (tmp_path / "src/alpha/lib").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "src/alpha/lib")
+    assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "It whirs")
+    memory.curate("log", "It buzzes.", "--now", "2026-03-14T09:00")
+    assert "[project: omega-one] It buzzes." in memory.read("Logs/2026-03-14.md")
+    assert "=== The project (Projects/omega-one.md) ===" in memory.curate("context")
+    assert "Logs/2026-03-14.md" in memory.curate("search", "gateway db1", "--project", "omega one")
 
 
 def test_a_merged_project_gives_the_other_its_items_names_and_links(memory: Memory) -> None:

@@ -176,7 +176,7 @@ def _reply(data: bytes, _folder: Path) -> None:
     now: dict[str, object] = {"before": [], "episodes": [], "items": [], "waits": []}
     asked: dict[str, object] = {"day": _DAY, "weekday": "Wed", "calendar": [], "now": now, "pages": []}
     with suppress(ModelFailed):
-        briefed = ModelBriefer(chain).write(asked, chain.new_tally())
+        briefed = ModelBriefer(chain).write(asked, [], chain.new_tally())
         for one in (*briefed.now, *(sentence for some in briefed.states.values() for sentence in some)):
             assert one.text == " ".join(one.text.split())
 

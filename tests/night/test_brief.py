@@ -360,13 +360,18 @@ def test_of_a_full_day_an_episode_tells_what_is_most_worth_it_and_counts_nothing
 
 def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
-    curate(memory, writes(MOVE, MOVE))
+    model = writes(MOVE, MOVE)
+    curate(memory, model)
     assert "## State" not in memory.read(ALPHA)
+    assert "States of:" not in model.words[0]
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
     assert told(memory, ALPHA, "State") == [
         f"Last decision ({DAY}): {MOVE}",
         f"At risk ({DAY}): The import might lose orders.",
     ]
+    log(memory, "Fact: The shed is wet.", day="2026-03-20")
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert "States of: alpha\n" in model.words[1]
 
 
 def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:

@@ -47,13 +47,20 @@ class ModelBriefer:
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("brief"))
 
-    def write(self, data: Row, tally: Tally) -> Briefed:
-        """Return the model's proposals; the tally counts what they cost.
+    def write(self, data: Row, stated: Sequence[str], tally: Tally) -> Briefed:
+        """Return the model's proposals.
+
+        Args:
+            data: what it is shown.
+            stated: the ids of the pages that should have a State; the others speak for themselves.
+            tally: counts what the call costs.
 
         Raises:
             ModelFailed: no model gave any.
         """
-        return self.chain.ask(self.prompt.call(data, schema_of(BriefReply), data=data), _read, tally)[0]
+        return self.chain.ask(
+            self.prompt.call({**data, "stated": stated}, schema_of(BriefReply), data=data), _read, tally
+        )[0]
 
 
 # ---------------------------------------- what a model may answer

@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 def project_of_folder(root: str, paths: Iterable[str], folder: str) -> str:
@@ -21,20 +21,43 @@ def project_of_folder(root: str, paths: Iterable[str], folder: str) -> str:
         folder: the working directory, or an empty string.
     """
     there = {_key(page_name(path)): path for path in sorted(paths) if path.startswith("Projects/")}
-    here, top, home = folder.rstrip("/"), "", os.path.expanduser("~")
     if not there or f"{os.path.realpath(folder)}/".startswith(f"{os.path.realpath(root)}/"):
         return ""
-    while here != home and (name := os.path.basename(here)):
-        if path := there.get(_key(name)):
+    names = list[str]()
+    for name in map(_key, _names(folder)):
+        if path := there.get(name):
             return path
+        names.append(name)
+    former = _former_names(root, there.values())
+    return next((former[name] for name in names if name in former), "")
+
+
+def _names(folder: str) -> Iterator[str]:
+    """Yield the names of a folder, of those above it, and of its repository."""
+    here, top, home = folder.rstrip("/"), "", os.path.expanduser("~")
+    while here != home and (name := os.path.basename(here)):
+        yield name
         top = top or (here if os.path.lexists(f"{here}/.git") else "")
         here = os.path.dirname(here)
     if top:
         from pipelines.store.work_trees import repository_of
 
-        main, remote = repository_of(top) or ("", "")
-        return there.get(_key(page_name(main))) or there.get(_key(page_name(remote)), "")
-    return ""
+        yield from (page_name(one) for one in repository_of(top) or ())
+
+
+def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return slug → path for the names that projects had before they were renamed or merged."""
+    found = dict[str, str]()
+    for path in paths:
+        with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
+            if not (file.readline().startswith("---") and "\naliases:" in file.read(2_000)):
+                continue
+        from pipelines.store.document import document_at
+        from pipelines.store.template import aliases_of
+
+        with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
+            found |= {_key(name): path for name in aliases_of(document_at(path, file.read()))}
+    return found
 
 
 def project_of_line(root: str, text: str, named: str) -> str:
