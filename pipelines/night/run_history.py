@@ -15,8 +15,11 @@ from pipelines.errors import FINE, CurateError
 from pipelines.night.report import KEPT, TRAVELLING, left_pending, read_reports, save_report
 from pipelines.store.change_set import ItemChange, item_changes
 from pipelines.store.days import moment_of
+from pipelines.store.files import read_bytes
 from pipelines.store.git import Git
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
+from pipelines.store.layout import TOMBSTONES
+from pipelines.store.state import Reason, read_tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -199,11 +202,13 @@ def find_run(root: Path, git: Git, prefix: str) -> PastRun:
 
 
 def items_changed(run: PastRun, git: Git) -> list[ItemChange]:
-    """Return a run's changes of items, from its commit."""
+    """Return a run's changes of items, from its commit; none of what a person had forgotten since."""
     if not run.commit:
         return []
     before, after = changed_documents(git, run.commit)
-    return item_changes(before, after)
+    stones = read_tombstones(read_bytes(git.root, TOMBSTONES))
+    forgotten = {stone.id for stone in stones if stone.reason is Reason.FORGOTTEN}
+    return [one for one in item_changes(before, after) if one.id not in forgotten]
 
 
 def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:

@@ -61,6 +61,8 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     assert "`git filter-repo --replace-text` rewrites that" in said
     assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
     assert memory.git("log", "-1", "--format=%s") == f"Forget {ident}\n"
+    for run in json.loads(memory.curate("runs", "--json")):
+        assert "Anna" not in memory.curate("runs", run["run"])
     assert "Anna" not in memory.git("log", "-1", "--format=%B")
     assert memory.git("status", "--porcelain") == ""
     assert "nothing is broken" in memory.curate("check")
