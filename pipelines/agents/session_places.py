@@ -29,6 +29,7 @@ from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSess
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
 from pipelines.errors import BadFile
+from pipelines.store.layout import SESSIONS
 from pipelines.store.state import read_record, write_record
 from pipelines.store.transcripts.reader import DATABASE, open_transcript, sessions_in
 
@@ -163,10 +164,10 @@ class SweptAgent:
 
     def sentence(self, waiting: int) -> str:
         """Return the state for people: up to when sessions are captured, how many wait, and what was passed over."""
-        if not self.at:
-            return "its sessions were not looked at yet; the next run does"
         last = datetime.fromtimestamp(self.last / 1e9).astimezone() if self.last else None
         parts = [f"captured up to {last:%Y-%m-%d %H:%M}" if last else "no session captured yet"]
+        if not self.at:
+            parts = ["its sessions were not looked at yet; the next run does"]
         parts += [f"{waiting} to capture"] if waiting else []
         for path, why in [*self.passed.items()][:1]:
             parts.append(f"{len(self.passed)} not captured: {path} {why}{', …' if len(self.passed) > 1 else ''}")
@@ -284,5 +285,8 @@ def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     for name, kept, _, _ in _sources(root):
         known = SweptAgent.read(record.get(name), kept)
         waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in filter(known.is_new, kept))
-        found[name] = known, known.sentence(waiting)
+        older = len(known.files.keys() - known.passed.keys())
+        none = name in AGENTS_SESSIONS and older and not any(root.glob(f"{SESSIONS}/*/{name}-*"))
+        hint = f"; {older} older, which `curate capture --from {name}` reads" if none else ""
+        found[name] = known, known.sentence(waiting) + hint
     return found

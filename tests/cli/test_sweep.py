@@ -243,6 +243,17 @@ def test_status_says_up_to_when_an_agents_sessions_are_captured(memory: Memory, 
     assert time.time() - datetime.fromisoformat(one["swept"]).timestamp() < 600
 
 
+def test_status_says_how_to_read_what_is_older_than_the_installation(memory: Memory, home: Path) -> None:
+    os.utime(transcript(made(home / ".claude/projects/-src-shop") / "a.jsonl", FIRST), (time.time() - 9 * 86_400,) * 2)
+    memory.curate("install", "claude-code")
+    told = "1 older, which `curate capture --from claude-code` reads"
+    assert sessions_in_status(memory)[0]["says"] == f"its sessions were not looked at yet; the next run does; {told}"
+    memory.curate("capture", "--sweep")
+    assert sessions_in_status(memory)[0]["says"] == f"no session captured yet; {told}"
+    memory.curate("capture", "--from", "claude-code")
+    assert "older" not in sessions_in_status(memory)[0]["says"]
+
+
 def test_reset_and_deleted_sessions_of_openclaw_are_captured(memory: Memory, home: Path) -> None:
     memory.curate("install", "openclaw")
     folder = made(home / ".openclaw/agents/main/sessions")
