@@ -61,7 +61,7 @@ class Written:
         text: what stands there.
         day: the memory's day, `YYYY-MM-DD`.
         redacted: what secrets were redacted before it was written, as `1 secret (password)`; empty where none were.
-        hint: a question if no project has the given name, but one has nearly it; else empty.
+        hint: a sentence if no page has the given project's name, with the one that has nearly it; else empty.
     """
 
     path: str
@@ -176,13 +176,14 @@ class Memory:
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.queries.startup.own_project import project_of_line  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
-        from pipelines.store.append_log import append_line, log_line, misspelled_project  # noqa: PLC0415  as above
+        from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
         from pipelines.store.secrets.redact import (  # noqa: PLC0415  as above
             format_found,
             load_redactor,
             without_private,
         )
+        from pipelines.store.template import new_project  # noqa: PLC0415  as above
 
         if not text.strip():
             raise UsageFault("There is nothing to log.", "Give a text.")
@@ -195,7 +196,7 @@ class Memory:
         path = append_line(self.root, day, line.text)
         redacted = format_found(line.found) if line.found else ""
         number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text.split("\n")[0])
-        hint = misspelled_project(self.root, project)
+        hint = new_project(self.root, project)
         return Written(path, number, line.text, day, redacted, hint)
 
     def recap(self, when: str = "", *, project: str = "") -> list[Episode]:

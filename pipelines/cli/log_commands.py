@@ -13,10 +13,11 @@ from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.startup.own_project import project_of_folder, project_of_line, working_directory
-from pipelines.store.append_log import append_line, log_line, misspelled_project
+from pipelines.store.append_log import append_line, log_line
 from pipelines.store.item import ItemType
-from pipelines.store.layout import Kind
+from pipelines.store.layout import Kind, slug
 from pipelines.store.secrets.redact import format_found, load_redactor, without_private
+from pipelines.store.template import new_project
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -44,7 +45,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     path = append_line(root, day_of(when, settings), line.text)
     for written in line.text.split("\n"):
         say(f"{path}: {written}")
-    if hint := misspelled_project(root, project):
+    if hint := new_project(root, project):
         warn(f"curate log: {hint}")
     if line.found:
         warn(f"curate log: {format_found(line.found)} redacted before it was written.")
@@ -66,9 +67,11 @@ def _standard_input() -> str:
 @click.command(cls=TextCommand)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
-@click.option("--document", "--project", metavar="NAME", help="Where it goes: a page's path, title or file name.")
+@click.option(
+    "--document", "--project", metavar="NAME", default="", help="A page's path, title or file name, or a new project."
+)
 @with_memory
-def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
+def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
     Without --document it goes to the project of the working directory, or where a run would file it. The change is
@@ -86,10 +89,12 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
         path = project_of_folder(str(root), direct.documents, working_directory())
-        if document:
+        if hint := "" if "/" in document else new_project(root, document):
+            path = f"Projects/{slug(document)}.md"
+        elif document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
-        filed = file_own_item(ItemType(kind), sentence, path, direct)
+        filed = file_own_item(ItemType(kind), sentence, path, direct, document)
         ident, place = filed.item.id, filed.path
         said = f"{ident} in {place}"
         if filed.documents:
@@ -101,7 +106,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened
             added = [ident] if filed.is_new else []
             direct.write(ManualChange(filed.documents, summary, added=added, changed=int(not filed.is_new)))
     if filed.is_new:
-        say(f"Added {said}.")
+        say(f"Added {said}. {hint}".strip())
         for item, near in filed.near:
             say(f"Near it in {near}: {item_line(item)}")
             say_verbatim(f"  If yours replaces that: curate correct {item.id} {shlex.quote(sentence)}")

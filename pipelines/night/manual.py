@@ -253,3 +253,56 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         why = {warned.path: warned.why for warned in held.snapshot.warnings}
         still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
         yield replace(held, documents={**held.documents, **still})
+
+
+def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
+    """Save a document that a person edited, commit it as theirs, and understand what they changed.
+
+    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then the
+    person gets both versions in one text, between marks where both changed the same lines, to decide and save again.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time of saving.
+        path: the document's.
+        base: the text that the person saw; line ends do not matter.
+        text: their edited text; it gets the file's line ends.
+
+    Raises:
+        UsageFault: the document does not exist, or cannot be read.
+        CurateError: any error of a manual change; nothing was saved.
+    """
+    with direct_change(root, settings, when, "curate edit") as held:
+        shown, snapshot = path, held.snapshot
+        if path not in snapshot.documents:
+            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
+        now = (read_bytes(root, path) or b"").decode()
+        current, base, text = (one.replace("\r\n", "\n") for one in (now, base, text))
+        if text in (base, current):
+            return Saved(f"Nothing was changed in {shown}.", (), current, current)
+        if current != base:
+            joined = _joined(path, base, text, current)
+            both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
+            what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
+            return Saved("", (f"{shown} changed meanwhile. {what} save again.",), joined, current)
+        if at := conflict_in(text):
+            why = (
+                f"{shown} has marks of a conflict at line {at}. Keep what is right, delete the marks, then save again."
+            )
+            return Saved("", (why,), text, base)
+        written = text.replace("\n", "\r\n") if "\r\n" in now else text
+        documents = {**snapshot.documents, path: document_at(path, written, snapshot.documents[path].rows)}
+        cap = settings.caps.briefing
+        before = {fault.key for fault in written_faults(snapshot, cap)}
+        after = written_faults(replace(snapshot, documents=documents), cap)
+        if faults := [str(fault) for fault in after if fault.key not in before]:
+            return Saved("", faults, text, base)
+        author = held.git.identity() or settings.author
+        message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
+        change = Change(path, now.encode(), written.encode())
+        commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
+    with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
+        reindex(root)  # if another run has the lock by now, it understands the edit, too
+    return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)
+>>>>>>> dd9f0e95 (cli: begin a new project from add as from log, and say so)

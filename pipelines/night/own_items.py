@@ -43,7 +43,7 @@ _ALIKE = 0.6
 _MOST_NEAR = 3
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> FiledByHand:
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str) -> FiledByHand:
     """File an owner's item; an existing item with the same words is confirmed instead, as by a night.
 
     Args:
@@ -51,6 +51,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> Fil
         text: its sentence.
         path: the document's path, or empty to choose one.
         held: the memory as it is.
+        title: that of a new document, or empty.
     """
     home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
     items = [
@@ -65,7 +66,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> Fil
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
-    document = held.documents.get(home) or new_document(home, "")
+    document = held.documents.get(home) or new_document(home, title)
     after = {**held.documents, home: edited(document, add=[Block(item)])}
     return FiledByHand(item, home, after, is_new=True, near=tuple((one, place) for _, one, place in near))
 

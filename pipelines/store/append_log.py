@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 from typing import TYPE_CHECKING
 
 from pipelines.store.files import make_folder, open_own, read_bytes, sync_folder, writing
-from pipelines.store.layout import PRIVATE, log_path, slug
+from pipelines.store.layout import PRIVATE, log_path
 from pipelines.store.lock import log_lock
 from pipelines.store.whole_lines import append_whole
 from pipelines.text import fold
@@ -43,18 +42,6 @@ def log_line(clock: str, text: str, project: str) -> str:
     if sentence[:2] in _BULLETS:
         sentence = sentence[2:].lstrip()
     return f"- {clock} {marker}{sentence}"
-
-
-def misspelled_project(root: Path, project: str) -> str:
-    """Return “There is no project X yet. Did you mean Y?” if a project has nearly that name, or an empty string."""
-    from pipelines.errors import did_you_mean  # noqa: PLC0415  most lines name no project
-
-    with contextlib.suppress(OSError):
-        known = {path.stem for path in (root / "Projects").glob("*.md")}
-        named = slug(project) if project.strip() else ""
-        if named and named not in known and (advice := did_you_mean(named, known)):
-            return f"There is no project {project} yet. {advice}"
-    return ""
 
 
 def append_line(root: Path, day: str, line: str) -> str:

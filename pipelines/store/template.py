@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
-from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, TRACKED
+from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, TRACKED, slug
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import line_end
+from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:
@@ -93,6 +94,16 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
         known = f"There are: {', '.join(paths[:20])}." if paths else "There is none yet."
         raise UsageFault(f"There is no document {name}.", near or known)
     return found
+
+
+def new_project(root: Path, name: str) -> str:
+    """Return “X is a new project.”, with the page that is nearest, or nothing if a page has that name."""
+    named = slug(name)
+    if not name.strip() or (root / "Projects" / f"{named}.md").exists():
+        return ""
+    pages = read_documents(root).values()
+    known = {slug(one) for page in pages for one in (page.title, page.id.rpartition("/")[2], *aliases_of(page))}
+    return "" if named in known else f"{name} is a new project. {did_you_mean(named, known)}".strip()
 
 
 _ALIASES = "aliases"

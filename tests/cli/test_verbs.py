@@ -120,10 +120,17 @@ def test_lines_with_a_label_each_are_entries_each(memory: Memory, monkeypatch: p
     ]
 
 
-def test_a_project_that_is_nearly_another_is_hinted_at(memory: Memory) -> None:
-    memory.write("Projects/tidewater.md", "# Tidewater\n")
-    for named, hints in (("Tidewatr", 1), ("Tidewater", 0), ("Kiln", 0)):
-        assert memory.curate("log", "x", "--project", named).count("Did you mean tidewater?") == hints
+@pytest.mark.parametrize("verb", [("log",), ("add", "fact")])
+def test_a_new_project_is_begun_and_said_and_hinted_at_if_nearly_another(memory: Memory, verb: tuple[str, ...]) -> None:
+    memory.write("Projects/tidewater.md", "---\naliases: [Old Sluice]\n---\n# Tidewater Mill\n")
+    for named in ("Tidewater", "tidewater mill", "Old Sluice", "Tidewatr", "Blue Kiln"):
+        said = memory.curate(*verb, f"The gate of {named} is open", "--project", named)
+        assert said.count("Did you mean tidewater?") == (named == "Tidewatr")
+        assert said.count(f"{named} is a new project.") == (named in {"Tidewatr", "Blue Kiln"})
+    memory.curate("log", "Fact: it is brick", "--project", "Blue Kiln")
+    memory.curate("run")
+    assert "title: Blue Kiln\n" in memory.read("Projects/blue-kiln.md")
+    assert "There is no document Areas/kiln" in memory.curate("add", "fact", "x", "--document", "Areas/kiln", exits=2)
 
 
 def test_log_mends_a_last_line_without_an_end(memory: Memory) -> None:
