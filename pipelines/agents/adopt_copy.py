@@ -29,7 +29,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
-from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, document_id, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, PRIVATE, USER, document_id, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import load_redactor
@@ -218,6 +218,10 @@ def check_places(source: Path, target: Path) -> None:
         raise BadFile(target, "is not a folder", "Name a folder, or one to create.")
     with writing(target):
         there = [entry.name for entry in target.iterdir()]
+    lock = target / PRIVATE / "lock"
+    if lock.is_file() and "curate init" in lock.read_text() and not Git(target).head():
+        advice = f"Delete that folder, then adopt again: {source} is as it was."
+        raise UsageFault(f"{target} holds a copy that was broken off.", advice)
     if there:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
@@ -248,15 +252,15 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     try:
         with writing(target):
             target.mkdir(parents=True, exist_ok=True)
-        redactor = load_redactor(target)
-        taken_out = {piece.target: _put(source, target, piece, plan, redactor) for piece in plan.pieces}
-        lay_down(target, resource("memory_template"), settings.timezone)
-        if plan.kind in _BY_AGENTS:
-            _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
-        git = Git(target)
-        git.init()
-        git.check()
-        with run_lock(target, "curate init"):
+        with run_lock(target, "curate init"):  # which tells what this is, should it be killed
+            redactor = load_redactor(target)
+            taken_out = {piece.target: _put(source, target, piece, plan, redactor) for piece in plan.pieces}
+            lay_down(target, resource("memory_template"), settings.timezone)
+            if plan.kind in _BY_AGENTS:
+                _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
+            git = Git(target)
+            git.init()
+            git.check()
             author = Author(*settings.author, now)
             commit_edits(target, git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
         with writing(target):

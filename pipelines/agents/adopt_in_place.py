@@ -71,7 +71,8 @@ def plan_in_place(found: Source, home: str) -> InPlace:
     if why := home_fault(home):
         raise UsageFault(f"{shown(home)} cannot hold the memory: {why}.", "Name another folder with --home.")
     if os.path.lexists(found.root / home):
-        raise UsageFault(f"{found.root / home} already exists.", "Name another folder for the memory with --home.")
+        advice = "Name another folder with --home; one that was broken off you may delete."
+        raise UsageFault(f"{found.root / home} already exists.", advice)
     kind, vault = found.kind, read_vault(found.root, filter(is_note, found.files))
     # An agent's workspace holds much that is not memory.
     globs = list(_WORKSPACE) if kind is NotesKind.OPENCLAW else ["**"]

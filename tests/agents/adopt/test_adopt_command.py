@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -305,3 +306,21 @@ def test_thousands_of_notes_take_seconds(adoption: Adoption) -> None:
     told = adoption.adopt()
     assert len(told.splitlines()) < 120
     assert "2,001 files" in adoption.adopt("--yes")
+
+
+@pytest.mark.parametrize("at", ["load_redactor", "lay_down", "commit_edits"])
+def test_a_copy_that_was_killed_is_recognised(adoption: Adoption, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    openclaw(adoption.old)
+    before = fingerprint(adoption.old)
+    if not (child := os.fork()):
+        monkeypatch.setattr(mapping, at, lambda *_: os._exit(9))
+        adoption.adopt("--yes")
+    os.waitpid(child, 0)
+    said = adoption.adopt("--yes", exits=2)
+    assert f"{adoption.new} holds a copy that was broken off. Delete that folder, then adopt again" in " ".join(
+        said.split()
+    )
+    shutil.rmtree(adoption.new)
+    adoption.adopt("--yes")
+    assert "is not empty" in adoption.adopt("--yes", exits=2)
+    assert fingerprint(adoption.old) == before
