@@ -109,7 +109,7 @@ def with_questions(
         commits: the commits that have the versions.
         today: the memory's day.
     """
-    after = dict(documents)
+    after, disputed = dict(documents), [one for one in disputed if len(one.versions) != 1]  # else both read alike
     for path in sorted({one.path for one in disputed}):
         rows: list[str] = []
         for one in disputed:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.item import Item, Status, render_item, row_of
+from pipelines.store.item import Item, Status, render_item, row_of, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
@@ -159,8 +159,8 @@ def _said(one: ItemPlace) -> tuple[Item, str]:
 
 
 def _told(one: ItemPlace | None) -> tuple[str, ...]:
-    """Return an item as people read it, without its mark; nothing if it is gone."""
-    return (render_item(replace(one.item, id="")),) if one else ()
+    """Return an item in words, and how it is; nothing if it is gone."""
+    return (f"{one.item.type}: {written_words(one.item)} ({one.item.status})",) if one else ()
 
 
 def _weight(side: ItemPlace) -> tuple[object, ...]:

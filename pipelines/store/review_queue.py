@@ -50,7 +50,7 @@ class QueueEntry:
         items: its waiting items, by line.
         day: the day on which it was asked.
         title: its heading, without the mark.
-        why: the lines between the heading and the boxes.
+        why: the lines between the heading and the boxes, those that are quoted without their marks.
         choices: each choice's word, and what it does.
     """
 
@@ -83,7 +83,7 @@ def _entries(document: Document) -> tuple[QueueEntry, ...]:
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
         items = document.items[bisect_right(placed_at, first) : bisect_left(placed_at, end)]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
-        why = "".join(lines[first + 1 : asked]).strip()
+        why = "".join(lines[first + 1 : asked]).strip().replace("\n> ", "\n")
         found.append(
             QueueEntry(
                 mark["kind"],

@@ -107,3 +107,14 @@ def test_a_briefing_stays_under_its_cap_through_nights_and_undos(memory: Memory)
         memory.curate("undo", "--now", f"2026-02-10T09:{number:02}")
         assert curated(memory.files()) == state
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048
+
+
+def test_what_was_changed_since_is_asked_in_words(memory: Memory) -> None:
+    two_nights(memory)
+    first = memory.curate("runs").splitlines()[1].split()[0]
+    assert "was changed since, so it stays" in memory.curate("undo", first, "--now", "2026-03-12T09:00")
+    asked = json.loads(memory.curate("review", "--json"))
+    said = "\n".join(one["why"] for one in asked)
+    assert "Todo: buy milk (done)" in said.splitlines()
+    assert not [line for line in said.splitlines() if line[:1] in {">", "-"}]
+    assert "> Todo: buy milk (done)\n" in memory.read("Review.md")
