@@ -307,7 +307,7 @@ def written_words(item: Item) -> str:
 def brackets_of(source: str, trust: Trust, confidence: Confidence) -> list[str]:
     """Return what stands behind an item's words: whose word it is, if nobody's of the memory, and how sure it is."""
     said = f" ({'says' if trust is Trust.SELF else 'reported by'} {fold(source)})" if source.strip() else ""
-    said = said or " (reported)" * (trust is Trust.EXTERNAL)
+    said = " (quoted)" if source == "a quotation" else said or " (reported)" * (trust is Trust.EXTERNAL)
     return [*filter(None, (said, UNSURE_SAID * (confidence in UNSURE)))]
 
 

@@ -239,11 +239,11 @@ def test_a_bracket_says_that_an_item_is_reported_until_a_person_takes_it_away(me
     memory.write(f"Logs/{NEXT}.md", f"project: Alpha\n\n- Read the vendor's page.\n\n> {text}\n")
     read(memory, tmp_path, items=[fact(text, (5, 5), type="Fact")])
     page = page_of(memory, text)
-    assert f"{text} (reported by a quotation)" in memory.read(page)
+    assert f"{text} (quoted)" in memory.read(page)
     assert text not in start(memory, "2026-03-12T08:00").partition("=== Yesterday")[0]
     reline(memory, text, lambda line: line.replace("sea", "lake"), page)
     night(memory, THIRD)
     assert items(memory)["Brass never rusts by the lake."]["trust"] == "external"
-    reline(memory, "lake", lambda line: line.replace(" (reported by a quotation)", ""), page)
+    reline(memory, "lake", lambda line: line.replace(" (quoted)", ""), page)
     night(memory, THIRD)
     assert items(memory)["Brass never rusts by the lake."]["trust"] == "owner"
