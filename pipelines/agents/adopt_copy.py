@@ -24,12 +24,12 @@ from pipelines.agents.adopt_source import (
     shown,
 )
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.document import with_marks
+from pipelines.store.document import document_at, with_front_matter, with_marks
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
-from pipelines.store.layout import BRIEFING, LOGS, PARA, PRIVATE, USER, document_id, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, PRIVATE, USER, document_id, kind_of, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import load_redactor
@@ -52,6 +52,8 @@ _ROOT_NAMES = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _BY_AGENTS = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
+_MARK = 22
+"""Bytes of the front matter that says whose word an agent's page is."""
 _DREAMING = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
 _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
@@ -152,10 +154,9 @@ def _roots(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _root_piece(path: str, name: str, size: int, cap: int) -> CopiedFile:
-    if name == BRIEFING and size > cap:
-        return CopiedFile(
-            LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} that a briefing may have"
-        )
+    if name == BRIEFING and size + _MARK > cap:
+        why = f"has {size:,} bytes, and a briefing may have {cap:,}, with its front matter"
+        return CopiedFile(LARGE_BRIEFING, (path,), why)
     return CopiedFile(name, (path,))
 
 
@@ -300,6 +301,9 @@ def _put(source: Path, target: Path, piece: CopiedFile, plan: CopyPlan, redactor
         data = joined(place.stem, notes)
         data = data if piece.target.startswith(f"{LOGS}/") else with_items(plan.kind, data.decode()).encode()
         data = _with_links(data.decode(), piece, plan).encode() if piece.target == BRIEFING else data
+        if plan.kind in _BY_AGENTS and kind_of(piece.target):  # whose word its prose is; an item's row says so itself
+            page = document_at(piece.target, data.decode())
+            data = with_front_matter(page, {"trust": page.front.get("trust") or Trust.SELF}).text.encode()
         data, found = redactor.redact_bytes(data)
         secrets = len(found)
     else:

@@ -103,7 +103,7 @@ def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
     large = "# Memory\n\n" + "The orchard has a long story.\n" * 400
     lay(openclaw(adoption.old), {"MEMORY.md": large})
     assert "too large to load at every start" in adoption.adopt("--yes")
-    assert adoption.memory.read("Resources/adopted-MEMORY.md") == large
+    assert adoption.memory.read("Resources/adopted-MEMORY.md") == f"---\ntrust: self\n---\n{large}"
     assert len(adoption.memory.read("MEMORY.md")) < 1000
 
 
@@ -154,7 +154,7 @@ def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
         file.truncate(65 << 20)
     why = dict(adoption.plan("--yes").left_out)
     assert "memory/bin.md" not in why
-    assert adoption.memory.read("Resources/bin.md") == "a\0b"
+    assert adoption.memory.read("Resources/bin.md").endswith("\na\0b")
     assert why["memory/.hidden"] == "is hidden"
     assert why["memory/link.md"] == why["memory/away"] == "is a symbolic link; links are not followed"
     assert why["memory/pipe.md"] == "is not a regular file"
@@ -324,3 +324,20 @@ def test_a_copy_that_was_killed_is_recognised(adoption: Adoption, monkeypatch: p
     adoption.adopt("--yes")
     assert "is not empty" in adoption.adopt("--yes", exits=2)
     assert fingerprint(adoption.old) == before
+
+
+@pytest.mark.parametrize(
+    ("lays", "words", "trust"),
+    [
+        (openclaw, "Odile keeps 400 apple trees", "self"),
+        (openclaw, "sawmill in Lokeren delivers on Thursdays", "self"),
+        (claude_code, "merges stop", "self"),
+        (obsidian, "six altos", "owner"),
+    ],
+)
+def test_the_prose_of_an_agents_page_is_the_agents(adoption: Adoption, lays: Any, words: str, trust: str) -> None:
+    lays(adoption.old)
+    adoption.adopt("--yes")
+    hit = json.loads(adoption.memory.curate("search", words, "--json"))["results"][0]
+    assert (hit["trust"], hit["types"]) == (trust, [])
+    assert "trust: self" not in adoption.memory.curate("context")

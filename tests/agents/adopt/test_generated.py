@@ -38,7 +38,11 @@ def test_reports_of_what_an_agent_dreamt_are_documents_and_no_logs(adoption: Ado
     )
     adoption.adopt("--yes")
     memory = adoption.memory
-    assert memory.read("Resources/dreaming/light/2026-02-01.md").startswith(REPORT.rstrip("\n"))
+    assert (
+        memory.read("Resources/dreaming/light/2026-02-01.md")
+        .partition("---\n# ")[2]
+        .startswith(REPORT.rstrip("\n")[2:])
+    )
     assert not (memory.root / "Logs/2026-02-05.md").exists()
     (memory.root / "Resources/dreaming/light/2026-02-01.md").unlink()
     (memory.root / "Resources/dreaming/2026-02-05.md").unlink()
