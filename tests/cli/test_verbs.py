@@ -238,3 +238,19 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("pipelines.cli.items_commands.read_documents", interrupted)
     memory.curate("items", exits=130)
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "goes"),
+    [
+        ("password:", "FourGluedWords", True),
+        ("the **Passwort:**", "ApfelBirneKirsche", True),
+        ("password:", "resetPasswordForm", False),
+        ("onePasswordHandlers:", "GatewayRequestHandlers = {", False),
+        ("password:", "TextEditingController()", False),
+    ],
+)
+def test_words_that_are_glued_together_are_a_password_where_a_label_says_so(
+    memory: Memory, label: str, value: str, *, goes: bool
+) -> None:
+    assert (value not in memory.curate("log", f"Fact: {label} {value}")) is goes
