@@ -95,16 +95,16 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
         filed = file_own_item(ItemType(kind), sentence, path, direct, document)
-        ident, place = filed.item.id, filed.path
-        said = f"{ident} in {place}"
+        ident = filed.item.id
+        said = f"{ident} in {filed.path}"
         if filed.documents:
             summary = (
                 f"Add {ident}: one {kind.lower()} by its owner"
                 if filed.is_new
                 else f"Confirm {ident}: its owner says so"
             )
-            added = [ident] if filed.is_new else []
-            direct.write(ManualChange(filed.documents, summary, added=added, changed=int(not filed.is_new)))
+            added, changed = [ident] * filed.is_new, int(not filed.is_new)
+            direct.write(ManualChange(filed.documents, summary, added=added, changed=changed))
     if filed.is_new:
         say(f"Added {said}. {hint}".strip())
         for item, near in filed.near:

@@ -61,11 +61,10 @@ _BEFORE = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
 )
 _EMPTIED = re.compile(
-    r"^(?P<before>(?P<indent>[ \t]*)(?P<bullet>[-*+] )?(?:\d\d:\d\d )?)"
+    r"(?m)^(?P<before>(?P<indent>[ \t]*)(?P<bullet>[-*+] )?(?:\d\d:\d\d )?)"
     r"(?:\[project: [^]\n]*\] )?[*_]*\w[\w #-]{0,30}:[*_ \t]*"
     rf"(?=(?:\s*\n[-*+ \t]*(?:\d+[.)] |\[.\] |\d\d:\d\d )*{re.escape(FORGOTTEN)}.*)++"
-    r"(?!\s*\n(?P=indent)(?(bullet)[ \t]+|[ \t]*)(?:[-*+]|\d+[.)]) ))",
-    re.MULTILINE,
+    r"(?!\s*\n(?P=indent)(?(bullet)[ \t]+|[ \t]*)(?:[-*+]|\d+[.)]) ))"
 )
 """A label, or another short lead, on a line of its own, below which nothing is left; a list may go on."""
 _POINTER = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")

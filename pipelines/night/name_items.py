@@ -88,7 +88,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
     if not offered:
         raise UsageFault(f"{sentence}.", f"There is no {what}.")
     rows = "".join(f"\n  {_row(item)} ({path})" for path, item in offered)
-    hint = "Name one by its id:" if many else "Name an item by its id; the nearest are:"
+    hint = "Name one by its id:" if many else "Name one by its id, such as:"
     raise UsageFault(f"{sentence}.", f"{hint}{rows}")
 
 

@@ -109,8 +109,8 @@ def with_questions(
         commits: the commits that have the versions.
         today: the memory's day.
     """
-    after, disputed = dict(documents), [one for one in disputed if len(one.versions) != 1]  # else both read alike
-    for path in sorted({one.path for one in disputed}):
+    after = dict(documents)
+    for path in sorted({one.path for one in disputed if len(one.versions) != 1}):  # of one, both read alike
         rows: list[str] = []
         for one in disputed:
             if one.path == path:
