@@ -361,10 +361,12 @@ def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[t
 
 
 def _end_of(log: str, most: int) -> str:
-    """Return a log, or its end under the heading that it stands under; lines keep their numbers."""
-    if len(log) <= most:
+    """Return a log, or its last entries under the heading that they stand under; lines keep their numbers."""
+    cut = log.rfind("\n", 0, max(0, len(log) - most))
+    while cut > 0 and log[cut + 1].isspace():  # a turn begins with its speaker
+        cut = log.rfind("\n", 0, cut)
+    if cut < 0:
         return log
-    cut = log.find("\n", len(log) - most)
     heading = log.rfind("\n#", 0, cut) + 1
     return "\n" * log.count("\n", 0, cut) + log[heading : log.find("\n", heading)] + log[cut:]
 

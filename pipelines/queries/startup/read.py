@@ -202,8 +202,8 @@ def said_first(
     ranks = {number: _ranks(entries[number], project) for number in body}
     order = sorted((n for n in body if not all(ranks[n])), key=lambda number: (ranks[number], -number))
     kept, cut = _kept(entries, order, room)
-    if order and not kept and room > _LEAST and not whole:
-        return [_end_of(entries[order[0]], room)], len(body)
+    if order and not kept and not whole:
+        return _end_of(entries[order[0]], room), len(body)
     return kept, cut + len(body) - len(order)
 
 
@@ -226,12 +226,16 @@ def _kept(entries: list[Snippet], order: list[int], room: int) -> tuple[list[Sni
     return [entries[n] for n in sorted(kept)], sum(n not in kept for n in order)
 
 
-def _end_of(entry: Snippet, room: int) -> Snippet:
-    """Return the end of an entry that is itself too long."""
-    text = entry.text[-8 * room :]
+def _end_of(entry: Snippet, room: int) -> list[Snippet]:
+    """Return the end of an entry that is itself too long, with whoever said it; nothing, if that says nothing."""
+    spoken = parse_spoken(head := entry.text.partition("\n")[0])
+    marks = head.removesuffix(spoken.said) if spoken.speaker else ""
+    if (room := room - tokens(marks)) <= _LEAST:
+        return []
+    text = entry.text[len(marks) :][-8 * room :]
     while tokens(text) + 3 > room:
         text = text[len(text) // 16 + 1 :]
-    return Snippet(f"… {text.split(None, 1)[-1]}")
+    return [Snippet(f"{marks}… {text.split(None, 1)[-1]}")]
 
 
 def _headings_above(entries: list[Snippet]) -> list[list[int]]:

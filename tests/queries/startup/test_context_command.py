@@ -187,6 +187,19 @@ def test_of_a_log_a_session_sees_what_people_said_first_and_its_own_project_befo
     assert shown == [True, True, True, True, False], "a quarter of the budget is for a log at most"
 
 
+def test_what_is_left_of_a_turn_has_its_speaker_or_goes(memory: Memory) -> None:
+    head = "# 2026-03-17\n\n- 12:00 [project: quay] **assistant:** Decision: It is the gate."
+    memory.write("Logs/2026-03-17.md", f"{head}\n    - The tail.\n- 12:01 **user:** Yes.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    assert "The tail" not in (said := memory.curate("context", "--now", MORNING))
+    assert "12:01 **user:** Yes." in said
+    newest = f"- 12:01 **user:** {'and ' * (1 << 16)}"[: (1 << 18) - 20]  # a start reads no more of a log
+    memory.write("Logs/2026-03-18.md", f"{head} {'and ' * 9000}\n    Below.\n    The tail.\n{newest}\n")
+    said = memory.curate("context", "--now", MORNING)
+    assert "The tail" not in said
+    assert "- 12:01 **user:** … and and" in said
+
+
 MORNING = "2026-03-18T09:00"
 LAUNCH = (
     "The launch on Friday waits for the harbour's key, which Odile promised to send by post from Malmö before noon, "
