@@ -44,6 +44,10 @@ _CODEX_PLAN_AT = re.compile(
 )
 _LONGEST_PLAN = 1 << 18
 _CODEX_PUT_IN = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
+_SHOWN = re.compile(r"\s*(?:# [^\n]{1,80}:\n|<in-app-browser-context\b|## My request\b)")
+"""How Codex's windows begin a prompt: with what they show (`# Files mentioned by the user:`)."""
+_REQUEST = re.compile(r"^## My request(?: for Codex)?:", re.MULTILINE)
+_UNTYPED = re.compile(r"# Context from my IDE setup:|</?image\b[^<>]*>\Z")
 _NO_CHOICE = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
 _STRANGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
@@ -68,7 +72,7 @@ _COMMAND = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:
 _REMEMBER = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
 _MACHINE = re.compile(
     r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
-    r"local-command-|bash-)"
+    r"local-command-|bash-)|\s*\{\"task_id\":"
 )
 
 
@@ -210,7 +214,8 @@ class Acts:
             return Act.NONE, text
         plan, self._plan = self._plan, ""
         untold = self.origins and _codex_metadata(message) is None
-        if (self.sent and not self.headless) or untold or _CODEX_PUT_IN.fullmatch(text):
+        shown = _CODEX_PUT_IN.fullmatch(text) or _request_in(text) is not None
+        if (self.sent and not self.headless) or untold or shown:
             return Act.NONE, text
         if (found := _CODEX_PLAN_AT.fullmatch(text)) and (approved := Path(found[1])).is_file():
             with suppress(OSError), approved.open(errors="replace") as file:
@@ -295,6 +300,21 @@ class Acts:
 def _codex_metadata(message: Record) -> object:
     told = message.get("internal_chat_message_metadata_passthrough")
     return told.get("content_item_metadata") if isinstance(told, dict) else None
+
+
+def requested(content: object) -> object:
+    """Return a prompt of Codex without what its windows put before a request, and without the labels of images."""
+    parts = content if isinstance(content, list) else [content]
+    texts = [str(one.get("text") or "") if isinstance(one, dict) else str(one) for one in parts]
+    if typed := next(filter(None, map(_request_in, texts)), ""):
+        return typed
+    return [part for part, text in zip(parts, texts, strict=True) if not _UNTYPED.match(text)]
+
+
+def _request_in(text: str) -> str | None:
+    """Return the request in a prompt of Codex's windows, or None if it is no such prompt."""
+    parts = _REQUEST.split(text)  # what is selected may have the same heading
+    return parts[-1].strip() if len(parts) > 1 and _SHOWN.match(text) else None
 
 
 def origin_of(record: Record) -> str:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from pipelines.store.evidence import Act
-from pipelines.store.transcripts.acts import Acts, is_human
+from pipelines.store.transcripts.acts import Acts, is_human, requested
 from pipelines.text import clean, fold
 
 _HOME_DEPTH = 2
@@ -154,8 +154,6 @@ def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn]:
 
 _SENDER = 40
 _PROGRAM = re.compile(r"[a-z0-9-]{1,30}")
-_EDITOR = "# Context from my IDE setup:"
-_REQUEST = "## My request for Codex:"
 
 
 def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bool = False) -> list[Turn] | str:
@@ -262,13 +260,12 @@ def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) ->
     if not isinstance(role, str) or role not in _ROLES:
         known = role if isinstance(role, str) else ""
         return SUMMARY if known in _SUMS_UP else [] if known in _UNSPOKEN else UNKNOWN
-    text, _ = _words(message.get("content"))
+    content = message.get("content")
+    text, _ = _words(requested(content) if tool == "codex" and role == Role.USER else content)
     if role == Role.USER:
         if text.startswith(_NOT_TYPED):
             return SUMMARY if text.startswith(_CONTINUED) else []
         act = Act.TYPED
-        if tool == "codex" and text.startswith(_EDITOR):  # selected text in it may contain the same heading
-            text = text.rpartition(_REQUEST)[2].strip() if _REQUEST in text else ""
         text = _without_put_in(text)
     return [Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool, act=act)] if text else []
 
