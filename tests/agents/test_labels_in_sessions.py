@@ -47,6 +47,13 @@ def test_every_dress_counts_in_a_turn_of_either_side(memory: Memory, tmp_path: P
     assert {(kind, trust) for kind, _, trust in found} == {("Decision", side)}
 
 
+def test_what_an_agent_says_of_one_thing_in_its_list_is_none_by_itself(memory: Memory, tmp_path: Path) -> None:
+    said = "Three ways:\n- **A, cold open.** It is short. Risk: it is late.\n- **B:** It is told. Decision: none.\n"
+    kept = "- **Risk:** The tide turns. Decision: we wait."
+    found = items(memory, tmp_path, user("- **Do it.** Now. Rule: sign it", **HUMAN), agent(said + kept))
+    assert sorted(text for _, text, _ in found) == ["The tide turns.", "sign it", "we wait."]
+
+
 def test_every_dress_counts_in_a_journal(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n" + "\n\n".join(LINES) + "\n")
     memory.curate("run", *NOW)

@@ -98,10 +98,12 @@ class LabelReader:
 
     def read(self, entry: Entry) -> list[Line]:
         """Find the explicit statements of an entry; return its lines."""
-        lines = [part for line in read_lines(entry) for part in _at_labels(line)]
+        turn = voice_in(entry.head)
+        is_agents = bool(turn) and act_in(entry.text) is None
+        lines = [part for line in read_lines(entry) for part in _at_labels(line, is_agents=is_agents)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
-        if voice_in(entry.head):
+        if turn:
             return self._read_turn()
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
@@ -337,11 +339,15 @@ def read_labels(entries: Iterable[Entry]) -> LabelReader:
     return reader
 
 
-def _at_labels(line: Line) -> list[Line]:
-    """Return a line split before each label or form that starts a sentence, or in a journal what somebody says."""
+def _at_labels(line: Line, *, is_agents: bool) -> list[Line]:
+    """Return a line split before each label or form that starts a sentence, or in a journal what somebody says.
+
+    In an agent's turn, all of a bullet is of what it names in bold: the risk of an option is no open one.
+    """
     spoken = line.spoken
     raw = without_pointer(line.raw)
-    if spoken is None or ":" not in spoken.said or not raw.endswith(spoken.said):
+    is_named = is_agents and spoken and spoken.bullet and spoken.marked.startswith("**") and not read_label(spoken)
+    if spoken is None or is_named or ":" not in spoken.said or not raw.endswith(spoken.said):
         return [line]
     said, head = spoken.said, len(raw) - len(spoken.said)
     begins = [
