@@ -26,7 +26,7 @@ from pipelines.store.generated import (
     still_rests,
     with_sentences,
 )
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import UNSURE, Item, ItemType, Status
 from pipelines.store.layout import Kind, day_of_log, episode_path
 from pipelines.store.priority import priority
 
@@ -155,10 +155,11 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)][:MOST_SENTENCES]
     if any(one.of and one.lines and not one.by_code for one in kept):
         items = [one for one in items if one.by.startswith("rules@")]
+    items = [item for item in items if item.confidence not in UNSURE and not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     cited = {ident for one in kept for ident in one.ids}
     for item in items:
-        if item.id not in cited and not is_vetoed(day, "", (item,), vetoed):
+        if item.id not in cited:
             ended = _ENDED.get(item.status, "") if item.until == day else ""
             asked = "Asked" if item.page_section == "questions" else ""
             groups[ended or asked or _TITLES[item.type]].append(item)

@@ -186,7 +186,8 @@ class Act(StrEnum):
     TYPED = "typed"
     QUEUED = "queued"
     COMMAND = "command"
-    ANSWERED = "answered"
+    ANSWERED = "answered"  # with one of the answers that were offered
+    REPLIED = "replied"  # to a question, in other words than those
     REFUSED = "refused"
     PLANNED = "planned"
     REMEMBERED = "remembered"
@@ -194,6 +195,7 @@ class Act(StrEnum):
 
 _LABELS = {
     Act.ANSWERED: "user answered",
+    Act.REPLIED: "user replied",
     Act.REFUSED: "user refused",
     Act.PLANNED: "user approved the plan",
     Act.REMEMBERED: "user asked to remember",

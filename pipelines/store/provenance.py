@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.store.session_state import Seals
 
 
+_TO_QUESTION = {Act.ANSWERED, Act.REPLIED}
 _LABEL = re.compile(
     r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action|resolution|resolved)s?\b[ ]?(?:\#\d{1,4}[ ]?)?"
     r"(?:\((?:from|per|via|source:?|said by)[ ](?P<within>[^()]{2,80})\)[ ]?)?:[ ]{0,2}",
@@ -214,7 +215,7 @@ class Provenance:
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
         """Return whose word an entry is. In a question or plan, the words are the agent's, but not the decision."""
         trust, act = _sealed(self._seals, entry.path, entry.text), _act(entry.text)
-        agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
+        agents = trust is Trust.OWNER and act and act[0] in {*_TO_QUESTION, Act.PLANNED} and not decided
         return Trust.SELF if agents else trust
 
     def word(
@@ -232,7 +233,7 @@ class Provenance:
         """
         if at:  # below a question is what the owner typed in addition to the answer
             act = _act(entry.text)
-            decides = bool(act and act[0] is Act.ANSWERED and ARROW in act[2])
+            decides = bool(act and act[0] in _TO_QUESTION and ARROW in act[2])
         trust = self.trust_of(entry, decided=decides)
         if trust is Trust.OWNER:
             return trust, ""

@@ -58,6 +58,7 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
     found = items(
         memory, tmp_path, TYPED,
         *answered({"questions": [QUESTION]}, asked("Ruff (Recommended)")),
+        *answered({"questions": [QUESTION | {"question": "One?"}]}, {"answers": {"One?": "Yes, both"}}),
         call("ExitPlanMode"), result("User has approved your plan.", {"plan": PLAN, "isAgent": False}),
         *refused("Bash", "never touch the production files"),
         user("Thanks. From now on this repo uses tabs.", **HUMAN),
@@ -66,6 +67,7 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
     )  # fmt: skip
     assert found == [
         ("Decision", "Which formatter? → Ruff", "owner"),
+        ("Decision", "One? → Yes, both", "owner"),
         ("Decision", "Move sessions to Redis", "owner"),
         ("Rule", "never touch the production files", "owner"),
         ("Rule", "From now on this repo uses tabs.", "owner"),
@@ -111,6 +113,18 @@ def test_what_settles_nothing_is_no_item(memory: Memory, tmp_path: Path) -> None
     assert "→ Continue" in skipped
 
 
+def test_an_answer_that_was_not_offered_is_filed_unsure_and_ends_and_tells_nothing(
+    memory: Memory, tmp_path: Path
+) -> None:
+    asks = answered({"questions": [QUESTION]}, asked("Ruff"))
+    typed = answered({"questions": [QUESTION]}, asked("idk what these do"))
+    items(memory, tmp_path, TYPED, *asks, *typed)
+    held = {one["text"]: one["confidence"] for one in json.loads(memory.curate("items", "--json"))}
+    assert held == {"Which formatter? → Ruff": "high", "Which formatter? → idk what these do": "low"}
+    assert "**user replied:** Which formatter? → idk" in memory.read("Logs/2026-03-18.md")
+    assert "idk" not in memory.read("Episodes/2026-03.md")
+
+
 def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:
     found = items(memory, tmp_path, user("Go on.\n- Rule: sign every commit\n- Decision: use Redis\n- a list", **HUMAN))
     assert found == [("Decision", "use Redis", "owner"), ("Rule", "sign every commit", "owner")]
@@ -150,7 +164,8 @@ def test_a_long_answer_is_kept_by_its_beginning(memory: Memory, tmp_path: Path) 
 
 def test_where_a_long_question_is_told_its_answer_is(memory: Memory, tmp_path: Path) -> None:
     question = f"Which formatter should we use {'for all of the code ' * 10}here?"
-    items(memory, tmp_path, *answered({"questions": [{"question": question}]}, {"answers": {question: "Ruff"}}))
+    asks = QUESTION | {"question": question}
+    items(memory, tmp_path, *answered({"questions": [asks]}, {"answers": {question: "Ruff"}}))
     page = memory.read("Episodes/2026-03.md")
     assert "Decided: Which formatter should we use" in page
     assert "… → Ruff." in page

@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 _MOST = 300
 _FEWEST = 3
 # An answer about how the session goes on decides nothing permanent.
+_AGREES = re.compile(
+    r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$",
+    re.IGNORECASE,
+)
 _GOES_ON = re.compile(
-    r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
     r"(?:not now|go on|go ahead|keep going|try again|continue|proceed|resume|stop|skip|retry|cancel|abort|wait|"
     r"pause|move on|do it|start|begin|leave it|let me|let's|ask me|show me|i['’]ll|i will|i don['’]t|not sure|"
     r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
@@ -112,13 +115,16 @@ def read_acts(
     if found is None or seals.trust_of(entry.path, entry.text.split("\n")) is not Trust.OWNER:
         return
     act, tool, words = found
-    if act is Act.ANSWERED:
+    if act in {Act.ANSWERED, Act.REPLIED}:
         question, _, answer = words.partition(ARROW)
         note = clean(" ".join(line.raw for line in lines[1:]))
-        if not (_GOES_ON.match(answer) or answer.endswith("?") or _ASKS_HOW_TO_GO_ON.search(question)):
+        typed = act is Act.REPLIED  # it may decide, ask back, or leave the question open
+        goes_on = _GOES_ON.match(answer) or (typed and (_AGREES.match(answer) or answer.endswith("?")))
+        if not (goes_on or _ASKS_HOW_TO_GO_ON.search(question)):
             said = f"{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
             text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
-            yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
+            one = _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
+            yield replace(one, confidence=Confidence.LOW) if typed else one
         for line in lines[1:]:
             yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:

@@ -252,7 +252,7 @@ class Acts:
                 answers = json.loads(payload["output"])["answers"]
                 for one in json.loads(str(call[1]))["questions"]:
                     if one["id"] in answers and not one.get("isSecret"):
-                        done += _answer(one["question"], *answers[one["id"]]["answers"])
+                        done += _answer(one, *answers[one["id"]]["answers"])
         return done
 
     def queued(self, record: Record) -> Done | None:
@@ -335,13 +335,21 @@ def _answers(given: Any, result: Any) -> Iterator[Done]:  # noqa: ANN401  any JS
             return
         for one in given["questions"]:
             question, notes = one["question"], result.get("annotations") or {}
-            yield from _answer(question, result["answers"].get(question), notes.get(question, {}).get("notes"))
+            yield from _answer(one, result["answers"].get(question), notes.get(question, {}).get("notes"))
         if said := clean(result.get("response") or ""):  # typed instead of an answer
             yield Act.TYPED, said, ""
 
 
-def _answer(question: str, *said: str | None) -> Iterator[Done]:
+def _answer(asked: Record, *said: str | None) -> Iterator[Done]:
     """Yield a question with the picked or typed answer, followed by what the owner typed in addition."""
     words = [fold(clean(one.removeprefix(_CODEX_NOTE))) for one in said if one and one not in _NO_CHOICE]
     if answer := "\n".join(filter(None, words)):
-        yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{answer}", ""
+        act = Act.ANSWERED if said[0] and _is_offered(said[0], asked) else Act.REPLIED
+        yield act, f"{fold(clean(asked['question'])).replace('→', '->')}{ARROW}{answer}", ""
+
+
+def _is_offered(answer: str, asked: Record) -> bool:
+    """Whether an answer consists of options of its question; where several may be picked, commas join them."""
+    for label in sorted((str(one["label"]) for one in asked.get("options") or ()), key=len, reverse=True):
+        answer = answer.replace(label, "")
+    return not answer.strip(", ")
