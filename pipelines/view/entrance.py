@@ -142,38 +142,28 @@ class Gate:
 
     def _fault(self, scope: Scope) -> tuple[int, str]:
         """Return why a request is refused before its form is read, with the status; empty if it is not."""
-        headers, path = Headers(scope=scope), scope["path"]
-        if fault := self._fault_of_sender(scope, headers):
+        key, method, path, headers = self._pass, scope["method"], scope["path"], Headers(scope=scope)
+        site, origin, length = (headers.get(name) for name in ("sec-fetch-site", "origin", "content-length"))
+        is_post = method == "POST"
+        is_inside = path != ENTER and (is_post or not path.startswith(STATIC))
+        faults = {
+            "Another user of this machine sent this request.": not is_own(scope.get("client"), scope.get("server")),
+            "This is not the address of the page.": headers.getlist("host") != [key.host],
+            "This method is not supported.": method not in {"GET", "HEAD", "POST"},
+            _WRONG_CODE: path == ENTER and not key.code,
+            "This browser has no access.": is_inside
+            and not any(_same(one, key.cookie) for one in _cookies(headers, key.name)),
+            "Another site sent this request.": is_inside
+            and (site not in {None, "same-origin", "none"} or origin not in {None, key.origin}),
+            _NO_FORM: is_inside and is_post and (site, origin) != ("same-origin", key.origin),
+        }
+        if fault := next((fault for fault, is_so in faults.items() if is_so), ""):
             return 403, fault
-        length = headers.get("content-length", "")
-        if scope["method"] == "POST" and ("transfer-encoding" in headers or not length):
+        if is_post and ("transfer-encoding" in headers or not length):
             return 411, "The request does not say how long it is."
-        if scope["method"] == "POST" and int(length) > (_EDIT_BYTES if path.startswith("/edit/") else _BYTES):
+        if is_post and int(length or 0) > (_EDIT_BYTES if path.startswith("/edit/") else _BYTES):
             return 413, "The request is too long."
         return 200, ""
-
-    def _fault_of_sender(self, scope: Scope, headers: Headers) -> str:
-        """Return why a sender has no access, or an empty string."""
-        method, path = scope["method"], scope["path"]
-        if not is_own(scope.get("client"), scope.get("server")):
-            return "Another user of this machine sent this request."
-        if headers.getlist("host") != [self._pass.host]:
-            return "This is not the address of the page."
-        if method not in {"GET", "HEAD", "POST"}:
-            return "This method is not supported."
-        if path == ENTER:
-            return "" if self._pass.code else _WRONG_CODE
-        return "" if path.startswith(STATIC) and method != "POST" else self._fault_inside(method, headers)
-
-    def _fault_inside(self, method: str, headers: Headers) -> str:
-        """Return why the headers of a request after the entrance are refused, or an empty string."""
-        key = self._pass
-        if not any(_same(one, key.cookie) for one in _cookies(headers, key.name)):
-            return "This browser has no access."
-        site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-        if site not in {None, "same-origin", "none"} or origin not in {None, key.origin}:
-            return "Another site sent this request."
-        return "" if method != "POST" or (site == "same-origin" and origin == key.origin) else _NO_FORM
 
     def _fault_of_form(self, path: str, body: bytes) -> str:
         """Return why the form in a request is refused, or an empty string."""
