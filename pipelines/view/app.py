@@ -28,7 +28,7 @@ from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.edit_page import Saved, save_document
 from pipelines.store.git import Git
 from pipelines.store.layout import document_id, document_path
-from pipelines.store.secrets.redact import without_secrets
+from pipelines.text import escape_terminal
 from pipelines.view import markup, pages, today
 from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
 
@@ -44,37 +44,27 @@ if TYPE_CHECKING:
 
 
 class Verb(NamedTuple):
-    """What a form may ask for.
+    """What a form may ask for: what its button says, what is said when it has changed an item, and its command line.
 
-    Args:
-        button: what its button says.
-        said: what is said before an item's sentence when it has changed it.
-        line: the command line, with the form's fields for what stands in braces; `{id}` may be several.
+    The line has the form's fields for what stands in braces; `{id}` may be several.
     """
 
     button: str
-    said: str
-    line: str
+    said: str = ""
+    line: str = "{verb} -- {id}"
 
 
 VERBS: Final = {
-    "done": Verb("Done", "Done", "done -- {id}"),
-    "close": Verb("Done or over", "Over", "close -- {id}"),
-    "drop": Verb("Drop", "Dropped", "drop -- {id}"),
-    "retract": Verb("Wrong", "Never true", "retract -- {id}"),
-    "reopen": Verb("Reopen", "Open again", "reopen -- {id}"),
-    "pin": Verb("Pin", "Pinned", "pin -- {id}"),
-    "unpin": Verb("Unpin", "As usual", "unpin -- {id}"),
+    "done": Verb("Done", "Done"), "close": Verb("Done or over", "Over"), "drop": Verb("Drop", "Dropped"),
+    "retract": Verb("Wrong", "Never true"), "reopen": Verb("Reopen", "Open again"),
+    "pin": Verb("Pin", "Pinned"), "unpin": Verb("Unpin", "As usual"),
     "set last": Verb("Demote", "Comes last", "set -- {id} last=yes"),
     "set usual": Verb("As usual", "As usual", "set -- {id} last="),
-    "change": Verb("Save", "", ""),
-    "correct": Verb("Correct", "Changed", "correct -- {id} {text}"),
+    "change": Verb("Save"), "correct": Verb("Save", "Changed", "correct -- {id} {text}"),
     "move": Verb("Move", "Moved", "move -- {id} {page}"),
-    "add": Verb("Add", "", "add --document={id} -- {type} {text}"),
-    "undo": Verb("Undo", "", "undo -- {id}"),
-    "undo --item": Verb("Undo", "", "undo --item {id}"),
-    "review": Verb("", "", "review --choose={choice} --text={text} -- {id}"),
-}
+    "undo": Verb("Undo"), "undo --item": Verb("Undo", "", "undo --item {id}"),
+    "review": Verb("", "", "review --choose={choice} -- {id}"),
+}  # fmt: skip
 PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
     "/": today.today, "/agents": today.agents, "/nights": today.nights, "/night/{ident}": today.night,
     "/items": pages.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
@@ -96,7 +86,7 @@ class App:
 
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime]) -> None:
         self._reading, self._act, self._token = pages.MemoryReader(root, clock), act, token
-        self._said, self._undo = "", ""
+        self._told: dict[str, str | None] = {}
         self.has_ended: Callable[[], bool] = bool
 
     @property
@@ -114,7 +104,7 @@ class App:
         async def told() -> AsyncIterator[str]:
             last = ""
             while not self.has_ended():
-                now = await run_in_threadpool(lambda: self._reading.state)
+                now = await run_in_threadpool(self._reading.look)
                 yield f"data: {now}\n\n" if now != last else ":\n\n"
                 last = now
                 await asyncio.sleep(_TELLS_EACH)
@@ -124,39 +114,39 @@ class App:
     def do(self, request: Request) -> Response:
         """Run a verb and return to the page of the form, which shows what became of the item."""
         given = defaultdict[str, str](str, request.scope["form"])
-        verb, was, text = given["verb"], given["was"], given["text"]
+        verb, was, text, due = (given[name] for name in ("verb", "was", "text", "due"))
         self._reading.look()
         held = self._reading.beliefs.by_id.get(given["id"])
-        says = held.item.text if held else ""
+        says = escape_terminal(held.item.text) if held else ""
         given["was"] = was or says
-        self._undo = ""
+        said = "Nothing was changed."
+        self._told = {}
         if verb not in VERBS:
-            self._said = "Nothing was done: no form asks for that."
-        elif was and held and says != was:
+            said = "Nothing was done: no form asks for that."
+        elif held and was not in {"", says}:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
-            self._said = f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"
-        elif verb == "change":
-            self._said = "Nothing was changed."
-            if held and given["page"] not in {"", document_id(held.path)} and not self._run("move", given):
-                pass  # what was said tells why
-            elif held and (text != says or given["due"] not in {"", held.item.due}):
-                self._run("correct", {**given, "text": f"{text} (due {given['due']})" if given["due"] else text})
-        else:
-            self._run(verb, given | {"text": text if text != was else ""} if verb == "review" else given)
+            said = f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"
+        elif verb != "change":
+            self._run(verb, given)
+        elif held:
+            stays = given["page"] in {"", document_id(held.path)}
+            if (stays or self._run("move", given)) and (text, due) != (held.item.text, held.item.due):
+                self._run("correct", given | {"text": f"{text} (due {due})" if due else text})
+        self._told = self._told or {"said": said}
         back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
         return RedirectResponse(back, 303)
 
-    def _run(self, verb: str, given: Mapping[str, str]) -> bool:
+    def _run(self, verb: str, given: dict[str, str]) -> bool:
         """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
-        git, idents = Git(self._reading.root), [*given["id"].split(), *given.get("also", "").split()]
-        parts = ([part.format_map(given)] if part != "{id}" else idents for part in VERBS[verb].line.split())
-        before = git.head()
-        code, self._said = self._act([one for part in parts for one in part if one not in {"", "--text="}])
-        made = git.head() or ""
-        self._undo = made if made != before else ""
-        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else VERBS[verb].said):
+        git, idents = Git(self._reading.root), [*given["id"].split(), *given["also"].split()]
+        before, one, fields = git.head(), VERBS[verb], given | {"verb": verb}
+        words = (idents if part == "{id}" else [part.format_map(fields)] for part in one.line.split())
+        code, said = self._act([one for some in words for one in some if one])
+        made = git.head()
+        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else one.said):
             more = f" and {len(idents) - 1} more" if idents[1:] else ""
-            self._said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(idents)} marked")
+            said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(idents)} marked")
+        self._told = {"said": said, "undo": made if made != before else ""}
         return not code
 
     def save(self, request: Request) -> Response:
@@ -166,36 +156,33 @@ class App:
         saved = Saved("", (), text, base)
         if not given["preview"]:
             try:
+                reading.begin()
                 saved = save_document(reading.root, reading.settings, reading.now, document_path(ident), base, text)
             except CurateError as fault:
                 saved = Saved("", (str(fault),), text, base)
             if not saved.faults:
-                self._said, self._undo = saved.said, ""
+                self._told = {"said": saved.said}
                 return RedirectResponse(f"/document/{ident}", 303)
         return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, saved))
 
     def _shown(self, request: Request, name: str, values: Callable[..., pages.Values]) -> Response:
         reading, status, state = self._reading, 200, ""
-        name = name or "today"
+        frame: pages.Values = {}
         try:
-            state = reading.state
-            given = {"title": name.capitalize(), **values(reading, {**request.query_params, **request.path_params})}
+            state = reading.begin()
+            with suppress(CurateError):  # the page itself says what is wrong
+                frame = reading.frame()
+            given = values(reading, {**request.query_params, **request.path_params})
         except CurateError as fault:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
-            name, given = "missing", {"title": title, "why": str(fault)}
-        said = undo = ""
+            name, given = "", {"title": title, "lead": str(fault)}
+        told: dict[str, str | None] = {}
         if "x-beside" not in request.headers:  # not what the script asks beside
-            said, undo, self._said, self._undo = self._said, self._undo, "", ""
-        frame: pages.Values = defaultdict(str, today=reading.clock().date().isoformat())
-        with suppress(CurateError):  # the page itself says what is wrong
-            frame = reading.frame()
-        day = frame["today"]
-        bound = {one.__name__: partial(one, today=day) for one in (markup.about, markup.due, markup.told, markup.when)}
+            told, self._told = self._told, told
         around = {
-            "name": name, "said": said, "undo": undo, "token": self._token, "frame": frame, "asked": {"q": ""},
-            "here": request.url.path, "memory": reading.root.name, "state": state,
-            "pages": reading.documents, **bound, **given,
+            "title": name.capitalize(), "name": name, "here": request.url.path, "state": state, "token": self._token,
+            "frame": frame, "memory": reading.root.name, "today": reading.today, **told, **given,
         }  # fmt: skip
         return HTMLResponse(_templates().get_template("frame.html.j2").render(around), status)
 
@@ -203,14 +190,14 @@ class App:
 @cache
 def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
     """Return the templates, which escape the memory's text and write out its control characters."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  as above
+    from jinja2 import ChainableUndefined, Environment, PackageLoader  # noqa: PLC0415  as above
 
     made = Environment(
-        loader=PackageLoader("pipelines.view", "templates"), undefined=StrictUndefined, trim_blocks=True,
+        loader=PackageLoader("pipelines.view", "templates"), undefined=ChainableUndefined, trim_blocks=True,
         lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
     )  # fmt: skip
-    made.filters |= vars(markup) | {"redacted": without_secrets, "answer": today.answer_label}
-    made.globals |= vars(markup) | {"counted": today.counted, "verbs": VERBS}
+    made.filters |= {"sentence": markup.sentence, "told": markup.told, "answer": today.answer_label}
+    made.globals["verbs"] = VERBS
     return made
 
 

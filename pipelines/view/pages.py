@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections import Counter, defaultdict
@@ -11,20 +10,21 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from markupsafe import Markup
+
 from pipelines.clock import day_of
-from pipelines.errors import CurateError, UsageFault
+from pipelines.errors import CurateError
 from pipelines.night.answers import questions
 from pipelines.night.edit_page import Saved, text_to_edit
-from pipelines.night.run_history import PastRun, all_runs, items_changed, nights
+from pipelines.night.run_history import PastRun, all_runs, items_changed, reported_nights
 from pipelines.queries.health import OK, WRONG, health, installed_nights, next_run, waiting_days
-from pipelines.queries.item_graph import Beliefs, Step
+from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
+from pipelines.queries.startup.kept import stamp
 from pipelines.queries.why import why
-from pipelines.search.filters import Filters
 from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
-from pipelines.store.document import HISTORY, Document
 from pipelines.store.evidence import without_pointer
 from pipelines.store.files import list_files, open_regular
 from pipelines.store.generated import read_sentence
@@ -39,14 +39,30 @@ from pipelines.store.snapshot import document_paths, read_documents, read_snapsh
 from pipelines.store.template import named_documents
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
-from pipelines.view.markup import html_of, marked
+from pipelines.view.cards import Card, Row, item_link, item_row, quoted, ranks, related, since
+from pipelines.view.markup import (
+    address_of,
+    file_address,
+    html,
+    html_of,
+    joined,
+    link,
+    marked,
+    place,
+    said_days,
+    sentence,
+    told,
+    when,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from pipelines.search.hits import Hit
     from pipelines.store.change_set import ItemChange
+    from pipelines.store.document import Document
 
     Values = dict[str, Any]
     """The values of a template, by name."""
@@ -60,10 +76,8 @@ KINDS: Final = {
 _HOMES = tuple(KINDS)[:5]
 """The kinds that accept items."""
 _A_WHILE = 2.0
-_ALL = "all"
-_ROWS = 50
-_SORTED = ("text", "type", "page", "due")
-"""What items are sorted by, beside the newest first."""
+_ROWS = 25
+_HIDES = "This text has invisible characters, or ones that change the reading direction. The page shows them."
 _ABOVE = 40
 """Lines shown above those that an address names."""
 
@@ -76,100 +90,85 @@ class MemoryReader:
         clock: returns the current moment, with a zone.
     """
 
+    settings: Settings
+    now: datetime
+    """The moment, in the memory's zone, and `today`, its day."""
+    today = ""
+
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
-        self.root, self.clock = root, clock
+        self.root, self._clock = root, clock
         self.beliefs = Beliefs((), {})
         """Every item and document, as when this last looked."""
-        self._stamps: list[tuple[str, int, int, int]] | None = None
+        self.running = False
+        """Whether a run has been at work for some seconds; a command is done sooner."""
+        self._stamps: list[str] = []
         self._frame: tuple[object, Values] = (), {}
         self._changed: dict[str, list[ItemChange]] = {}
 
-    def look(self) -> None:
-        """Read again what has changed on the disk; each request begins with it."""
-        stamps = []
+    def look(self) -> str:
+        """Read again what has changed on the disk; return what is another text once a file, commit or run is new."""
+        lock = self.root / PRIVATE / "lock"
         rows = (path for folder in LEDGER for path in list_files(self.root, folder.rstrip("/"), ".jsonl"))
-        for path in (*document_paths(self.root), *rows):
-            with contextlib.suppress(OSError):
-                found = (self.root / path).stat()
-                stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+        stamps = [stamp(f"{self.root}/{path}") for path in (*document_paths(self.root), *rows)]
         if stamps != self._stamps:
-            self.beliefs = Beliefs.of(read_documents(self.root))
-            self._stamps = stamps
+            self.beliefs, self._stamps = Beliefs.of(read_documents(self.root)), stamps
+        self.running = lock.exists() and time.time() - lock.stat().st_mtime > _A_WHILE and is_held(self.root)
+        return f"{hash((*stamps, Git(self.root).head(), self.running)):x}"
 
     @property
     def documents(self) -> Mapping[str, Document]:
         """Path → document."""
         return self.beliefs.documents
 
-    @property
-    def settings(self) -> Settings:
-        """The memory's current settings."""
-        return load_settings(self.root)
-
-    @property
-    def now(self) -> datetime:
-        """The moment, in the memory's zone."""
-        return self.clock().astimezone(ZoneInfo(self.settings.timezone))
-
-    @property
-    def today(self) -> str:
-        """The memory's day."""
-        return day_of(self.now, self.settings)
+    def begin(self) -> str:
+        """Look, and set the clock; each request for a page begins with it."""
+        state, self.settings = self.look(), load_settings(self.root)
+        self.now = self._clock().astimezone(ZoneInfo(self.settings.timezone))
+        self.today = day_of(self.now, self.settings)
+        key = state, f"{self.now:%H:%M}"
+        if key != self._frame[0]:
+            self._frame = key, {}
+        return state
 
     def frame(self) -> Values:
         """Return what stands around each page; it is made anew after a commit, a change of a file, or a minute."""
-        beliefs, git, now, settings = self.beliefs, Git(self.root), self.now, self.settings
-        key = self._stamps, git.head(), now.replace(second=0, microsecond=0), self.running
-        if key != self._frame[0]:
+        kept = self._frame[1]
+        if not kept:
+            git, beliefs, now = Git(self.root), self.beliefs, self.now
             try:
                 runs = all_runs(self.root, git)
             except CurateError:  # `curate check` says what is wrong with git
-                runs = nights(self.root)
+                runs = reported_nights(self.root)
             counts = Counter(one.path for one in beliefs.holdings if one.item.active)
             groups: dict[str, list[tuple[str, str, int, str]]] = {title: [] for title in KINDS.values()}
             for path, one in sorted(beliefs.documents.items()):
                 if one.kind in KINDS:
                     groups[KINDS[one.kind]].append((f"/document/{one.id}", one.title, counts[path], ""))
-            waiting = len(questions(beliefs.documents))
-            unread = waiting_days(read_snapshot(self.root), day_of(now, settings))
-            dated = [run for run in runs if run.is_night and run.moment]
+            unread = waiting_days(read_snapshot(self.root), self.today)
+            nights = [run for run in runs if run.is_night and run.moment]
             unfinished = is_unfinished(self.root) and not is_held(self.root)
+            found = health(nights, unread, now, self.settings, unfinished=unfinished).finding
             following = next_run(self.root, installed_nights(self.root), now)
-            said = f"Last night {ended(dated[0])}, {dated[0].when}" if dated else "No night yet"
-            found = health(dated, unread, now, settings, unfinished=unfinished).finding
+            said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
             is_bad = found.state is WRONG
-            self._frame = key, {
+            coming = f"Next: {following[0]:%Y-%m-%d, %H:%M}" if following else "No night is scheduled"
+            kept |= {
                 "owner": (git.identity() or ("",))[0],
-                "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", waiting, "gi"),
-                         ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(dated), "gn")],
-                "groups": groups.items(), "nights": dated, "runs": runs, "running": self.running,
-                "how": "bad" if is_bad else "well" if dated else "",
-                "last": "Something is wrong with the nights" if is_bad else said,
-                "next": f"Next: {following[0]:%Y-%m-%d, %H:%M}" if following else "No night is scheduled",
+                "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", len(questions(beliefs.documents)), "gi"),
+                         ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(nights), "gn")],
+                "groups": groups.items(), "nights": nights, "runs": runs, "running": self.running,
+                "how": "bad" if is_bad else "well" if nights else "",
+                "last": told("Something is wrong with the nights" if is_bad else said, self.today),
+                "next": told(coming, self.today),
                 "faults": [] if found.state is OK else [found.says],
-                "today": day_of(now, settings),
             }  # fmt: skip
-        return self._frame[1]
+        return kept
 
     @property
     def homes(self) -> list[tuple[str, str]]:
         """The id and title of each document that accepts items."""
         found = (one for one in self.documents.values() if one.kind in _HOMES)
         return [(one.id, one.title) for one in sorted(found, key=lambda one: one.title)]
-
-    @property
-    def running(self) -> bool:
-        """Whether a run has been at work for some seconds; a command is done sooner."""
-        with contextlib.suppress(OSError):
-            begun = (self.root / PRIVATE / "lock").stat().st_mtime
-            return time.time() - begun > _A_WHILE and is_held(self.root)
-        return False
-
-    @property
-    def state(self) -> str:
-        """What is another text once a file, a commit or a run is another one."""
-        self.look()
-        return f"{hash((tuple(self._stamps or ()), Git(self.root).head(), self.running)):x}"
 
     def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items; a commit stays as it is, so each is read once."""
@@ -183,11 +182,14 @@ class MemoryReader:
         Raises:
             UsageFault: there is none.
         """
-        known = named_documents(self.documents, ident.rpartition("/")[2])
-        for path in (document_path(ident), *(known if len(known) == 1 else ())):
-            if path in self.documents:
-                return self.documents[path]
-        raise UsageFault(f"There is no document {ident}.", "")
+        path = document_path(ident)
+        return self.documents[
+            path if path in self.documents else named_documents(self.documents, ident.rpartition("/")[2])[0]
+        ]
+
+    def row(self, one: Holding, **more: object) -> Row:
+        """Return the row of an item with its page."""
+        return item_row(one.item, self.today, page=self.documents[one.path], **more)  # type: ignore[arg-type]
 
 
 def ended(run: PastRun) -> str:
@@ -196,14 +198,10 @@ def ended(run: PastRun) -> str:
 
 
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
-    """Show one document, by its id; its `## History` by itself."""
+    """Show one document, by its id."""
     found = reading.document(asked["ident"])
-    titles, size = [(one.title, one.level) for one in found.headings], len(found.lines)
-    at = titles.index((HISTORY, 2)) if (HISTORY, 2) in titles else len(titles)
-    begin, end = [*(one.line for one in found.headings), size, size][at : at + 2]
-    held, history = parts_of(found, 0, begin) + parts_of(found, end, size), parts_of(found, begin + 1, end)
-    return {"title": found.title, "document": found, "held": held, "history": history,
-            "types": [*ItemType] if found.kind in _HOMES else ()}  # fmt: skip
+    lead = joined((found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id)))
+    return {"title": found.title, "lead": lead, "columns": [[Card("", parts_of(found, reading.today))]]}
 
 
 def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None = None) -> Values:
@@ -215,12 +213,11 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     ident = asked["ident"]
-    path = document_path(ident)
     saved = again or Saved("", (), *[text_to_edit(reading.root, reading.document(ident).path)] * 2)
-    new = reading.document(ident).with_text(saved.text) if asked.get("preview") else None
-    return {"title": f"Edit {path}", "ident": ident, "saved": saved,
-            "preview": parts_of(new, 0, len(new.lines)) if new else (),
-            "hides": escape_terminal(saved.text) != saved.text}  # fmt: skip
+    hides = escape_terminal(saved.text) != saved.text and _HIDES
+    parts = parts_of(reading.document(ident).with_text(saved.text), reading.today) if asked.get("preview") else ()
+    return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
+            "columns": [[Card("Preview", parts)]], "faults": (*saved.faults, hides)}  # fmt: skip
 
 
 def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
@@ -229,20 +226,29 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     Raises:
         UnknownItem: there is none, or more than one; the sentence says which.
     """
-    root, beliefs = reading.root, reading.beliefs
-    found = why(root, Git(root), asked["ident"], beliefs)
-    old = {step.id for step in found.superseded}
-    steps = (*reversed(found.superseded), Step("", "", found.holding), *found.successors)
-    life = [step.holding.item for step in steps if step.holding]
-    said = [one.text.split() for one in life]
-    same = len(commonprefix(said))
+    day = reading.today
+    found = why(reading.root, Git(reading.root), asked["ident"], reading.beliefs)
+    one, path, old = found.item, found.holding.path, [step.id for step in found.superseded]
+    life = [found.holding, *(step.holding for step in found.successors if step.holding)]
+    life[:0] = [step.holding for step in reversed(found.superseded) if step.holding]
+    words = [step.item.text.split() for step in life]
+    same = len(commonprefix(words))
+    lived = [
+        html("{} <small>since {}</small>", item_link(step.item, " ".join(said[same:])), since(step.item, day))
+        for step, said in zip(life, words, strict=True)
+    ]
+    lists: dict[str, Sequence[Row | Markup]] = {
+        "Where it was said": [quoted(of.found) for of in found.witnesses] or [html("Nowhere: a person wrote it.")],
+        "Its life": [Markup(" → ").join(lived)] if life[1:] else (),
+        "It rests on": related(found.grounds, day),
+        "What depends on it": related((step for step in found.dependents if step.id not in old), day),
+    }
+    home = document_id(path)
+    places = [link(path, f"/document/{home}#{one.id}"), *(link(at, address_of(at)) for at in found.part_of)]
     return {
-        "title": found.item.text, "why": found, "home": document_id(found.holding.path), "homes": reading.homes,
-        "life": [(one, " ".join(words[same:])) for one, words in zip(life, said, strict=True)],
-        "steps": {
-            "It rests on": found.grounds,
-            "What depends on it": [step for step in found.dependents if step.id not in old],
-        },
+        "title": one.text, "lead": joined((item_row(one, day).told, *places, one.id)), "item": one, "home": home,
+        "homes": reading.homes, "faults": [f"It {ground}" for ground in found.outdated], "ranks": ranks(one),
+        "columns": [[Card(name, rows) for name, rows in lists.items()]],
     }  # fmt: skip
 
 
@@ -264,17 +270,18 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     told = list(enumerate(plain.split("\n"), found.start_line)) if found.lines else []
     if found.path.endswith(".jsonl") and (file := open_regular(reading.root, found.path)):
         with file:
-            zone = ZoneInfo(reading.settings.timezone)
-            said = [one for one in Transcript(file, zone) if start <= one.line][: _ABOVE * 2]
+            said = [one for one in Transcript(file, ZoneInfo(reading.settings.timezone)) if start <= one.line][
+                : _ABOVE * 2
+            ]
         told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in said]
     rows = [(line, marked(escape_terminal(text), asked.get("q", ""))) for line, text in told]
     further = told[-1][0] + 1 if told else 0
-    total = found.total_lines
-    return {"title": found.path, "rows": rows, "first": first, "last": last, "total": total,
-            "next": further if further <= total else 0, "page": reading.documents.get(found.path)}  # fmt: skip
+    lead = (f"{found.total_lines} lines", found.path in reading.documents and link("as a page", address_of(found.path)),
+            0 < further <= found.total_lines and link("further on", f"?at={further + _ABOVE}"))  # fmt: skip
+    return {"title": found.path, "lead": joined(lead), "rows": rows, "first": first, "last": last}
 
 
-# ---------------------------------------- items as a table, or what a search finds
+# ---------------------------------------- items as a list, or what a search finds
 
 
 def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
@@ -282,86 +289,93 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
 
     Args:
         reading: the memory.
-        params: `q` and the filters, each optional; `sort`, a column, or `-` and it for the other way; `from`, the first
-            row.
+        params: `q`, or the filters and `sort`; `from`, the first row.
     """
     on = {key: value for key, value in params.items() if value.strip()}
-    asked = defaultdict(str, on)
-    begin = int(asked["from"][:9]) if asked["from"].isdecimal() else 0
-    found: Values = {"hits": (), "remarks": (), "fault": "", "rows": (), "total": 0}
+    asked, rows, notes = defaultdict(str, on), list[Row](), list[str]()
+    begin = int(f"0{asked['from'][:9]}") if asked["from"].isdecimal() else 0
+    query, end, most, lead = asked["q"], begin + _ROWS, _ROWS, ""
     try:
-        if asked["q"]:
-            kinds, trusts = ((asked[key],) if asked[key] else () for key in ("type", "trust"))
-            filters = Filters(types=kinds, project=asked["page"], trusts=trusts)
-            how = SearchRequest(filters=filters, overruled=bool(asked["overruled"]))
-            hits, notes, how_sure = searched(reading.root, asked["q"], _ROWS, how)
-            found |= {"hits": hits, "remarks": [*notes, LITTLE] if hits and how_sure == "little" else notes}
+        if query:
+            hits, told, how_sure = searched(reading.root, query, end + 1, SearchRequest())
+            most = end  # a longer answer may have another order, so it is shown as a whole
+            rows, notes = [_hit(one, query, reading.today) for one in hits], [*told]
+            notes += [LITTLE] if hits and how_sure == "little" else []
         else:
-            rows = _rows(reading, asked)
-            found |= {"rows": rows[begin : begin + _ROWS], "total": len(rows)}
-    except CurateError as why_not:  # the form keeps its values
-        found["fault"] = str(why_not)
-    further = begin + _ROWS if found["total"] > begin + _ROWS else 0
-    return found | {
-        "title": asked["q"] or "Items", "asked": asked, "homes": reading.homes,
-        "filters": [
-            ("type", "Type", [*ItemType]),
-            ("page", "Page", sorted({one.title for one in reading.documents.values() if one.items})),
-            ("trust", "Whose word", [*Trust]),
-            *([("overruled", "What is over", ["too"])] if asked["q"] else
-              [("status", "Status", [*Status, _ALL]), ("due", "Due", ["any", "overdue", "ahead"])]),
-        ],
-        "more": urlencode({**on, "from": further}) if further else "",
-        "sorted": lambda key: urlencode({**on, "sort": f"-{key}" if asked["sort"] == key else key, "from": 0}),
+            found = _held(reading, asked)
+            rows, lead = [_marked(reading, one) for one in found[begin : end + 1]], counted(len(found), "item")
+    except CurateError as why_not:
+        notes.append(str(why_not))
+    more = [Row("More", f"?{urlencode({**on, 'from': end})}")] if rows[most:] else []
+    filters = {} if query else {
+        "type": ItemType, "page": [title for _, title in reading.homes], "whose": Trust, "status": Status,
+        "due": ["overdue", "ahead"], "sort": ["since", "oldest"],
     }  # fmt: skip
+    return {"title": query or "Items", "asked": asked, "homes": reading.homes, "faults": notes, "lead": lead,
+            "filters": filters,
+            "columns": [[Card("", rows[:most] + more or [Row("Nothing was found.")])]]}  # fmt: skip
 
 
-def _rows(reading: MemoryReader, asked: Mapping[str, str]) -> list[Values]:
-    """Return the items that the filters leave, sorted: each `item`, its page as `home`, and its columns."""
-    today, status = reading.today, asked["status"]
-    rows: list[Values] = []
+def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
+    """Return the items that the filters leave; by default what is due comes first, then the newest."""
+    found = []
     for one in reading.beliefs.holdings:
-        item, home = one.item, reading.documents[one.path]
-        fields = {"type": item.type, "page": home.title, "trust": item.trust}
-        dues = {"", "any", "overdue" if item.due < today else "ahead"} if item.due else {""}
-        fits = status in {item.status, _ALL} if status else item.active and one.path != REVIEW
-        if fits and asked["due"] in dues and all(asked[key] in {"", value} for key, value in fields.items()):
-            rows.append({**fields, "text": item.text, "due": item.due, "item": item, "home": home})
-    column, down = asked["sort"].removeprefix("-") or "due", asked["sort"].startswith("-")
-    rows.sort(key=lambda row: row["item"].since, reverse=not (down and column == "since"))
-    rows.sort(key=lambda row: row[column].casefold() if column in _SORTED else "", reverse=down)
-    rows.sort(key=lambda row: column == "due" and not row["due"])
-    return rows
+        item, when_due = one.item, "overdue" if one.item.due < reading.today else "ahead"
+        fields = {"type": item.type, "page": reading.documents[one.path].title, "whose": item.trust,
+                  "status": item.status, "due": item.due and when_due}  # fmt: skip
+        fits = asked["status"] or (item.active and one.path != REVIEW)
+        if fits and all(asked[key] in {"", value} for key, value in fields.items()):
+            found.append(one)
+    found.sort(key=lambda one: one.item.since, reverse=asked["sort"] != "oldest")
+    return found if asked["sort"] else sorted(found, key=lambda one: one.item.due or "~")
 
 
-# ---------------------------------------- the parts of a document
+def _marked(reading: MemoryReader, one: Holding) -> Row:
+    box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'
+    return reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text))
 
 
-def parts_of(document: Document, first: int, last: int) -> list[Values]:
-    """Return the parts of some lines of a document, counted from 0: its items, what a run wrote, and the prose between.
+def _hit(one: Hit, query: str, today: str) -> Row:
+    text, over = marked(sentence(one.text), query), one.overruled
+    to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
+    return Row(html("<s>{}</s>", text) if over else text, to, joined((
+        place(one.path, one.start_line, one.end_line, query=query), when(one.date, today),
+        one.trust not in {Trust.OWNER, Trust.SELF} and one.trust, over and over.why,
+        *(f"over: {said_days(str(late), today)}" for late in one.over_since),
+    )))  # fmt: skip
 
-    An item has its `line`, counted from 1, and the HTML of its notes as `text`, a run's sentence what is `told`, prose
-    its HTML as `text`.
-    """
+
+def parts_of(document: Document, today: str) -> list[Row | Markup]:
+    """Return the rows of a document's items, and as HTML the prose between them and what runs wrote."""
     lines, path = document.lines, document.path
-    found: dict[int, tuple[int, Values]] = {}
-    parts: list[Values] = []
+    found: dict[int, tuple[int, Row | Markup]] = {}
+    parts: list[Row | Markup] = []
     for at, (_, row) in document.generated.items():
         if not lines[at].startswith("- "):
-            found[at] = at + 1, {"told": read_sentence(lines[at].rstrip(), row)}
+            said = read_sentence(lines[at].rstrip(), row)
+            grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
+            found[at] = (
+                at + 1,
+                html('<p title="{}">{} {}</p>', said.text, told(said.text, today), grounds),
+            )
     for one in document.items:
-        notes = html_of("".join(lines[one.notes : one.end]), path)
-        found[one.line] = one.end, {"item": one.item, "line": one.line + 1, "text": notes}
-    begin = max(first, document.front.lines)
-    for line in (*sorted(at for at in found if begin <= at < last), last):
+        below = html_of("".join(lines[one.notes : one.end]), path)
+        found[one.line] = one.end, item_row(one.item, today, anchor=one.item.id, below=below)
+    begin = document.front.lines
+    for line in (*sorted(found), len(lines)):
         if begin <= line:  # else in an item's notes
-            parts.append({"text": html_of("".join(lines[begin:line]), path)})
-            begin, part = found.get(line, (line, {"text": ""}))
+            parts.append(html_of("".join(lines[begin:line]), path))
+            begin, part = found.get(line, (line, Markup()))
             parts.append(part)
-    return parts
+    return [one for one in parts if one]
 
 
 def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:
     """Return the words of the lines that runs wrote into a document; for each, its grounds."""
     found = document.generated.items() if document else ()
     return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in found if document}
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun or verb, `many` where it is not one."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import date, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
 
 from pipelines.night.answers import questions
 from pipelines.night.run_history import PastRun, RunEnd, find_run
@@ -24,11 +27,13 @@ from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
 from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
-from pipelines.view.markup import html_of, joined, said_days, when
-from pipelines.view.pages import ended, generated_rows
+from pipelines.view.cards import Card, Row, due, item_row, notes, quoted, ranks, since
+from pipelines.view.markup import address_of, changed, html, html_of, joined, place, said_days, sentence, when
+from pipelines.view.pages import counted, ended, generated_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
@@ -62,53 +67,60 @@ _WHY = {
 
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
-    beliefs, held, day = reading.beliefs, reading.beliefs.by_id, reading.today
-    runs, nights = reading.frame()["runs"], reading.frame()["nights"]
-    recent = [diff_of(reading, run, _ROWS) for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
-    before = [run for run in nights[len(recent) :] if run.added or run.changed]
-    standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
-    due = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
-    waiting = sorted(questions(beliefs.documents), key=lambda one: one.entry.kind == QUIET)
-    briefing = reading.documents.get(BRIEFING)
-    own = [run for run in runs[: runs.index(nights[0]) if nights else None] if not run.is_night]
+    frame, held, day = reading.frame(), reading.beliefs.by_id, reading.today
+    runs, nights = frame["runs"], frame["nights"]
+    recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
+    diffs = [diff_of(reading, run, _ROWS) for run in recent]
+    shown = [card for card, did in diffs if did]
+    if not shown:  # a dead night does not hide what was learnt before
+        before = [run for run in nights[len(recent) :] if run.added or run.changed][:1]
+        shown = [card for card, _ in (*diffs[:1], *(diff_of(reading, run, _ROWS) for run in before))]
+    standing = [one for one in reading.beliefs.holdings if one.item.active and one.path != REVIEW]
+    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
+    waiting = sorted(questions(reading.documents), key=lambda one: one.entry.kind == QUIET)
+    first = [html_of(one.removeprefix("- "), BRIEFING) for one in generated_rows(reading.documents.get(BRIEFING))]
 
     def named(words: str) -> str:
         return _ID.sub(lambda one: f"“{held[one[0]].item.text}”" if one[0] in held else one[0], words)
 
-    return {
-        "title": long_day(day), "summary": _summary(recent),
-        "nights": [one for one in recent if one["rows"]]
-        or recent[:1] + [diff_of(reading, run, _ROWS) for run in before[:1]],
-        "own": [(run, named(run.commit.subject)) for run in own[:_MOST] if run.commit],
-        "waiting": counted(len(waiting), "question waits", "questions wait"),
-        "questions": [(one, *_old_and_new(one, held)[:2]) for one in waiting[:_FIRST]],
-        "steps": () if nights else first_steps(reading),
-        "lists": {
-            ("Due", "due=any"): sorted(due[:_MOST], key=lambda one: one.item.due) + due[_MOST:],
-            ("Risks", "type=Risk"): [one for one in standing if one.item.type is ItemType.RISK],
-            ("Gone quiet", "type=Todo"): [one for one in standing if one.item.quiet],
-        },
-        "most": _MOST, "size": briefing.size if briefing else 0, "cap": reading.settings.caps.briefing,
-        "first": [html_of(one.removeprefix("- "), BRIEFING) for one in [*generated_rows(briefing)][:_FIRST]],
-    }  # fmt: skip
+    def listed(title: str, to: str, found: Sequence[Holding]) -> Card:
+        more = [Row(f"{len(found) - _MOST} more", to)] if found[_MOST:] else []
+        return Card(title, [reading.row(one) for one in found[:_MOST]] + more, len(found), to)
 
-
-def _summary(nights: list[Values]) -> str:
-    """Return what agents wrote and what became of it, in words; empty if nothing was read."""
-    read, left = (sum(one["run"].number("entries", key) for one in nights) for key in ("read", "left"))
-    counts = sum((one["counts"] for one in nights), Counter[str]())
-    parts = [
-        counted(counts["added"] + counts["changed"], "became an item", "became items"),
-        f"{counted(counts['closed'], 'was', 'were')} closed",
-        f"{counted(left, 'was', 'were')} not understood" if left else "",
-        f"{counted(counts['asked'], 'waits', 'wait')} for you" if counts["asked"] else "",
+    own = [
+        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", when(run.when, day),
+            asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
+        for run in runs[: runs.index(nights[0]) if nights else None] if run.commit and not run.is_night
+    ]  # fmt: skip
+    asked = [Row(asks(one, held), f"/inbox?at={one.id}", one.entry.why[0]) for one in waiting[:_FIRST]]
+    steps = () if nights else first_steps(reading.root)
+    left = [*shown, Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
+    right = [
+        Card(counted(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
+        Card("What agents read first", first[:_FIRST], to="/agents"),
+        listed("Due", "/items", sorted(dated[:_MOST], key=lambda one: one.item.due) + dated[_MOST:]),
+        listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
+        listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
     ]
-    return f"The logs brought {counted(read, 'new line')}. {', '.join(filter(None, parts))}." if read else ""
+    lead = _summary(recent, [did for _, did in diffs])
+    return {"title": long_day(day), "lead": lead, "faults": frame["faults"], "columns": [left, right]}
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun or verb, `many` where it is not one."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+def _summary(runs: Sequence[PastRun], did: Iterable[Counter[str]]) -> str:
+    """Return what agents wrote and what became of it, in words; empty if nothing was read."""
+    read, left = (sum(run.number("entries", key) for run in runs) for key in ("read", "left"))
+    counts = sum(did, Counter[str]())
+    parts: list[object] = [
+        counted(counts["added"] + counts["changed"], "became an item", "became items"),
+        counted(counts["closed"], "was closed", "were closed"),
+        left and counted(left, "was not understood", "were not understood"),
+        counts["asked"] and counted(counts["asked"], "waits for you", "wait for you"),
+    ]
+    return (
+        f"The logs brought {counted(read, 'new line')}. {', '.join(str(part) for part in parts if part)}."
+        if read
+        else ""
+    )
 
 
 def long_day(day: str) -> str:
@@ -117,15 +129,17 @@ def long_day(day: str) -> str:
     return f"{one:%A}, {one.day} {one:%B %Y}"
 
 
-def first_steps(reading: MemoryReader) -> list[tuple[bool, str, str, str]]:
-    """Return the steps to a memory: of each, whether it is done, its name, how it is, and the command."""
-    connected, chosen = agents_of(reading.root), providers()
-    lines = "Your agents' logs are read at night. This reads them now."
-    return [
-        (connected.state is OK, "Connect an agent", connected.says, "curate install claude-code"),
-        (chosen.state is OK, "Choose who reads", chosen.says, "curate models use claude-code"),
-        (False, "Let the first night run", lines, "curate run"),
-    ]
+def first_steps(root: Path) -> Iterator[Row]:
+    """Yield the steps to a memory: how each is, and the command that does it."""
+    copied = partial(html, '<p><code>{0}</code> <button data-copy="{0}">Copy</button></p>')
+    connected, chosen = agents_of(root), providers()
+    for step, is_done, says, command in (
+        ("Connect an agent", connected.state is OK, connected.says, "curate install claude-code"),
+        ("Choose who reads", chosen.state is OK, chosen.says, "curate models use claude-code"),
+        ("Let the first night run", False, "It reads your agents' logs, now or every night.", "curate run"),
+        ("Look at a memory first", False, "It has a week of logs; nothing of yours is touched.", "curate demo"),
+    ):
+        yield Row(step, told=says, mark="✓" if is_done else "○", below="" if is_done else copied(command))
 
 
 # ---------------------------------------- the inbox
@@ -150,31 +164,44 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         reading: the memory.
         asked: `at`, the id of the question to show; without one, or with one that was answered, the first.
     """
-    waiting = questions(reading.documents)
+    waiting, day, held, quotes = (
+        questions(reading.documents),
+        reading.today,
+        reading.beliefs.by_id,
+        Quotes(reading.root),
+    )
     at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
     if not waiting:
-        return {"questions": ()}
+        return {"lead": "Nothing waits for you.", "one": None}
     one = waiting[at]
-    old, new, named = _old_and_new(one, reading.beliefs.by_id)
-    others = [("", item) for item in (*one.items, *(held.item for held in named))]
-    alike = [other.id for other in waiting if other.entry.kind == one.entry.kind and other.choices == one.choices]
-    is_let_in = new in one.items and any(choice in one.letting_in for choice in one.choices)
+    found, is_pair = _beliefs(one, held)
+    about = [] if is_pair else [Row(line) for line in one.entry.why if not line.startswith("- k")]
+    for number, of in enumerate(found):
+        said = Markup().join(quoted(quotes.found(place)) for place in of.evidence)
+        about.append(item_row(of, day, (), mark=is_pair and ("New", "Old")[number], below=said))
+    rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
+    alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
-        "questions": waiting, "quotes": Quotes(reading.root), "one": one, "at": at, "old": old, "new": new,
-        "shown": [("New", new), ("Old", old)] if old and new else others,
-        "why": () if old and new else [line for line in one.entry.why if line and not line.startswith("- k")],
-        "alike": [ident for ident in alike if ident != one.id],
-        "next": waiting[(at + 1) % len(waiting)].id, "reword": new if is_let_in else None,
+        "lead": joined((f"{at + 1} of {len(waiting)}", html("asked {}", when(one.entry.day, day)))),
+        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(one, held),
+        "about": Card("", about), "was": one.items[0].text if one.items else one.title, "alike": alike,
+        "next": waiting[(at + 1) % len(waiting)].id,
     }  # fmt: skip
 
 
-def _old_and_new(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[Item | None, Item | None, list[Holding]]:
-    """Return which belief a question may end, the new one, and what else it names."""
-    waits = one.items[0] if len(one.items) == 1 else None
+def asks(one: ReviewQuestion, held: Mapping[str, Holding]) -> Markup:
+    """Return what a question asks: both beliefs in one, or its title."""
+    found, is_pair = _beliefs(one, held)
+    both = '<span class="unsettled">{}</span>'
+    return html(both, changed(found[1].text, found[0].text)) if is_pair else sentence(one.title)
+
+
+def _beliefs(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[list[Item], bool]:
+    """Return the items that a question is about, and whether they are a new belief and the old one."""
     ids = dict.fromkeys(_ID.findall("\n".join([one.entry.title, *one.entry.why, *map(" ".join, one.entry.choices)])))
-    named = [held[ident] for ident in ids if ident in held and ident not in {item.id for item in one.items}]
-    is_pair = len(named) == 2 and "keep new" in one.choices and not waits  # noqa: PLR2004  the new one and the old one
-    return (named[1].item, named[0].item, named) if is_pair else (one.against, waits, named)
+    named = [held[ident].item for ident in ids if ident in held and held[ident].item not in one.items]
+    found = [*one.items, *([one.against] if one.against else named)]
+    return found, "keep new" in one.choices and len(found) == 2  # noqa: PLR2004  as said
 
 
 # ---------------------------------------- a night as a diff
@@ -187,79 +214,87 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         UnknownItem: none, or more than one, has an id or commit that begins so.
     """
     run = find_run(reading.root, Git(reading.root), asked["ident"])
-    return {"title": run.commit.subject if run.commit else run.id, "night": diff_of(reading, run)}
+    title = run.commit.subject if run.commit else run.id
+    return {"title": title, "columns": [[diff_of(reading, run)[0]]], "faults": run.warnings}
 
 
 def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
-    """Show all nights as a table: who read, what came of it, what it cost."""
+    """Show all nights: who read, what came of it, what it cost."""
     rows = []
     for run in reading.frame()["nights"]:
         usd, took = run.reported("model", "usd"), run.reported("seconds")
-        rows.append((run, {
-            "Read by": str(run.reported("model", "extractor") or "rules").partition("@")[0],
-            "Lines": run.number("entries", "read"), "Added": run.added, "Closed": run.number("items", "closed"),
-            "Asked": run.number("people", "asked"), "Cost": f"{usd:.2f} USD" if usd else "",
-            "Time": f"{sum(took.values()):.1f} s" if isinstance(took, dict) and took else "",
-            "How it ended": run.outcome or run.ended,
-        }))  # fmt: skip
-    return {"rows": rows}
+        did = {"added": run.added, "closed": run.number("items", "closed"), "asked": run.number("people", "asked")}
+        rows.append(Row(_moment(run, reading.today), f"/night/{run.id}", joined((
+            run.ended is not RunEnd.WELL and run.outcome,
+            str(run.reported("model", "extractor") or "rules").partition("@")[0],
+            counted(run.number("entries", "read"), "line"),
+            *(f"{count} {what}" for what, count in did.items() if count),
+            usd and f"{usd:.2f} USD", isinstance(took, dict) and took and f"{sum(took.values()):.1f} s",
+        ))))  # fmt: skip
+    return {"columns": [[Card("", rows)]], "faults": reading.frame()["faults"]}
 
 
-def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> Values:
-    """Return what a run did: so many rows for items that it added, changed, closed or asked about; the rest counted.
+def _moment(run: PastRun, today: str) -> Markup:
+    return html("{}, {}", when(run.when, today), run.when[11:16])
 
-    A row has the `item`, its `page`, what may be `asked` for (None if it is no longer as the run left it), and of the
-    change its `sign` and what that says (`did`), `what` happened in words, what it said before (`was`), and where it
-    was said: `found`, its `day`, and the `quote` if that is in other words.
-    """
+
+def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
+    """Return what a run did: so many rows of items that it added, changed, closed or asked of; and how many each."""
     changes = {one.id: one for one in reading.changed(run)}
-    quotes, now, rest = Quotes(reading.root), reading.beliefs.by_id, Counter[str]()
-    replaced = {
-        one.after.item.superseded_by: one.before.item
-        for one in changes.values()
-        if one.before and one.after and one.after.item.superseded_by in changes
-    }
-    signed, rows = [], []
+    quotes, now, rest, day = Quotes(reading.root), reading.beliefs.by_id, Counter[str](), reading.today
+    replaced = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
+    signed, rows = [], list[Row]()
     for ident, one in changes.items():
         place = one.after or one.before
-        if place and not (one.after and one.after.item.superseded_by in changes):
+        if place and place.item.superseded_by not in changes:
             did, what = _deed(one, replaced.get(ident))
             if did:
                 signed.append(([*_SIGNS].index(did), place.path, ident, did, what, place.item))
             elif what:
                 rest[what] += 1
     for _, path, ident, did, what, item in sorted(signed)[:most]:
-        one, page = changes[ident], reading.documents.get(path) if did != "asked" else None
-        is_same = ident in now and one.after and now[ident].item == one.after.item
-        asked = [*(["retract"] if item.active else []), "undo --item"] if is_same else None
-        rows.append({"did": did, "sign": _SIGNS[did], "what": what, "was": _old(one, replaced.get(ident)), "item": item,
-                     "page": page, "asked": asked, **_said(quotes, item)})  # fmt: skip
-    also = ", ".join(f"{number} {what}" for what, number in rest.items())
-    return {"run": run, "rows": rows, "more": len(signed[most:]), "total": len(signed),
-            "rest": f"Also: {also}." if also else "", "counts": Counter(did for *_, did, _, _ in signed),
-            **_headline(reading, run, len(signed))}  # fmt: skip
+        one = changes[ident]
+        is_same = item.status is not Status.WAITING and ident in now and now[ident].item == item
+        said, quote = _said(quotes, item, day)
+        was = (replaced.get(ident) or (one.before.item if one.before else item)).text
+        rows.append(item_row(
+            item, day, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
+            reading.documents.get(path), text=changed(was, item.text) if was != item.text else "", what=what, said=said,
+            below=quote, mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
+        ))  # fmt: skip
+    to = f"/night/{run.id}"
+    also = joined(
+        (signed[most:] and f"{len(signed) - most} more", *(f"{count} {what}" for what, count in rest.items()))
+    )
+    undoes = Row(f"Take back all {len(signed)}…", to, also)
+    if run.ended is RunEnd.UNDONE:
+        undoes = Row("It was undone. Undo brings it back.", "", also, asked=["undo"], id=run.why)
+    elif most == _ALL:
+        how = f"{counted(len(signed), 'change')} will be undone in one commit, which can be undone."
+        undoes = Row(how, "", also, asked=["undo"], id=run.id)
+    rows += [undoes] if run.commit and rows else [Row(also)] if also else []
+    told = joined((_moment(run, day), run.ended is not RunEnd.WELL and ended(run)))
+    return Card(_headline(reading, run, len(signed)), rows, told), Counter(did for *_, did, _, _ in signed)
 
 
-def _headline(reading: MemoryReader, run: PastRun, total: int) -> Values:
-    """Return what is said above a diff: which night it was and what it did, as `title`, and when, as `told`."""
-    is_last, usd = run.moment and reading.now - run.moment < timedelta(days=1), run.reported("model", "usd")
+def _headline(reading: MemoryReader, run: PastRun, total: int) -> str:
+    """Return what is said above a diff: which night it was, and what it did."""
+    is_last = run.moment and reading.now - run.moment < timedelta(days=1)
     which = "Last night" if is_last else f"The night of {said_days(run.when, reading.today)}"
-    ended_well = run.ended in {RunEnd.WELL, RunEnd.UNDONE}
-    did = "changed nothing" if ended_well else "did not finish, and changed nothing"
+    did = "changed nothing" if run.ended in {RunEnd.WELL, RunEnd.UNDONE} else "did not finish, and changed nothing"
     did = f"changed {counted(total, 'thing')}" if total else did
-    told = when(run.when, reading.today) + f", {run.when[11:16]}", ended(run) if run.ended is not RunEnd.WELL else ""
-    return {"title": f"{which if run.is_night else 'This change'} {did}",
-            "told": joined((*told, f"{usd:.2f} USD" if usd else ""))}  # fmt: skip
+    return f"{which if run.is_night else 'This change'} {did}"
 
 
-def _said(quotes: Quotes, item: Item) -> Values:
-    """Return where an item was last said, on which day, and in which words, if in others than its own."""
+def _said(quotes: Quotes, item: Item, today: str) -> tuple[object, object]:
+    """Return where an item was last said, and its words there, if they are others than its own."""
     if not item.evidence:
-        return {"found": None, "day": "", "quote": ""}
+        return "", ""
     found = quotes.found(item.evidence[-1])
-    quote = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or ""))))
-    bare, *own = [words.casefold().rstrip(".") for words in (quote, item.text, f"{item.type}: {item.text}")]
-    return {"found": found, "day": day_of_log(found.path), "quote": "" if bare in own else quote}
+    words = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or ""))))
+    said = place(found.path, found.start_line, found.end_line, day=said_days(day_of_log(found.path), today))
+    said_so, own = (text.casefold().rstrip(".") for text in (words, item.text))
+    return said, "" if not words or said_so.endswith(own) else html("<small><q>{}</q></small>", sentence(words))
 
 
 def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
@@ -267,31 +302,15 @@ def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
     before, after = change.before, change.after
     if after is None:
         return "removed", "removed"
-    now = after.item
-    if before is None:
-        return _new(now, old)
-    was = before.item
-    if was.status is not now.status:
-        return ("changed", "open again") if now.active else ("closed", now.status)
+    was, now = before and before.item, after.item
+    if old or not before or not was or was.status is not now.status:
+        over = ("asked", "waits") if now.status is Status.WAITING else ("closed", now.status)
+        held = ("changed", "replaced") if old else ("changed", "open again") if was else ("added", "")
+        return held if now.active else over
     if (was.text, was.due) != (now.text, now.due):
         return "changed", "changed"
-    if was.evidence != now.evidence:
-        return "", "said again"
-    return "", "moved" if before.path != after.path else "went quiet" if now.quiet and not was.quiet else ""
-
-
-def _new(item: Item, old: Item | None) -> tuple[str, str]:
-    if item.status is Status.WAITING:
-        return "asked", "waits"
-    if old:
-        return "changed", "replaced"
-    return ("added", "") if item.active else ("closed", item.status)
-
-
-def _old(change: ItemChange, replaced: Item | None) -> str:
-    """Return the words that a change's own words took the place of, or an empty string."""
-    was = replaced or (change.before.item if change.before else None)
-    return was.text if was and change.after and was.text != change.after.item.text else ""
+    rest = "said again" if was.evidence != now.evidence else "moved" if before.path != after.path else ""
+    return "", "went quiet" if now.quiet and not was.quiet else rest
 
 
 # ---------------------------------------- what agents read first
@@ -299,24 +318,27 @@ def _old(change: ItemChange, replaced: Item | None) -> str:
 
 def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
-    parts, held = _context(reading), reading.beliefs.by_id
+    kept, held, day = reading.frame(), reading.beliefs.by_id, reading.today
+    if "context" not in kept:  # as long as the frame
+        kept["context"] = assemble(ContextRequest(reading.root, day, reading.now), reading.documents)
+    parts: list[ContextPart] = kept["context"]
     written = generated_rows(reading.documents.get(BRIEFING))
-    shown = []
+    cards = []
     for part in parts:
-        rows = []
+        rows: list[Row | Markup] = [] if part.kept else [Row(part.text or part.fault)]
         for entry in part.kept:
-            for text in entry.text.split("\n") if part.name == BRIEFING else [entry.text]:
-                own = (ids for row, ids in written.items() if part.name == BRIEFING and text.startswith(row))
-                ids = next(own, entry.ids)
-                rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None))
-        shown.append({"part": part, "title": TITLES.get(part.name, "Health").partition(" (")[0], "rows": rows,
-                      "why": _WHY.get(part.name, ""), "size": tokens(part.text)})  # fmt: skip
-    return {"title": "What agents read first", "parts": shown, "size": tokens(as_text(parts)), "cap": BUDGET}
-
-
-def _context(reading: MemoryReader) -> list[ContextPart]:
-    """Return the context, which is kept as long as the frame."""
-    frame = reading.frame()
-    if "context" not in frame:
-        frame["context"] = assemble(ContextRequest(reading.root, reading.today, reading.now), reading.documents)
-    return list(frame["context"])
+            for text in filter(str.strip, entry.text.split("\n")):
+                ids = next((ids for row, ids in written.items() if text.startswith(row)), entry.ids)
+                words, one = sentence(text.lstrip("-# ")), held.get(ids[0]) if ids else None
+                if entry.heading or not one:
+                    rows.append(html("<small>{}</small>", words) if entry.heading else Row(words))
+                    continue
+                item = one.item
+                row = item_row(item, day, ["edit", *ranks(item)] if item.active else (), text=words)
+                rows.append(row._replace(told=joined((due(item, day) or since(item, day), *notes(item)))))
+        told = joined((_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens"))
+        title = TITLES.get(part.name, "Health").partition(" (")[0]
+        cards.append(Card(title, rows, told, part.path and address_of(part.path)))
+    size = f"{tokens(as_text(parts)):,} of {BUDGET:,} tokens"
+    lead = sentence(f"Each session begins with this, {size}. `curate context` prints it.")
+    return {"title": "What agents read first", "lead": lead, "columns": [cards]}

@@ -52,8 +52,8 @@ def words(page: str) -> str:
 
 def hits_of(page: str) -> list[tuple[str, str]]:
     """Return the text and place of each hit that a page of results shows, in order."""
-    page = re.sub("</?(?:mark|span)>", "", page)
-    rows = re.findall(r'<li><div><a class="item[^>]*>(.*?)</a>\s*<small><a [^>]*>([^<]+)</a>', page, re.DOTALL)
+    page = re.sub("</?(?:mark|span|s)>", "", page)
+    rows = re.findall(r'<a class="item[^>]*>(.*?)</a>\s*<small><a [^>]*>([^<]+)</a>', page, re.DOTALL)
     return [(words(text), unescape(place)) for text, place in rows]
 
 

@@ -4,7 +4,6 @@ const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
 let last = "", sent = false, turn = 0, here = location.pathname, typed, source;
 
-// In the row that has the focus, or the first on the page.
 on("keydown", (event) => {
   const { key, target } = event, form = one("#text")?.form;
   if (form && (event.ctrlKey || event.metaKey) && key === "s") {
@@ -14,7 +13,7 @@ on("keydown", (event) => {
   if (sent || event.ctrlKey || event.altKey || event.metaKey || target.matches("input:not([type=checkbox]), textarea, select")) {
     return;
   }
-  const keys = last + key, row = target.closest("li, tr"), wanted = `[data-k="${CSS.escape(keys)}"]`;
+  const keys = last + key, row = target.closest("li"), wanted = `[data-k="${CSS.escape(keys)}"]`;
   last = key === "g" ? key : "";
   const found = (row && one(wanted, row)) || one(wanted);
   if (found) {
@@ -22,8 +21,10 @@ on("keydown", (event) => {
     found.focus();
     found.click();
   } else if (keys === "j" || keys === "k") {
-    const rows = [...document.querySelectorAll("main .item")];
-    rows[Math.max(0, rows.indexOf(row && one(".item", row)) + (keys === "j" ? 1 : -1))]?.focus();
+    const now = one("main [aria-current=true]"), rows = [...(now?.closest("ul") ?? one("main")).querySelectorAll(".item")];
+    const next = rows[Math.max(0, rows.indexOf(now ?? (row && one(".item", row))) + (keys === "j" ? 1 : -1))];
+    next?.focus();
+    now && next?.click();
   }
 });
 
@@ -33,7 +34,7 @@ const tell = (words) => {
   news.textContent = words;
 };
 
-// While somebody types or marks something, no page is shown anew.
+// What is typed or marked is kept.
 const busy = () => one("#text, main :is(input, textarea, select):focus, main input:checked")
   || [...document.querySelectorAll("main :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
 
@@ -54,7 +55,6 @@ const show = async (address) => {
   }
 };
 
-// What is searched while it is typed is one step.
 on("input", ({ target }) => {
   if (target.type === "search") {
     clearTimeout(typed);
@@ -68,7 +68,7 @@ on("input", ({ target }) => {
 });
 on("popstate", () => location.pathname !== here && location.reload());
 
-// A row is edited where it stands, with the form of the item's own page.
+// A row is edited in place, with the form of the item's page.
 on("click", async (event) => {
   const { target } = event, words = target.dataset.copy;
   if (words) {
@@ -82,7 +82,7 @@ on("click", async (event) => {
   }
 });
 
-// A form is sent once, and the page that it leads back to stands where this one stood.
+// A form is sent once, and the page stays where it is scrolled to.
 on("submit", (event) => {
   sent && event.preventDefault();
   document.body.classList.add("sent");
@@ -97,7 +97,6 @@ const [where, height] = JSON.parse(sessionStorage.stood ?? "[]");
 delete sessionStorage.stood;
 where === location.href && scrollTo(0, height);
 
-// No page is left with unsaved words unasked.
 onbeforeunload = (event) => {
   const words = one("#text");
   !sent && words && words.value !== one("[name=base]").value && event.preventDefault();
