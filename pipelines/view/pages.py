@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections import Counter, defaultdict
 from posixpath import commonprefix
@@ -97,6 +98,7 @@ class MemoryReader:
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.root, self._clock = root, clock
+        self._git, self._turn = Git(root), threading.Lock()
         self.beliefs = Beliefs((), {})
         """Every item and document, as when this last looked."""
         self.running = False
@@ -113,7 +115,9 @@ class MemoryReader:
         if stamps != self._stamps:
             self.beliefs, self._stamps = Beliefs.of(read_documents(self.root)), stamps
         self.running = lock.exists() and time.time() - lock.stat().st_mtime > _A_WHILE and is_held(self.root)
-        return f"{hash((*stamps, Git(self.root).head(), self.running)):x}"
+        with self._turn:  # one git process answers all requests
+            head = self._git.head()
+        return f"{hash((*stamps, head, self.running)):x}"
 
     @property
     def documents(self) -> Mapping[str, Document]:
