@@ -49,14 +49,15 @@ def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
     """Return slug → path for the names that projects had before they were renamed or merged."""
     found = dict[str, str]()
     for path in paths:
+        if not os.path.isfile(f"{root}/{path}"):
+            continue
         with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
-            if not (file.readline().startswith("---") and "\naliases:" in file.read(2_000)):
-                continue
-        from pipelines.store.document import document_at
-        from pipelines.store.template import aliases_of
+            text = file.read()
+        if text.startswith("---") and "\naliases:" in text:
+            from pipelines.store.document import document_at
+            from pipelines.store.template import aliases_of
 
-        with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
-            found |= {_key(name): path for name in aliases_of(document_at(path, file.read()))}
+            found |= {_key(name): path for name in aliases_of(document_at(path, text))}
     return found
 
 
