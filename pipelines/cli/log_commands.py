@@ -89,7 +89,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
         path = project_of_folder(str(root), direct.documents, working_directory())
-        if hint := "" if "/" in document else new_project(root, document):
+        if hint := "" if "/" in document or document.endswith(".md") else new_project(root, document):
             path = f"Projects/{slug(document)}.md"
         elif document:
             advice = "Name one by its path; archives take no new items."

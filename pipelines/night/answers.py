@@ -43,10 +43,7 @@ from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
 
-    from pipelines.settings import Settings
     from pipelines.store.item import ItemType
 
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
@@ -372,40 +369,3 @@ def chosen(question: ReviewQuestion, word: str) -> str:
     if not found:
         raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(choices)}.")
     return found[0]
-
-
-def decide(
-    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
-) -> tuple[str, list[str]]:
-    """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        when: the time of the decision.
-        idents: the questions' ids, or the starts of them.
-        word: a choice, or `accept` or `reject`.
-        text: new words for the one waiting item; empty to keep its own.
-
-    Raises:
-        UnknownItem: no question has such an id.
-        UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
-        CurateError: any error of a manual change.
-    """
-    from pipelines.night.manual import ManualChange, change_by_hand, put_back  # noqa: PLC0415  a night applies ticks itself
-
-    with change_by_hand(root, settings, when, "curate review") as held:
-        asked = [named_question(held.documents, ident) for ident in idents]
-        answers = [(one.entry, chosen(one, word), one.items) for one in asked]
-        entry, choice, items = answers[0]
-        if text and (asked[1:] or len(items) != 1 or choice not in asked[0].letting_in):
-            raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
-        if text:
-            answers = [(entry, choice, (replace(items[0], text=text, by=""),))]
-        done = answer(held.documents, answers, held.today)
-        decided = f"{asked[0].id}{f' and {len(asked) - 1} more' if asked[1:] else ''}: {choice}"
-        changed = sum(max(1, len(one.items)) for one in asked)
-        back = put_back(done.back, done.documents, held.snapshot.documents)
-        deed = ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted, further=back)
-        held.write(deed)
-    return decided, done.notes

@@ -1,4 +1,4 @@
-"""Filing an owner's item, as `curate add` does: at once, or as a confirmation of what says the same."""
+"""What an owner says by command: a new item (`curate add`), and decisions on what waits (`curate review`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from pipelines.errors import UsageFault
+from pipelines.night.answers import answer, chosen, named_question
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand, put_back
 from pipelines.review.existing_items import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited, numbered
@@ -16,7 +19,11 @@ from pipelines.store.layout import document_id
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
-    from pipelines.night.manual import HeldMemory
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +86,37 @@ def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
     if own == item:
         return FiledByHand(item, path)
     return FiledByHand(own, path, with_item_changed(held.documents, item.id, lambda _: own))
+
+
+def decide(
+    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
+) -> tuple[str, list[str]]:
+    """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time of the decision.
+        idents: the questions' ids, or the starts of them.
+        word: a choice, or `accept` or `reject`.
+        text: new words for the one waiting item; empty to keep its own.
+
+    Raises:
+        UnknownItem: no question has such an id.
+        UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
+        CurateError: any error of a manual change.
+    """
+    with change_by_hand(root, settings, when, "curate review") as held:
+        asked = [named_question(held.documents, ident) for ident in idents]
+        answers = [(one.entry, chosen(one, word), one.items) for one in asked]
+        entry, choice, items = answers[0]
+        if text and (asked[1:] or len(items) != 1 or choice not in asked[0].letting_in):
+            raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
+        if text:
+            answers = [(entry, choice, (replace(items[0], text=text, by=""),))]
+        done = answer(held.documents, answers, held.today)
+        decided = f"{asked[0].id}{f' and {len(asked) - 1} more' if asked[1:] else ''}: {choice}"
+        changed = sum(max(1, len(one.items)) for one in asked)
+        back = put_back(done.back, done.documents, held.snapshot.documents)
+        held.write(ManualChange(done.documents, f"Review {decided}", (), changed, done.retracted, back))
+    return decided, done.notes

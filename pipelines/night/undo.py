@@ -66,23 +66,18 @@ def plan_undo(held: HeldMemory, named: tuple[RunCommit, RunSides] | None, item_n
 
     Raises:
         UnknownItem: none or more than one matches.
-        UnknownItem: none or more than one matches.
         NotUndoable: there is nothing to undo, or it was undone already.
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot, git, today = held.snapshot, held.git, held.today
-    documents, buried = held.documents, held.stones
-    item = ""
+    git, today, documents, buried, item = held.git, held.today, held.documents, held.stones, ""
     if item_named:  # an existing one, else one that an undo removed
         undone_before = {stone.id for stone in buried if stone.reason is Reason.UNDONE}
         item = named_item(item_named, items_by_id(documents), undone_before)
     run, sides = named or _run_of_item(git, item, documents)
     stones = _stones_without(git, run, buried) if run.by_hand and not item else buried
-    reasons: dict[str, set[Reason]] = {}
-    for stone in stones:
-        reasons.setdefault(stone.id, set()).add(stone.reason)
-    deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
-    undone = undo(sides, documents, snapshot.unreadable(), deleted, item)
+    by_undo = [stone for stone in stones if stone.reason is Reason.UNDONE]
+    deleted = frozenset(stone.id for stone in stones) - {stone.id for stone in by_undo}  # by a person
+    undone = undo(sides, documents, held.snapshot.unreadable(), deleted, item)
     present, then = item_places(documents.values()), item_places(undone.documents.values())
     removed = [present[ident].item for ident in sorted(undone.items & present.keys() - then.keys())]
     restored = sorted(undone.items & then.keys() - present.keys())
@@ -93,7 +88,7 @@ def plan_undo(held: HeldMemory, named: tuple[RunCommit, RunSides] | None, item_n
         [(run.parent or run.commit)[:10]],
         today,
     )
-    back = {stone for stone in stones if stone.reason is Reason.UNDONE and stone.id in restored}
+    back = {stone for stone in by_undo if stone.id in restored}
     change = ManualChange(
         asked,
         "",

@@ -73,7 +73,7 @@ def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: Syst
     assert "OnFailure=memcurate-failed.service\n" in units["memcurate.service"]
     code, said = begin("memcurate-failed.service")
     assert f"SuccessExitStatus={code}\n" in units["memcurate-failed.service"], said
-    assert f"for the memory in {memory.root}." in "\n".join(system.commands())
+    assert f"The nights of the memory in {memory.root} need you" in "\n".join(system.commands())
 
 
 def test_the_page_for_operators_names_every_exit_code() -> None:
