@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 83_950, "night": 52_240, "search": 34_190, "extract": 32_870, "cli": 27_620, "queries": 22_670,
+    "store": 83_950, "night": 52_220, "search": 34_190, "extract": 32_870, "cli": 27_630, "queries": 22_660,
     "agents": 24_540, "view": 18_760, "review": 17_320, "loose": 12_470,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 326_580
+WHOLE = 326_560
 
 
 def test_no_room_outgrows_its_budget() -> None:

@@ -72,7 +72,7 @@ def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]
     page = Browser(late).enter().get("/")
     assert "5 days ago" in page
     assert re.search(r"The night of 13 Mar changed \d things", page)
-    assert 'datetime="2026-03-13T20:00' in page
+    assert 'title="2026-03-13 20:00"' in page
 
 
 def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp_path: Path) -> None:
