@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
-from pipelines.agents.targets import installed_agents
+from pipelines.agents.targets import gives_sessions, installed_agents
 from pipelines.agents.timers import ANSWERS, call
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, NotYours
@@ -142,9 +143,16 @@ def agents(root: Path) -> Finding:
     """Check which agents use a memory."""
     if not os.environ.get("HOME"):
         return Finding(LOOK, "HOME is not set, so your agents cannot be found.", "Set it to your home directory.")
-    found = installed_agents(InstallRequest(this_program(root), Path.home()))
+    asked = InstallRequest(this_program(root), Path.home())
+    found = installed_agents(asked)
+    others = [one for one in found if one in AGENTS_SESSIONS and not gives_sessions(one, asked)]
     if found:
-        return Finding(OK, f"Connected: {', '.join(found)}.")
+        here = [one for one in found if one not in others]
+        says = f"Connected: {', '.join(here)}." if here else "No agent feeds this memory."
+        if not others:
+            return Finding(OK, says)
+        says += f" No sessions from: {', '.join(others)}, which may feed another memory."
+        return Finding(OK if here else LOOK, says, f"`curate install {others[0]}` connects it here.")
     return Finding(
         LOOK,
         "No agent is connected.",

@@ -29,6 +29,7 @@ _MEANT = {
 }
 _ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
 _FEWEST = 2
+_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
 
 
@@ -119,8 +120,10 @@ def likeness(target: str, document: str, item: Item) -> int:
     left = [other for other in own if not any(_ends_alike(one, other) for one in words)]
     if not missing and not left:
         return 2
-    if not missing:
-        return int(len(words) >= _FEWEST or _FEWEST * len(words) >= len(own))
+    if not missing:  # a link names the matter, not what of it was done
+        linked = words_in(" ".join(_LINK.findall(target)))
+        told, rest = words - linked, own - linked
+        return int(len(told) >= _FEWEST or _FEWEST * len(told) >= len(rest))
     return int(not left and len(own) >= _FEWEST)
 
 

@@ -40,6 +40,16 @@ def test_a_whole_set_up_has_nothing_wrong(memory: Memory, system: System) -> Non
     assert said.splitlines()[-1].startswith(("Next (", "There is nothing to do."))
 
 
+def test_an_agent_that_feeds_another_memory_is_not_called_connected(memory: Memory, tmp_path: Path) -> None:
+    other = memory.aside(tmp_path / "other")
+    shutil.copytree(memory.root, other.root)
+    memory.curate("install", "claude-code")
+    assert doctor(memory)[0]["agents"] == ("ok", "Connected: claude-code. ")
+    state, says = doctor(other)[0]["agents"]
+    assert state == "look"
+    assert "No agent feeds this memory. No sessions from: claude-code" in says
+
+
 def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     found, first = doctor(memory)
     assert first

@@ -54,6 +54,7 @@ KNOWN = (
     held("k000000000a", "Todo", "Clean the oven", since="2026-03-19"),
     held("k000000000b", "Decision", "Use nginx as the reverse proxy"),
     held("k000000000c", "Fact", "Who signs the contract?"),
+    held("k000000000d", "Todo", "Finish writing the ethics statement of the Rowing Survey paper"),
 )
 TEXTS = {one.id: one.text for _, one in KNOWN}
 
@@ -110,6 +111,8 @@ def test_what_is_done_closes_its_todo_and_is_no_item(line: str) -> None:
         ("No longer: the office is in Bern", "ended", "k0000000004"),
         ("No longer: nginx as the reverse proxy", "ended", "k000000000b"),
         ("Answered: who signs the contract?", "answered", "k000000000c"),
+        ("Done: write the [[Quarterly]]", "done", "k0000000006"),
+        ("Done: write up [[Rowing Survey]]", "done", None),
     ],
 )
 def test_a_form_means_its_one_item(line: str, how: str, target: str | None) -> None:
