@@ -26,6 +26,7 @@ from pipelines.store.item import Item, ItemType
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind
 from pipelines.store.priority import days_apart
+from pipelines.store.spoken_lines import OPEN_TASK
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
@@ -210,13 +211,16 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
         if document.kind not in {Kind.AREA, Kind.RESOURCE}:
             continue
         counts = Counter(placed.item.type for placed in document.items if placed.item.active)
-        told = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
+        told = [f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind])]
         if not told and document.kind is Kind.AREA:
             continue
-        told = told or _short(document.front.get("description"))
+        items = {placed.line for placed in document.placed}
+        tasks = sum(1 for at, line in document.body if OPEN_TASK.match(line) and at not in items)
+        told += [f"{tasks} open task{'' if tasks == 1 else 's'} of its own"] if tasks else []
+        about = ", ".join(told) or _short(document.front.get("description"))
         is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
-        key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), not is_project, path)
-        (rows if told else plain).append((key, f"- [{document.title}]({path}){': ' if told else ''}{told}"))
+        key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), -tasks, not is_project, path)
+        (rows if about else plain).append((key, f"- [{document.title}]({path}){': ' if about else ''}{about}"))
     last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
     return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])
 

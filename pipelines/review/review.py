@@ -222,10 +222,10 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
 
 
 def _was_closed(one: Candidate, context: ReviewContext) -> bool:
-    """Whether a candidate repeats a closed item. A todo that is set again after it was done is a new one."""
+    """Whether a candidate repeats a closed item. What is said again on a later day is new, unless it never held."""
     same = context.known.same(one.type, one.text, one.page, one.trust)
-    is_set_again = one.type is ItemType.TODO and same is not None and same.item.until < one.entry.day
-    return same is not None and not is_set_again
+    is_said_again = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
+    return same is not None and not is_said_again
 
 
 def rulings_of_operation(

@@ -86,6 +86,9 @@ _BOX_OF = {
     "DONE": "x",
 }
 """The box that says the same as a keyword of Logseq and Org before a task."""
+_OPEN = "|".join(word for word, box in _BOX_OF.items() if box == " ")
+OPEN_TASK = re.compile(rf"\s*[-*+] (?:\[ \]|TODO|{_OPEN}) +\S")
+"""The line of a note that is a task which nobody has ticked."""
 _MOST_MARKS = 12
 
 # Words before a colon that are not names: labels, their near misses, and the chair's own commands.

@@ -111,12 +111,15 @@ def test_the_briefing_leads_to_where_notes_went(adoption: Adoption) -> None:
     claude_code(adoption.old)
     notes = {f"memory/n{number:02}.md": f"# Note {number}\n\nBody.\n" for number in range(12)}
     told = "---\nname: Focus\ndescription: the press is repaired first\ntype: project\n---\n\nThe press.\n"
-    lay(adoption.old, {**notes, "memory/z.md": told, "memory/MEMORY.md": "# Index\n\n- [One](n01.md): the first\n"})
+    tasks = "# Tasks\n\n- [ ] Mend the press\n- LATER call Ada\n- [x] Pay\n- DONE write\n"
+    index = "# Index\n\n- [One](n01.md): the first\n"
+    lay(adoption.old, {**notes, "memory/z.md": told, "memory/tasks.md": tasks, "memory/MEMORY.md": index})
     adoption.adopt("--yes")
     adoption.memory.curate("run", *NIGHT)
     briefing = adoption.memory.read("MEMORY.md")
     assert "- [One](Resources/n01.md): the first" in briefing
     assert "(Resources/z.md): the press is repaired first" in briefing
+    assert "- [Tasks](Resources/tasks.md): 2 open tasks of its own\n" in briefing
     assert "notes under Resources/: search finds them" in briefing
     assert "n02" not in briefing
 
