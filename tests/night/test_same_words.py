@@ -73,3 +73,19 @@ def test_a_todo_said_again_with_another_day_is_owed_on_that_day(memory: Memory) 
         write(memory, day, f"Todo: Send Ida the report{f' (due {due})' * bool(due)}")
         memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
     assert [one["due"] for one in told(memory, "items") if one["status"] == "open"] == ["2026-03-27"]
+
+
+def test_what_is_said_again_on_a_later_day_than_it_ended_is_new(memory: Memory) -> None:
+    first, second, risk = "We use Jest for the tests", "We use Vitest for the tests", "The disk fills up"
+    days = [
+        (f"Decision: {first}", f"Risk: {risk}"),
+        (f"Correction: {second}, not Jest", f"Resolved: {risk}"),
+        (f"Decision: {first}", f"Risk: {risk}"),
+    ]
+    for day, said in enumerate(days, 11):
+        write(memory, day, *said)
+        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        held = texts(memory)
+        assert (first in held, risk in held) == (day != 12, day != 12), day
+    assert any("Vitest" in one for one in held), "which of them holds is not for the rules to say"
+    assert [one["kind"] for one in told(memory, "review")] == ["pair"]
