@@ -197,7 +197,7 @@ def _people(active: Sequence[tuple[Item, str]], places: Mapping[str, str]) -> li
         if item.person or item.page_section == "contacts":
             name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
             row = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
-            rows.setdefault(name, f"- {_short(row)} {places[path]}")
+            rows.setdefault(name, f"- {_short(row)}{item.unsure} {places[path]}")
     return [row for _, row in sorted(rows.items())]
 
 

@@ -40,7 +40,7 @@ def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int
     for entry in entries:
         shown = _own_lines(entry, provenance, told)
         own = [one for one in entry.headings if one and day not in one and not source_in(f"{one.rstrip(':')}:")]
-        if shown and not shown.endswith(_RULED):
+        if any(map(str.isalnum, shown)) and not shown.endswith(_RULED):  # an empty bullet is what a template left
             if new := [one for at, one in enumerate(own) if one not in above[at : at + 1]]:
                 found.append(Snippet(f"## {': '.join(new)}", heading=2))
             above = own

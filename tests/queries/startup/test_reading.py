@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pipelines.queries.startup.own_log import own_entries
 from pipelines.queries.startup.read import document_entries
 from pipelines.store.document import Document, document_at
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item, row_of
@@ -52,3 +53,9 @@ def test_notes_go_with_an_item_that_is_over() -> None:
 def test_a_line_of_a_form_that_nobody_filled_in_says_nothing() -> None:
     text = "- Name:\n- Role: cook\n- Editors:\n  - vim\n- Working language:\n"
     assert shown(text) == "- Role: cook\n- Editors:\n  - vim"
+
+
+def test_an_empty_bullet_of_a_log_says_nothing() -> None:
+    text = "# 2026-03-11\n\n## Reflections\n\n-\n\n## Done\n\n- Tarred.\n"
+    entries = own_entries("Logs/2026-03-11.md", "2026-03-11", text, ())
+    assert [one.text for one in entries] == ["## Done", "- Tarred."]
