@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipelines.queries.startup.read import kind_of_item
 from pipelines.queries.why import trust_label
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.secrets.redact import without_secrets
@@ -74,7 +75,7 @@ def item_row(  # noqa: PLR0913  each is a part of the row
     is_over = not item.active and not waits
     shown = text or sentence(item.text)
     told = joined((
-        html('<b class="{0}">{0}</b>', item.type),
+        html('<b class="{0}">{0}</b>', kind_of_item(item)),
         what or (is_over and html("{} {}", item.status, when(item.until, today))),
         page and link(page.title, f"/document/{page.id}"),
         due(item, today) or said or since(item, today),

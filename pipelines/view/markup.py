@@ -72,7 +72,8 @@ def _renderers() -> tuple[MarkdownIt, MarkdownIt]:
 
 def changed(old: str, new: str) -> Markup:
     """Return what makes one sentence of another: what stays, what goes (`del`) and what comes (`ins`), in order."""
-    one, other = old.split(), new.split()
+    stop = "." if old.endswith(".") and new.endswith(".") else ""
+    one, other = old.removesuffix(stop).split(), new.removesuffix(stop).split()
     found = SequenceMatcher(None, one, other, autojunk=False)
     codes = found.get_opcodes()
     is_alike = found.ratio() > _ALIKE and sum(kind != "equal" for kind, *_ in codes) <= _PLACES
@@ -80,7 +81,7 @@ def changed(old: str, new: str) -> Markup:
     for kind, a, b, c, d in codes if is_alike else (("", 0, len(one), 0, len(other)),):
         sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
         shown += [f"<{tag}>{sentence(' '.join(words))}</{tag}>" for tag, words in sides.items() if words]
-    return Markup(" ".join(shown))  # noqa: S704  of sentences
+    return Markup(" ".join(shown) + stop)  # noqa: S704  of sentences
 
 
 def marked(shown: str, query: str) -> Markup:

@@ -164,7 +164,7 @@ class MemoryReader:
                 "how": "bad" if is_bad else "well" if nights else "",
                 "last": told("Something is wrong with the nights" if is_bad else said, self.today),
                 "next": told(coming, self.today),
-                "faults": [] if found.state is OK else [found.says],
+                "faults": [] if found.state is OK else [str(found)],
             }  # fmt: skip
         return kept
 
