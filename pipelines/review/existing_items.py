@@ -30,6 +30,7 @@ _TWINS, _MOST_TWINS = 0.5, 2
 _SHARED_PAGES = GENERAL, BRIEFING, USER
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
+_RECURRING = frozenset({ItemType.TODO, ItemType.RISK})
 
 
 @dataclass(slots=True, eq=False)
@@ -189,12 +190,13 @@ class KnownItems:
         return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
     def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
-        """Whether a person closed an item that a candidate repeats; a todo that is set again later is a new one."""
+        """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
         day = candidate.entry.day
         return any(
             {one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type
             for one in self._closed_by_people.get(veto_key(candidate.text), ())
-            if repeats_there(one.document, document) and (one.item.type is not ItemType.TODO or one.item.until >= day)
+            if repeats_there(one.document, document)
+            and not (one.item.type in _RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
         )
 
     def near(self, one: Candidate, document: str) -> list[Belief]:

@@ -87,5 +87,10 @@ def test_what_is_said_again_on_a_later_day_than_it_ended_is_new(memory: Memory) 
         memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
         held = texts(memory)
         assert (first in held, risk in held) == (day != 12, day != 12), day
+    ident = next(one["id"] for one in told(memory, "items") if one["text"] == risk)
+    memory.curate("close", ident, "--as", "resolved", "--now", "2026-03-14T09:00")
+    write(memory, 15, f"Risk: {risk}")
+    memory.curate("run", "--now", "2026-03-16T02:00")
+    assert risk in texts(memory), "it may come again, whoever resolved it"
     assert any("Vitest" in one for one in held), "which of them holds is not for the rules to say"
     assert [one["kind"] for one in told(memory, "review")] == ["pair"]
