@@ -339,7 +339,7 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQues
     found = questions(documents)
     items = {item.id: one for one in found for item in one.items}
     entries = {one.entry.id: one for one in found}
-    ident = named_item(prefix, items, entries)
+    ident = named_item(prefix, items, entries, advice="`curate review` lists what waits.")
     if ident in entries:
         return entries[ident]
     whole = items[ident]

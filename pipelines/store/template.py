@@ -138,12 +138,13 @@ def with_alias(document: Document, name: str) -> Document:
     return document.with_text("".join(lines))
 
 
-def named_item(prefix: str, *known: Iterable[str]) -> str:
+def named_item(prefix: str, *known: Iterable[str], advice: str = "") -> str:
     """Return the only item id that starts with `prefix`. All commands with an id argument use this.
 
     Args:
         prefix: an id or its beginning, in any case, with or without surrounding blanks.
         known: groups of ids; a group is searched only if the earlier ones have no match.
+        advice: what to do if no id is near; by default, to list the items.
 
     Raises:
         UnknownItem: no id matches, or more than one; the message lists those.
@@ -157,7 +158,7 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
         if found:
             raise UnknownItem(prefix, found)
     close = len(wanted) >= _TYPED and did_you_mean(wanted, (one[: len(wanted)] for group in groups for one in group))
-    raise UnknownItem(prefix, (), close or "")
+    raise UnknownItem(prefix, (), close or advice)
 
 
 def tracked_files(root: Path) -> list[str]:

@@ -109,7 +109,7 @@ def test_one_of_many_that_are_gone_is_decided_alone(memory: Memory) -> None:
 
 def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None:
     files, head = asked.files(), asked.git("rev-parse", "HEAD")
-    assert "No item has the id" in asked.curate("review", "kfff", "--accept", exits=1)
+    assert "No item has the id kfff. `curate review` lists" in asked.curate("review", "kfff", "--accept", exits=1)
     assert "is not a choice here. Choose one of: keep" in asked.curate("review", RULE, "--choose", "burn", exits=2)
     assert "needs an ID" in asked.curate("review", "--accept", exits=2)
     assert "excludes --accept" in asked.curate("review", RULE, "--accept", "--choose", "drop", exits=2)
