@@ -133,6 +133,16 @@ def test_a_new_project_is_begun_and_said_and_hinted_at_if_nearly_another(memory:
     assert "There is no document Areas/kiln" in memory.curate("add", "fact", "x", "--document", "Areas/kiln", exits=2)
 
 
+def test_a_path_means_the_page_that_is_there_and_begins_no_project(memory: Memory) -> None:
+    memory.write("Projects/tidewater.md", "# Tidewater Mill\n")
+    for named in ("Projects/tidewater", "projects/Tidewater.md", "tidewater.md"):
+        assert "[project: tidewater] x" in memory.curate("log", "x", "--project", named)
+    said = memory.curate("log", "x", "--project", "Projects/tidewatr", exits=2)
+    assert "There is no document Projects/tidewatr. Did you mean Projects/tidewater?" in said
+    memory.curate("run")
+    assert [path for path in memory.files() if path.startswith("Projects/")] == ["Projects/tidewater.md"]
+
+
 def test_log_mends_a_last_line_without_an_end(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- an agent wrote this")
     memory.curate("log", "and this", "--now", "2026-03-18T09:05")

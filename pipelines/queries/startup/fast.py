@@ -194,12 +194,12 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
     root = find_root(memory)
     if not root:
         return None
-    project = project_of_line(root, text, project)
-    said = f"{text}\n{project}"
-    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
-    if not (text.isprintable() and project.isprintable()) or any(sign in said for sign in ("  ", "<", "[", "]")):
-        return None
     try:
+        project = project_of_line(root, text, project)
+        said = f"{text}\n{project}"
+        # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
+        if not (text.isprintable() and project.isprintable()) or any(sign in said for sign in ("  ", "<", "[", "]")):
+            return None
         day, clock = day_and_time(root, time.time())
         marker = f"[project: {project.strip()}] " if project.strip() else ""
         line = f"- {clock} {marker}{text.strip()}\n"

@@ -64,8 +64,18 @@ def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
 def project_of_line(root: str, text: str, named: str) -> str:
     """Return the name of the project that a logged line belongs to: the one named, else the working directory's.
 
-    A line that names a project itself belongs to no other.
+    A line that names a project itself belongs to no other. A path means the page that is there.
+
+    Raises:
+        UsageFault: no page has that path.
     """
+    if "/" in named or named.endswith(".md"):
+        from pathlib import Path
+
+        from pipelines.store.snapshot import read_documents
+        from pipelines.store.template import named_documents
+
+        return page_name(named_documents(read_documents(Path(root)), named)[0])
     if named.strip() or "[project:" in text.lower():
         return named
     pages = [
