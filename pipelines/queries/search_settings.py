@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
+from pipelines.search.filters import no_project
 from pipelines.search.found import remember_found
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Ranking
@@ -104,6 +105,7 @@ def searched(
     try:
         with reading(root) as connection:
             hits, found = answer(root, connection, query, limit, fresh.stale, asked)
+            notes += no_project(query, asked.filters, connection)
     except IndexUnusable as error:
         with _FRESHENING:
             notes += rebuilt(root, error).notes

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.errors import UsageFault
+from pipelines.errors import UsageFault, did_you_mean
 from pipelines.search.chunk_context import LABELLED, content_terms, normalised
 from pipelines.search.schema import NEVER, SEPARATOR
 from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
 
 
 NOT_NEVER = f"units.hidden < {NEVER}"
@@ -109,8 +110,9 @@ def meta_in(query: str, connection: sqlite3.Connection) -> tuple[str, ...]:
 def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tuple[Filters, str]:
     """Return filters with those in a question and all spellings of the project, and the question without them.
 
-    `type:TODO` and `project:NAME` filter, unless there is no such type or project, or one was given beside the
-    question: then they stay words. What is left is empty if it has no content word. `KEY=VALUE` stays in the question.
+    `type:TODO` and `project:NAME` filter, unless there is no such type, or one was given beside the question: then they
+    stay words, as does the NAME of no project. What is left is empty if it has no content word. `KEY=VALUE` stays in
+    the question.
     """
     given, rest = filters, query
     if "=" in query:
@@ -123,8 +125,11 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
         label, value = (found[1] or "").lower(), (found[2] or "").rstrip(",.;:!?").strip('"')
         if label == "type" and value.capitalize() in frozenset(ItemType) and not given.types:
             filters = filters._replace(types=(*filters.types, value))
-        elif label == "project" and not filters.project and (names := _spellings(value, connection)):
-            filters = filters._replace(project=value, spellings=names)
+        elif label == "project" and not filters.project:
+            names = _spellings(value, connection)
+            filters = filters._replace(project=value, spellings=names) if names else filters
+            rest = rest.replace(found[0], " " if names else value, 1)
+            continue
         else:
             continue
         rest = rest.replace(found[0], " ", 1)
@@ -133,12 +138,25 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
 
 def _spellings(project: str, connection: sqlite3.Connection) -> tuple[str, ...]:
     """Return the names of a project as the index has them: a log names it by its title, its file's or a former name."""
-    names = {slug(project)}
+    names = {slug(project)}.union(*(names for names in _pages(connection) if slug(project) in names))
+    return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
+
+
+def _pages(connection: sqlite3.Connection) -> Iterator[set[str]]:
+    """Yield all names of each project that has a page."""
     for path, title, meta in connection.execute(_PROJECTS):
         former = (one.removeprefix(_FORMER) for one in meta.split(SEPARATOR) if one.startswith(_FORMER))
-        all_names = {slug(one) for one in (title, path.rpartition("/")[2].removesuffix(".md"), *former)}
-        names |= all_names if slug(project) in all_names else set()
-    return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
+        yield {slug(one) for one in (title, path.rpartition("/")[2].removesuffix(".md"), *former)}
+
+
+def no_project(query: str, filters: Filters, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return a sentence if a question, or the filter beside it, names a project that is not there."""
+    labelled = (found[2] for found in LABELLED.finditer(query) if (found[1] or "").lower() == "project")
+    if named := filters.project or next(labelled, "").rstrip(",.;:!?").strip('"'):
+        known = {slug(name) for (name,) in connection.execute(_NAMED)}.union(*_pages(connection))
+        if slug(named) not in known:
+            return (f"There is no project {named}. {did_you_mean(slug(named), known)}".strip(),)
+    return ()
 
 
 _LIKE = "Write it like topic=kafka."

@@ -111,6 +111,15 @@ def test_a_project_is_meant_by_its_title_or_its_file_in_any_case(filled: Memory,
     assert set(found) == {"Logs/2026-02-02.md:3", "Logs/2026-02-03.md:3", "Projects/alpha.md:4"}
 
 
+def test_a_project_that_is_not_there_is_said_with_the_nearest_name(filled: Memory) -> None:
+    for asked in (["boat project:alpah"], ["boat", "--project", "alpah"]):
+        said = filled.curate("search", *asked)
+        assert "There is no project alpah. Did you mean alpha?" in said
+        assert ("the boat sank" in said) == (len(asked) == 1)
+    assert "no project" not in filled.curate("search", "boat project:alpha") + filled.curate("search", "boat")
+    assert filled.curate("search", "project:zzz").startswith(("Nothing was found.", "Little was found"))
+
+
 def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
     said = filled.curate("status", *THEN)
     assert "up to date." in said
