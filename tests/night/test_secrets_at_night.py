@@ -224,6 +224,15 @@ def test_private_parts_are_never_extracted_indexed_or_committed(memory: Memory) 
     assert "walnut" not in "".join(data.decode() for data in memory.files().values())
 
 
+def test_a_line_whose_words_are_all_private_makes_no_item(memory: Memory) -> None:
+    hidden = "<private>the new owner</private>"
+    said = f"Decision: {hidden}", f"**Fact:** {hidden}, {hidden}.", f"[ ] {hidden}", f"Rule: call {hidden} first"
+    memory.write("Logs/2026-03-18.md", "".join(f"- {line}\n" for line in said))
+    memory.curate("log", f"Decision: {hidden}", "--now", "2026-03-18T09:00")
+    night(memory)
+    assert [one["text"] for one in json.loads(memory.curate("items", "--json"))] == ["call [private] first"]
+
+
 def test_private_parts_of_a_session_are_neither_kept_nor_told(memory: Memory, tmp_path: Path) -> None:
     records = [
         {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.item import ItemType
 from pipelines.store.item_line import BY_WORD
+from pipelines.store.secrets.redact import PRIVATE
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Place
@@ -286,7 +287,11 @@ _TENTATIVE = re.compile(
 
 def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
     """Return whether the text after a label is empty, does not fit it, asks a question, or takes it back."""
-    if _VOID.fullmatch(text[:300]) or text.startswith("~~") or not any(char.isalpha() for char in text[:300]):
+    if (
+        _VOID.fullmatch(text[:300])
+        or text.startswith("~~")
+        or not any(char.isalpha() for char in text[:300].replace(PRIVATE, ""))
+    ):
         return True
     if page_section == "questions":
         return _ANSWERED.search(text) is not None or _QUOTATION.fullmatch(text) is not None
