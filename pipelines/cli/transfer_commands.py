@@ -100,6 +100,7 @@ def curate_sync(opened: OpenMemory) -> int:
     """
     from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  help needs no git
     from pipelines.night.sync import Sharing, sync  # noqa: PLC0415  as above
+    from pipelines.provider_settings import user_file  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     root, settings, when = opened
@@ -107,7 +108,7 @@ def curate_sync(opened: OpenMemory) -> int:
     if not (remote := push.remote_of(root)):
         raise CurateError(
             "Your settings name no remote for this memory.",
-            'Add it to ~/.config/memcurate/config.toml: remote = "origin" under [push].',
+            f'Add it to {user_file(os.environ) or "config.toml"}: remote = "origin" under [push].',
         )
     sweep_sessions(root, settings, when, quiet=True)
     sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try

@@ -51,9 +51,11 @@ def test_a_run_at_work_is_not_disturbed(pair: tuple[Memory, Memory, Path]) -> No
     assert git(remote, "rev-parse", "main") == before
 
 
-def test_a_memory_without_a_remote_says_how_to_name_one(memory: Memory) -> None:
+def test_a_memory_without_a_remote_says_how_to_name_one(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CURATE_CONFIG", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
     told = " ".join(memory.curate("sync", exits=1).split())
-    assert 'remote = "origin" under [push]' in told
+    assert 'Add it to /elsewhere/memcurate/config.toml: remote = "origin" under [push]' in told
 
 
 def test_a_remote_with_a_wrong_address_says_which_are_right(pair: tuple[Memory, Memory, Path]) -> None:
