@@ -143,6 +143,13 @@ def test_a_path_means_the_page_that_is_there_and_begins_no_project(memory: Memor
     assert [path for path in memory.files() if path.startswith("Projects/")] == ["Projects/tidewater.md"]
 
 
+def test_a_sentence_is_no_essay(memory: Memory) -> None:
+    assert "at most 1,200 characters" in memory.curate("add", "fact", "so " * 600, exits=2)
+    assert "has 100,000" in memory.curate("add", "fact", "x" * 100_000, exits=2)
+    ident = memory.curate("add", "fact", "x" * 1_200).split()[1]
+    assert "at most" in memory.curate("correct", ident, "x" * 1_201, exits=2)
+
+
 def test_log_mends_a_last_line_without_an_end(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- an agent wrote this")
     memory.curate("log", "and this", "--now", "2026-03-18T09:05")
