@@ -51,7 +51,6 @@ LARGE_BRIEFING = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
-_BY_AGENTS = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
 _MARK = 22
 """Bytes of the front matter that says whose word an agent's page is."""
 _DREAMING = "memory/dreaming/"
@@ -257,7 +256,7 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
             redactor = load_redactor(target)
             taken_out = {piece.target: _put(source, target, piece, plan, redactor) for piece in plan.pieces}
             lay_down(target, resource("memory_template"), settings.timezone)
-            if plan.kind in _BY_AGENTS:
+            if plan.kind.is_by_agents:
                 _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
             git = Git(target)
             git.init()
@@ -301,7 +300,7 @@ def _put(source: Path, target: Path, piece: CopiedFile, plan: CopyPlan, redactor
         data = joined(place.stem, notes)
         data = data if piece.target.startswith(f"{LOGS}/") else with_items(plan.kind, data.decode()).encode()
         data = _with_links(data.decode(), piece, plan).encode() if piece.target == BRIEFING else data
-        if plan.kind in _BY_AGENTS and kind_of(piece.target):  # whose word its prose is; an item's row says so itself
+        if plan.kind.is_by_agents and kind_of(piece.target):  # whose word its prose is; an item's row says so itself
             page = document_at(piece.target, data.decode())
             data = with_front_matter(page, {"trust": page.front.get("trust") or Trust.SELF}).text.encode()
         data, found = redactor.redact_bytes(data)

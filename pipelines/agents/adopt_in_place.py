@@ -16,6 +16,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.files import replace_synced, writing
 from pipelines.store.git import Author, Git
 from pipelines.store.git_process import GitCommands
+from pipelines.store.item import Trust
 from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, PARA, SOUL, USER, Layout, day_of_log
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
@@ -78,7 +79,8 @@ def plan_in_place(found: Source, home: str) -> InPlace:
     globs = list(_WORKSPACE) if kind is NotesKind.OPENCLAW else ["**"]
     globs += [f"!{vault.templates}/**"] if vault.templates else []
     days = _days(found, vault)
-    layout = Layout(home, (days,) if days else (), (*globs, *(f"!{name}" for name in _NEVER)))
+    word = Trust.SELF if kind.is_by_agents else ""
+    layout = Layout(home, (days,) if days else (), (*globs, *(f"!{name}" for name in _NEVER)), word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     apart = "is not part of the memory, so search does not cover it"
@@ -121,9 +123,10 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
         NotWritable: the disk refused.
         GitFault: git refused.
     """
-    memory, (home, *globs) = root / plan.layout.home, plan.layout
-    rows = [("memory", home, "the folder of the memory"), ("logs", [*globs[0]], "daily notes, read each night"),
-            ("notes", [*globs[1]], "notes that search covers")]  # fmt: skip
+    memory, (home, logs, covered, trust) = root / plan.layout.home, plan.layout
+    rows = [("memory", home, "the folder of the memory"), ("logs", logs, "daily notes, read each night"),
+            ("notes", covered, "notes that search covers")]  # fmt: skip
+    rows += [("trust", trust, "their prose is an agent's word")] if trust else []
     text = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}  # {what}\n" for key, value, what in rows)
     lay_down(memory, resource("memory_template"), settings.timezone)
     with writing(root / NOTES_FILE):

@@ -54,6 +54,11 @@ class NotesKind(StrEnum):
         """The name of a folder of this kind, with its article."""
         return _TITLES[self]
 
+    @property
+    def is_by_agents(self) -> bool:
+        """Whether an agent wrote the notes."""
+        return self in {NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE}
+
 
 _TITLES = {
     NotesKind.OPENCLAW: "an OpenClaw workspace",

@@ -118,7 +118,7 @@ def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, st
 
 
 def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
-    home, logs, notes = plan.layout
+    home, logs, notes, _ = plan.layout
     for glob in logs:
         yield glob, f"{len(plan.logs):,}", "a log a day, read each night"
     for glob in notes:

@@ -123,16 +123,19 @@ class Unit(NamedTuple):
     hidden: int = SHOWN
 
 
-def read_units(path: str, text: str, ledger: Mapping[str, str] | None = None) -> tuple[Unit, ...]:
+def read_units(
+    path: str, text: str, ledger: Mapping[str, str] | None = None, word: str = Trust.OWNER
+) -> tuple[Unit, ...]:
     """Return the units of a file, in order.
 
     Args:
         path: relative to the memory, with `/`; it distinguishes logs from documents.
         text: the whole file. A log is split into entries, and long entries or those with several turns are split again.
         ledger: the rows of a document's items by id.
+        word: whose word a document's prose is that does not say so itself.
     """
     if not is_log(path):
-        return tuple(unit for unit in _document_units(path, text, ledger) if _WORD.search(unit.text))
+        return tuple(unit for unit in _document_units(path, text, ledger, word) if _WORD.search(unit.text))
     day = day_of_log(path) or (found[0] if (found := DAY.search(path.rpartition("/")[2])) else "")
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
@@ -159,7 +162,7 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
             )
 
 
-def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> Iterator[Unit]:
+def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word: str) -> Iterator[Unit]:
     document = document_at(path, text, ledger)
     front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
@@ -169,7 +172,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
         date=_day(front.get("updated")),
         project=document.title if document.kind is Kind.PROJECT else "",
         tags=tuple(re.findall(r"[\w/-]+", front.get("tags"))),
-        trust=trust if trust in _TRUSTS else Trust.OWNER,
+        trust=trust if trust in _TRUSTS else word,
         confidence=confidence if confidence in _CONFIDENCES else "",
         confidence_reason=front.get("confidence_reason"),
         source=front.get("source"),

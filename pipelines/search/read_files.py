@@ -12,7 +12,7 @@ from pipelines.search.claimed_lines import LineClaim, claims_in
 from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, form_of, rows_digest
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust, ids_in
-from pipelines.store.layout import EPISODES, is_log, kind_of
+from pipelines.store.layout import EPISODES, NOTES, is_log, kind_of
 from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
@@ -87,7 +87,8 @@ def _text(root: Path, path: str) -> FileReading | None:
     text = _as_markdown(text) if path.endswith(".json") else text
     shown = log_without_private(text) if is_log(path) and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
-    units = () if path in CLAIMING else read_units(path, redacted, rows)
+    word = layout_of(root).trust if path.startswith(f"{NOTES}/") else ""
+    units = () if path in CLAIMING else read_units(path, redacted, rows, word or Trust.OWNER)
     if path.startswith(f"{EPISODES}/") and layout_of(root).home:  # its lines may be those of a note
         units = tuple(unit._replace(source="") for unit in units)
     ids = ids_in(redacted) if kind_of(path) else []

@@ -255,11 +255,13 @@ class Layout(NamedTuple):
         home: the memory's own folder among the notes; empty if it has none.
         logs: globs of the notes that are logs, if their names say a day.
         notes: globs of those that search covers.
+        trust: whose word the prose of those is that do not say so themselves; empty for the owner's.
     """
 
     home: str = ""
     logs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    trust: str = ""
 
     def has(self, path: str, globs: Iterable[str] = ()) -> bool:
         """Whether a path is that of a note; with globs, of one that they include."""

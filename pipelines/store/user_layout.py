@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT_FILE: Final = f"{STATE}/format"
 """The file of a memory that says in which format it is written."""
-_KEYS = ("memory", "logs", "notes")
+_KEYS = ("memory", "logs", "notes", "trust")
 _MOST_GLOBS = 200
 
 
@@ -89,7 +89,7 @@ def _read(file: Path, _changed: int, _size: int) -> Layout:
     raw: dict[str, Any] = read_toml(file)
     if faults := [*_faults(raw)]:
         raise BadSettings(file, faults)
-    return Layout(raw["memory"], tuple(raw.get("logs", ())), tuple(raw.get("notes", ())))
+    return Layout(raw["memory"], tuple(raw.get("logs", ())), tuple(raw.get("notes", ())), raw.get("trust", ""))
 
 
 def _faults(raw: dict[str, Any]) -> Iterator[str]:
@@ -97,7 +97,9 @@ def _faults(raw: dict[str, Any]) -> Iterator[str]:
     home = raw.get("memory")
     if why := home_fault(home):
         yield f"memory: {why}"
-    for key in _KEYS[1:]:
+    if raw.get("trust", "self") != "self":
+        yield 'trust: it should be "self", for notes of an agent'
+    for key in _KEYS[1:3]:
         globs = raw.get(key, [])
         if not isinstance(globs, list) or len(globs) > _MOST_GLOBS or not all(isinstance(one, str) for one in globs):
             yield f"{key}: it should be a list of at most {_MOST_GLOBS} globs"

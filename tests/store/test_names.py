@@ -56,7 +56,8 @@ def notes(folder: Path, says: str) -> Path:
     "odd",
     ["", 'memory = "../out"', 'memory = ".git"', 'memory = "a/b"', "memory = 3",
      'memory = "Curated"\nnotes = "**"', 'memory = "Curated"\nlogs = [3]', 'memory = "Curated"\ncolour = "red"',
-     f'memory = "Curated"\nnotes = {["x"] * 201}'],
+     f'memory = "Curated"\nnotes = {["x"] * 201}',
+     'memory = "Curated"\ntrust = "mine"'],
 )  # fmt: skip
 def test_faults_of_what_is_said_of_notes_are_named(tmp_path: Path, odd: str) -> None:
     with pytest.raises(BadSettings, match=r"curate-notes.toml"):

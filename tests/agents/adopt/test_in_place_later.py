@@ -11,11 +11,14 @@ import pytest
 from pipelines import Memory as Embedded
 from pipelines.errors import UsageFault
 from tests.agents.adopt.places import changed, theirs, vault
-from tests.agents.adopt.samples import lay, openclaw
+from tests.agents.adopt.samples import claude_code, lay, openclaw
 from tests.planting import Planter
 from tests.view.browsing import Browser
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tests.agents.adopt.places import Place
 
 SECRET = f"ghp_{Planter(7).of('abcdef0123', 36)}"
@@ -105,6 +108,23 @@ def test_every_session_sees_what_the_person_wrote_for_it(place: Place) -> None:
     assert "Tallis" in first
     lay(place.root, {"USER.md": "# User\n\nMara.\n"})
     assert "Mara." in memory.curate("context", "--now", "2026-02-04T12:00")
+
+
+@pytest.mark.parametrize(
+    ("make", "words", "trust"),
+    [
+        (openclaw, "Odile keeps 400 apple trees", "self"),
+        (claude_code, "merges stop", "self"),
+        (vault, "a plain line", "owner"),
+    ],
+)
+def test_prose_that_an_agent_wrote_is_the_agents(
+    place: Place, make: Callable[[Path], Path], words: str, trust: str
+) -> None:
+    make(place.root)
+    place.adopt("--yes")
+    hit = json.loads(place.memory.curate("search", words, "--json"))["results"][0]
+    assert (hit["trust"], hit["types"]) == (trust, [])
 
 
 def test_the_page_and_why_lead_to_the_lines_of_a_note(place: Place) -> None:
