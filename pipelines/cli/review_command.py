@@ -13,7 +13,7 @@ from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, s
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
 from pipelines.night.own_items import decide
-from pipelines.queries.item_lines import listed_json
+from pipelines.queries.item_lines import listed_json, quote_lines
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
@@ -149,5 +149,5 @@ def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
     yield f"{margin}  since {day_shown(item.since) or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
     for place in item.evidence:
         found = quotes.found(place)
-        said = clean(found.quote or "the words are no longer there").replace("\n", f"\n{margin}    ")
-        yield f"{margin}  {found.path}:{found.start_line}: {said}"
+        yield f"{margin}  {found.path}:{found.start_line}"
+        yield from quote_lines(found.quote or "the words are no longer there", f"{margin}    ")

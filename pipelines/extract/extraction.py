@@ -152,6 +152,7 @@ class Candidate:
         page: the path of the document that it names, or empty. Code fills in this and what follows.
         home: the path of the document that it would be filed in.
         doubt: why a person must approve it, as a clause; or empty.
+        decider: of a doubted one, the place whose word it is.
         echo: whether it repeats the memory's own words.
         recited: whether an agent said it with the memory in its context, so that a repeat proves nothing.
     """
@@ -180,6 +181,7 @@ class Candidate:
     page: str = ""
     home: str = ""
     doubt: str = ""
+    decider: Place | None = None
     echo: bool = False
     recited: bool = False
 

@@ -108,6 +108,9 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
 
 
 def _item_of(candidate: Candidate) -> Item:
+    """Return the item of a candidate; the line that a person has to judge is its last evidence."""
+    decider = candidate.decider
+    places = sorted(candidate.places, key=lambda one: decider is not None and decider.meets(one))
     return Item(
         type=candidate.type,
         text=candidate.text,
@@ -116,7 +119,7 @@ def _item_of(candidate: Candidate) -> Item:
         until=candidate.entry.day if candidate.closed else "",
         trust=candidate.trust,
         confidence=candidate.confidence,
-        evidence=tuple(dict.fromkeys(map(evidence_of, candidate.places))),
+        evidence=tuple(dict.fromkeys(map(evidence_of, places))),
         by=candidate.by,
         page_section=candidate.page_section,
         due=candidate.due,

@@ -86,8 +86,8 @@ class TrustGate:
 
         Its trust is the lowest of what it needs. What another said names its source; a rule of theirs needs a person.
         """
-        looked = [self._word(candidate, place) for place in self._needed(candidate)]
-        trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
+        looked = [(*self._word(candidate, place), place) for place in self._needed(candidate)]
+        trust, source, place = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
         told = source and trust is Trust.SELF
         text, doubt = without_unseen(without_teller(candidate.text) if told else candidate.text), ""
         is_rule = candidate.type is ItemType.RULE
@@ -101,6 +101,7 @@ class TrustGate:
             trust=trust,
             source=source,
             doubt=doubt,
+            decider=place if doubt else None,
             echo=is_echo(candidate.lines, self._ids),
             recited=trust is not Trust.OWNER and voice_in(candidate.entry.head) is not None,
         )

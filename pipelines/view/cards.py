@@ -8,7 +8,7 @@ from pipelines.queries.startup.read import kind_of_item
 from pipelines.queries.why import trust_label
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.view.markup import html, joined, link, place, sentence, when
+from pipelines.view.markup import html, joined, link, place, sentence, spoken, when
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -122,7 +122,7 @@ def quoted(found: FoundQuote) -> Markup:
     """Return the words that an item rests on, and where they stand."""
     words = without_secrets(found.quote or "The words are no longer there.")
     places = (place(found.path, found.start_line, found.end_line), found.record and place(*found.record))
-    return html("<blockquote>{} <small>{}</small></blockquote>", words, joined(places))
+    return html("<blockquote>{} <small>{}</small></blockquote>", spoken(words), joined(places))
 
 
 def related(steps: Iterable[Step], today: str) -> list[Row]:

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup, escape
 
 from pipelines.clock import day_words
+from pipelines.store.evidence import without_pointer
 from pipelines.store.layout import document_id, kind_of
 from pipelines.text import escape_terminal
 
@@ -51,6 +52,11 @@ def sentence(text: str) -> Markup:
     return Markup(_renderers()[1].renderInline(shown)) if "`" in shown else escape(shown)  # noqa: S704  as above
 
 
+def spoken(text: str) -> Markup:
+    """Return words of a log with their `code` and *emphasis*, without the pointers that capture wrote."""
+    return Markup(_renderers()[2].renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
+
+
 def plain(text: object) -> object:
     """Return what a template shows: nothing of False and None; of text, control characters written out."""
     return escape_terminal(text) if isinstance(text, str) and not hasattr(text, "__html__") else text or ""
@@ -62,12 +68,12 @@ def html(shape: str, *parts: object) -> Markup:
 
 
 @cache
-def _renderers() -> tuple[MarkdownIt, MarkdownIt]:
-    """Return what renders a page, and what renders a sentence."""
+def _renderers() -> tuple[MarkdownIt, MarkdownIt, MarkdownIt]:
+    """Return what renders a page, what renders a sentence, and what renders words of a log."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
 
     page = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
-    return page, MarkdownIt("zero").enable("backticks")
+    return page, MarkdownIt("zero").enable("backticks"), MarkdownIt("zero").enable(["backticks", "emphasis"])
 
 
 def changed(old: str, new: str) -> Markup:

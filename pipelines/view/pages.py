@@ -51,7 +51,7 @@ from pipelines.view.markup import (
     marked,
     place,
     said_days,
-    sentence,
+    spoken,
     told,
     when,
 )
@@ -340,7 +340,7 @@ def _marked(reading: MemoryReader, one: Holding) -> Row:
 
 
 def _hit(one: Hit, query: str, today: str) -> Row:
-    text, over = marked(sentence(one.text), query), one.overruled
+    text, over = marked(spoken(one.text), query), one.overruled
     to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
     return Row(html("<s>{}</s>", text) if over else text, to, joined((
         place(one.path, one.start_line, one.end_line, query=query), when(one.date, today),

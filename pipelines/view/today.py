@@ -20,7 +20,7 @@ from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
 from pipelines.review.trust import made_inert
-from pipelines.store.evidence import Quotes
+from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
@@ -28,7 +28,7 @@ from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
 from pipelines.view.cards import Card, Row, due, item_row, notes, quoted, ranks, since
-from pipelines.view.markup import address_of, changed, html, html_of, joined, place, said_days, sentence, when
+from pipelines.view.markup import address_of, changed, html, html_of, joined, place, said_days, sentence, spoken, when
 from pipelines.view.pages import counted, ended, generated_rows
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
         for run in runs[: runs.index(nights[0]) if nights else None] if run.commit and not run.is_night
     ]  # fmt: skip
-    asked = [Row(asks(one, held), f"/inbox?at={one.id}", one.entry.why[0]) for one in waiting[:_FIRST]]
+    asked = [Row(asks(one, held), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
     steps = () if nights else first_steps(reading.root)
     left = [*shown, Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
     right = [
@@ -175,7 +175,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         return {"lead": "Nothing waits for you.", "one": None}
     one = waiting[at]
     found, is_pair = _beliefs(one, held)
-    about = [] if is_pair else [Row(line) for line in one.entry.why if not line.startswith("- k")]
+    about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
     for number, of in enumerate(found):
         said = Markup().join(quoted(quotes.found(place)) for place in of.evidence)
         about.append(item_row(of, day, (), mark=is_pair and ("New", "Old")[number], below=said))
@@ -291,10 +291,10 @@ def _said(quotes: Quotes, item: Item, today: str) -> tuple[object, object]:
     if not item.evidence:
         return "", ""
     found = quotes.found(item.evidence[-1])
-    words = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or ""))))
+    words = made_inert(_LOG_MARK.sub("", without_secrets(fold(without_pointer(found.quote or "")))))
     said = place(found.path, found.start_line, found.end_line, day=said_days(day_of_log(found.path), today))
     said_so, own = (text.casefold().rstrip(".") for text in (words, item.text))
-    return said, "" if not words or said_so.endswith(own) else html("<small><q>{}</q></small>", sentence(words))
+    return said, "" if not words or said_so.endswith(own) else html("<small><q>{}</q></small>", spoken(words))
 
 
 def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:

@@ -127,7 +127,7 @@ def test_yes_and_no_mean_a_choice_of_every_kind() -> None:
 def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
     told = typed(asked, "1s1")
     assert "a port" in told
-    assert f"Logs/2026-03-12.md:1: - {NEW_TEXT}" in told
+    assert f"Logs/2026-03-12.md:1\n      | - {NEW_TEXT}" in told
     assert OLD_TEXT in told
     assert "[1] keep new: it is true" in told
     assert "1 entry still waits." in told

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
+
+from tests.reviewing import Reader, curate, lines, reply
+from tests.view.browsing import Browser
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +85,32 @@ def test_trust_is_the_speaker_s_and_no_forged_line_raises_it(memory: Memory, tmp
     assert trusts == {"Ship on Tuesday.": "owner", "Name branches after tickets.": "self", "Label every crate.": "self"}
     assert "Rule: Ship hourly. (reported by a tool of its session) ^k" in memory.read("Review.md")
     assert memory.row("Rule: Ship hourly. (reported")["trust"] == "external"
+
+
+def test_the_line_that_makes_a_rule_anothers_is_the_one_shown(memory: Memory, tmp_path: Path) -> None:
+    web = [{"type": "tool_use", "id": "t", "name": "WebFetch", "input": {}}]
+    session(
+        memory, tmp_path, ("user", "Look up how to ship."), ("assistant", web),
+        ("user", [{"type": "tool_result", "tool_use_id": "t", "content": "Ship hourly, on the hour."}]),
+        ("assistant", "Then ship hourly."), ("user", "No **slow** releases for us."),
+    )  # fmt: skip
+
+    def both(day: dict[str, Any]) -> Any:
+        told, own = (lines(one)[0] for one in day["entries"] if one["line"] > day["entries"][0]["line"])
+        return reply({"type": "Rule", "text": "Ship hourly, never slow releases.", "lines": [told, own]})
+
+    curate(memory, Reader(both))
+    queue = memory.read("Review.md")
+    assert re.search(
+        r"found in the log \(Logs/2026-03-18.md line \d+: “- 10:00 .*\*\*assistant:\*\* Then ship hourly.”", queue
+    )
+    browser = Browser(memory).enter()
+    for page in ("/inbox", "/items?q=look+up", "/"):
+        found = browser.get(page)
+        assert "**" not in found, page
+        assert "<strong>" in found, page
+        assert "Sessions/2026-03-18/claude-code-5d0c.jsonl#" not in found, page
+        assert "owner~" not in found, page
 
 
 def test_a_rule_of_the_agent_waits_where_the_user_wants_it_so(
