@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.store.document import Document
-from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
+from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
 from tests.making import plant_document
 
@@ -51,6 +51,7 @@ def ask_contradict(memory: Memory, old: str, text: str = "The port of the gatewa
         Status.LIVE,
         "2026-03-12",
         trust=Trust.SELF,
+        confidence=Confidence.LOW,
         by="rules@1",
         evidence=(evidence,),
         seen=1,

@@ -154,8 +154,9 @@ class Answered:
         return filed
 
     def let_in(self, item: Item) -> Item:
-        """File a waiting item that a person accepted."""
-        return self.file(with_extra(replace(item, trust=Trust.OWNER, source=""), ACCEPTED, self.today))
+        """File a waiting item that a person accepted, and so vouches for."""
+        own = replace(item, trust=Trust.OWNER, source="", confidence=Confidence.HIGH)
+        return self.file(with_extra(own, ACCEPTED, self.today))
 
     def bury(self, item: Item) -> None:
         """Drop a waiting item for good."""

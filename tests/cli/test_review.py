@@ -66,6 +66,7 @@ def test_a_script_decides_and_undo_takes_it_back_to_the_byte(asked: Memory) -> N
     assert asked.curate("review", NEW[:9], "--accept", "--now", "2026-03-14T10:00") == f"{NEW}: keep new.\n"
     after = items(asked)
     assert (after[NEW_TEXT]["status"], after[OLD_TEXT]["status"]) == ("live", "superseded")
+    assert after[NEW_TEXT]["confidence"] == "high"
     assert asked.git("log", "-1", "--format=%s") == f"Review {NEW}: keep new\n"
     assert asked.git("status", "--porcelain") == ""
     decided = curated(asked)
