@@ -74,9 +74,9 @@ def _standard_input() -> str:
 def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
-    Without --document it goes to the project of the working directory, or where a run would file it. The change is
-    committed at once. If an item already has the same words, it is confirmed as your word. Items that say nearly the
-    same are shown, each with the command that puts yours in its place.
+    Without --document a fact about you goes to USER.md; all else to the project of the working directory, or where a
+    run would file it. The change is committed at once. If an item already has the same words, it is confirmed as your
+    word. Items that say nearly the same are shown, each with the command that puts yours in its place.
     """
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
     from pipelines.night.manual import ManualChange, change_by_hand  # noqa: PLC0415  as above
@@ -88,13 +88,13 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
     if not sentence:
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
-        path = project_of_folder(str(root), direct.documents, working_directory())
+        path, folder = "", project_of_folder(str(root), direct.documents, working_directory())
         if hint := "" if "/" in document or document.endswith(".md") else new_project(root, document):
             path = f"Projects/{slug(document)}.md"
         elif document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
-        filed = file_own_item(ItemType(kind), sentence, path, direct, document)
+        filed = file_own_item(ItemType(kind), sentence, path, direct, document, folder)
         ident = filed.item.id
         said = f"{ident} in {filed.path}"
         if filed.documents:

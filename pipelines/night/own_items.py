@@ -15,8 +15,8 @@ from pipelines.review.existing_items import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
-from pipelines.store.layout import document_id
-from pipelines.store.wording import words_key
+from pipelines.store.layout import USER, document_id
+from pipelines.store.wording import folded, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ _ALIKE = 0.6
 _MOST_NEAR = 3
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str) -> FiledByHand:
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str, folder: str = "") -> FiledByHand:
     """File an owner's item; an existing item with the same words is confirmed instead, as by a night.
 
     Args:
@@ -59,8 +59,14 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
         path: the document's path, or empty to choose one.
         held: the memory as it is.
         title: that of a new document, or empty.
+        folder: the page of the project at work, where it goes if it is not about the owner; or empty.
     """
-    home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
+    catalog = Catalog(held.documents, held.snapshot.unreadable())
+    chosen = home_of(kind, text, Confidence.HIGH, catalog)
+    # In a project's folder, “we” and “the user” may be others.
+    own = "i ", "my ", f"{catalog.person.partition(' ')[0]} "
+    is_of_owner = chosen == USER and kind is ItemType.FACT and folded(text).startswith(own)
+    home = path or (chosen if is_of_owner else folder or chosen)
     items = [
         (p.item, one.path) for one, p in numbered(held.documents.values()) if p.item.active and p.item.type is kind
     ]

@@ -90,6 +90,14 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(
     (tmp_path / "src/alpha/lib").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "src/alpha/lib")
     assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "It whirs")
+    memory.curate("add", "Fact", "My name is Ines Okafor")
+    for kind, text, path in (
+        ("Fact", "Ines works from Lisbon", "USER.md"), ("Fact", "I work until noon", "USER.md"),
+        ("Fact", "We use Postgres", "Projects/omega-one.md"), ("Rule", "Prefer pipes", "Projects/omega-one.md"),
+        ("Fact", "The user table is wide", "Projects/omega-one.md"),
+    ):  # fmt: skip
+        assert f"in {path}" in memory.curate("add", kind, text)
+    assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "I live here", "--project", "omega-one")
     memory.curate("log", "It buzzes.", "--now", "2026-03-14T09:00")
     assert "[project: omega-one] It buzzes." in memory.read("Logs/2026-03-14.md")
     assert "=== The project (Projects/omega-one.md) ===" in memory.curate("context")
