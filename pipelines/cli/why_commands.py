@@ -33,7 +33,9 @@ from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.item_lines import safe
 from pipelines.queries.why import why
 from pipelines.queries.why_lines import history_lines, why_lines
+from pipelines.store.files import list_files
 from pipelines.store.git import Git
+from pipelines.store.layout import LOGS, day_of_log
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
@@ -94,4 +96,8 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
         days = since if since == until else f"{since} to {until}"
         about = f" about {project}" if project else ""
         say(f"There is no episode for {days}{about}. A run writes one for each day that left an item.")
+    told = {one.day for one in found}
+    left = [at for at in list_files(root, LOGS, ".md") if since <= (own := day_of_log(at)) <= until and own not in told]
+    if left and not (project or as_json):
+        say(f"Without an episode: {', '.join(left)}. `curate view` shows it.")
     return 0
