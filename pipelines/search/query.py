@@ -16,7 +16,14 @@ from pipelines.search.candidates import (
     repeated_in_copies,
     repeated_in_logs,
 )
-from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
+from pipelines.search.chunk_context import (
+    day_words,
+    identifiers,
+    match_expression,
+    match_terms,
+    unlabelled,
+    unspaced_pairs,
+)
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import Found, found_before, held_words, is_close, name_of, reads
 from pipelines.search.hits import Hit, read_hits
@@ -59,6 +66,7 @@ _NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 # A question that the model cannot read is answered by words; what is only near in meaning follows.
 _UNREAD = 0.05
 _NAMES = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_EPISODES = "SELECT units.id, date FROM units JOIN files ON files.id = units.file WHERE path GLOB 'Episodes/*'"
 _LAST_DAY = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
 
@@ -138,10 +146,11 @@ def answer(
     count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
     places, words, meaning = candidates(connection, question, count)
     ids = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
+    terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
+    ids += _told_of(connection, terms)
     named = fitting_units(connection, ids, question) if ids else {}
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places | named)
     # How well it answers.
-    terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     held = held_words(connection, terms, words)
     fused = _fused(places, question, words, meaning, count, is_read=bool(meaning) and reads(asked.embedder, query))
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
@@ -227,6 +236,13 @@ def _question(
     # By words in every mode: what has no vector yet can only be found by them.
     terms = match_expression(query)
     return IndexQuestion(terms, filters, stale, asked.ranking, near), query
+
+
+def _told_of(connection: sqlite3.Connection, asked: Collection[str]) -> list[int]:
+    """Return the episodes of the days that a question names, if it asks of nothing else: “23 Feb”, “February 2026”."""
+    rows = connection.execute(_EPISODES) if len(asked) in range(2, 6) else ()
+    days = ((unit, f"{day} {(said := day_words(day))} {said.partition(' ')[2][:3]}") for unit, day in rows)
+    return [unit for unit, names in days if set(asked).issubset(match_terms(names))]
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:

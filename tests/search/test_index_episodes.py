@@ -104,3 +104,11 @@ def test_an_episode_stands_for_no_line_and_overrules_none(quay: Path) -> None:
     assert any(overruled for _, overruled, _ in beside)
     (quay / PAGE).unlink()
     assert others() == beside
+
+
+@pytest.mark.parametrize("query", ["what did we do on 1 March", "2026-03-01", "and on Mar 1, 2026?"])
+def test_who_asks_of_a_day_alone_is_told_its_episode(quay: Path, query: str) -> None:
+    assert hits(quay, query)[0].lines == "5-6"
+    assert [hit.kind for hit in hits(quay, "and in March 2026?")][:3] == ["episode", "episode", "document"]
+    assert hits(quay, f"herring {query}")[0].kind == "log"
+    assert "episode" not in {hit.kind for hit in hits(quay, query, filters=Filters(sources=("log",)))}
