@@ -240,7 +240,8 @@ def _question(
 
 def _told_of(connection: sqlite3.Connection, asked: Collection[str]) -> list[int]:
     """Return the episodes of the days that a question names, if it asks of nothing else: “23 Feb”, “February 2026”."""
-    rows = connection.execute(_EPISODES) if len(asked) in range(2, 6) else ()
+    may_name_one = len(asked) in range(2, 6) and any(map(str.isdigit, "".join(asked)))
+    rows = connection.execute(_EPISODES) if may_name_one else ()
     days = ((unit, f"{day} {(said := day_words(day))} {said.partition(' ')[2][:3]}") for unit, day in rows)
     return [unit for unit, names in days if set(asked).issubset(match_terms(names))]
 
