@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipelines.errors import IndexUnusable
 from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, lines_told, over_since
 from pipelines.search.candidates import (
     CandidatePlace,
@@ -109,7 +111,9 @@ def search(
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    with reading(root) as connection:
+    with suppress(IndexUnusable), reading(root) as connection:
+        return answer(root, connection, query, limit, stale, asked)[0]
+    with reading(root) as connection:  # a rebuild may replace the file just as it is opened
         return answer(root, connection, query, limit, stale, asked)[0]
 
 
