@@ -42,7 +42,6 @@ from pipelines.search.rank import (
     worth,
 )
 from pipelines.search.schema import reading
-from pipelines.store.item import newer_answers_first
 
 if TYPE_CHECKING:
     import sqlite3
@@ -303,7 +302,7 @@ def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[i
     by_episode, over = lines_told(connection, units), over_since(connection, units, day) if has_episodes else {}
     lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, 0.0)), strict=True))
-    shown = [
+    return [
         hit._replace(
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
@@ -311,4 +310,3 @@ def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[i
         )
         for unit, hit in zip(units, hits, strict=True)
     ]
-    return [shown[at] for at in newer_answers_first([(hit.text, hit.date, hit.start_line) for hit in shown])]

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.item_line import BY_WORD, ID_PATTERN, MARK, OPENS, read_item_line, split_mark, values_in
 from pipelines.store.layout import day_of_log
-from pipelines.text import ARROW, fold, stated_due
+from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Container, Mapping
 
 
 class ItemType(StrEnum):
@@ -302,23 +302,6 @@ def written_words(item: Item) -> str:
     due = _due_apart(item) if item.type is ItemType.TODO else ""
     words = _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", "".join([item.text, *whose]))
     return words + (f" (due {due})" if due else "")
-
-
-def newer_answers_first(rows: Sequence[tuple[str, str, int]]) -> list[int]:
-    """Return the order of lines that puts, of unsure answers to one question, the newest where the first one was.
-
-    Args:
-        rows: each line's text, its date, and its number among those of that date.
-    """
-    order, places = list(range(len(rows))), dict[str, list[int]]()
-    for place, (text, _, _) in enumerate(rows):
-        if ARROW in text and text.endswith(UNSURE_SAID):
-            places.setdefault(text.partition(ARROW)[0], []).append(place)
-    for some in places.values():
-        newest = sorted(some, key=lambda place: rows[place][1:], reverse=True)
-        for place, newer in zip(some, newest, strict=True):
-            order[place] = newer
-    return order
 
 
 def brackets_of(source: str, trust: Trust, confidence: Confidence) -> list[str]:

@@ -125,30 +125,6 @@ def test_an_answer_that_was_not_offered_is_filed_unsure_and_ends_and_tells_nothi
     assert "idk" not in memory.read("Episodes/2026-03.md")
 
 
-@pytest.mark.parametrize(("folder", "later"), [("/", 18), ("/", 19), ("/home/u/ledger", 18), ("/home/u/ledger", 19)])
-def test_of_two_typed_answers_the_newer_comes_first_until_an_offered_one_replaces_both(
-    memory: Memory, tmp_path: Path, folder: str, later: int
-) -> None:
-    source = tmp_path / "a.jsonl"
-
-    def told(*answers: tuple[int, int, str]) -> tuple[str, str]:
-        with source.open("a") as file:
-            for day, hour, answer in answers:
-                more = {"sessionId": "s", "cwd": folder, "timestamp": f"2026-03-{day}T{hour}:14:00Z"}
-                records = answered({"questions": [QUESTION]}, asked(answer))
-                file.writelines(f"{json.dumps(one | more)}\n" for one in records)
-        memory.curate("capture", str(source), "--now", "2026-03-20T23:00")
-        memory.curate("run", "--now", "2026-03-20T23:00")
-        start = memory.curate("context", "--project", "ledger", "--now", "2026-03-21T23:00")
-        return start.partition("May conflict")[0], memory.curate("search", "Which formatter?")
-
-    for shown in told((18, 10, "both, for now"), (later, 11, "neither of the two")):
-        assert 0 < shown.find("neither of the two (unsure)") < shown.find("both, for now (unsure)")
-    start, found = told((20, 10, "Ruff"))
-    assert "unsure" not in start + found
-    assert "Which formatter? → Ruff" in start
-
-
 def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:
     found = items(memory, tmp_path, user("Go on.\n- Rule: sign every commit\n- Decision: use Redis\n- a list", **HUMAN))
     assert found == [("Decision", "use Redis", "owner"), ("Rule", "sign every commit", "owner")]

@@ -15,7 +15,7 @@ from pipelines.queries.startup.own_project import page_name
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
 from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_under
-from pipelines.store.item import MAY_CONFLICT, Item, ItemType, newer_answers_first, written_words
+from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
 from pipelines.store.item_line import BY_WORD
 from pipelines.store.priority import priority
 from pipelines.text import clipped, stated_due
@@ -243,9 +243,9 @@ def ranks_of(held: Held, today: str) -> dict[str, str]:
 
 def _rows(held: Held, today: str) -> list[_Row]:
     found = list[_Row]()
-    rows = sorted(held, key=lambda one: date_of(one[1]), reverse=True)  # of equals, the newer tells the older
-    order = newer_answers_first([(words_of(item), date_of(item), number) for number, (_, item) in enumerate(rows)])
-    for page, item in (rows[number] for number in order):
+    for page, item in sorted(
+        held, key=lambda one: date_of(one[1]), reverse=True
+    ):  # of equals, the newer tells the older
         kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
         if item.type in _WORK and kind != "Question":
             over = f" ({_perhaps(item)})" if item.perhaps else ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.document import HISTORY, Document
 from pipelines.store.generated import read_sentence
-from pipelines.store.item import newer_answers_first, without_mark
+from pipelines.store.item import without_mark
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import slug
 from pipelines.store.log import INLINE_PROJECT
@@ -119,9 +119,7 @@ def document_entries(
         else:
             found.append(line._replace(ids=read_sentence("", row).ids) if row else line)
     bare = (one._replace(text=_without_comments(without_mark(one.text))) for one in found)
-    entries = [one for one in _entries(bare) if not _is_blank_form(one.text)]
-    order = newer_answers_first([(one.text, one.date, number) for number, one in enumerate(entries)])
-    return _without_empty_headings([entries[number] for number in order])
+    return _without_empty_headings([one for one in _entries(bare) if not _is_blank_form(one.text)])
 
 
 def _lines(document: Document) -> list[ShownLine]:
