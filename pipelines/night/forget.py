@@ -60,13 +60,6 @@ _MOST_LINES = 40
 _BEFORE = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
 )
-_EMPTIED = re.compile(
-    r"(?m)^(?P<before>(?P<indent>[ \t]*)(?P<bullet>[-*+] )?(?:\d\d:\d\d )?)"
-    r"(?:\[project: [^]\n]*\] )?[*_]*\w[\w #-]{0,30}:[*_ \t]*"
-    rf"(?=(?:\s*\n[-*+ \t]*(?:\d+[.)] |\[.\] |\d\d:\d\d )*{re.escape(FORGOTTEN)}.*)++"
-    r"(?!\s*\n(?P=indent)(?(bullet)[ \t]+|[ \t]*)(?:[-*+]|\d+[.)]) ))"
-)
-"""A label, or another short lead, on a line of its own, below which nothing is left; a list may go on."""
 _POINTER = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")
 
 
@@ -233,7 +226,7 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> _Blot:
         before, pointer = _BEFORE.match(plain[number]), _POINTER.search(plain[number])
         end = rows[number][len(plain[number]) :]
         rows[number] = f"{before[0] if before else ''}{FORGOTTEN}{pointer[0].rstrip() if pointer else ''}{end}"
-    after = _EMPTIED.sub(rf"\g<before>{FORGOTTEN}", "\n".join(rows)).encode(errors="surrogateescape")
+    after = "\n".join(rows).encode(errors="surrogateescape")
     return _Blot(Change(path, data, after), plain, frozenset(out))
 
 

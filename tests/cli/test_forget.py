@@ -146,18 +146,3 @@ def test_it_asks_first_and_an_unknown_id_is_said(memory: Memory) -> None:
     assert "Give --yes" in memory.curate("forget", ident, exits=2)
     assert "No item has the id" in memory.curate("forget", "kffff", "--yes", exits=1)
     assert memory.files() == files
-
-
-def test_a_label_goes_with_the_last_of_what_stands_below_it(memory: Memory) -> None:
-    log = "# d\n\n- 09:00 Decision:\n  Use the brass hinge\n\n**Risk:**\n\nThe hinge may bend at night\n\n"
-    log += "Facts:\n- The hinge is long enough\n- It holds the whole door\n"
-    memory.write("Logs/2026-03-10.md", log)
-    memory.curate("run", "--now", "2026-03-10T20:00")
-    for words in ("Use the brass hinge", "The hinge may bend at night", "The hinge is long enough"):
-        memory.curate("forget", words, "--yes", "--now", "2026-03-10T21:00")
-    left = "# d\n\n- 09:00 [forgotten]\n  [forgotten]\n\n[forgotten]\n\n[forgotten]\n\nFacts:\n- [forgotten]\n"
-    assert memory.read("Logs/2026-03-10.md") == f"{left}- It holds the whole door\n"
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    assert list(items(memory)) == ["It holds the whole door"]
-    memory.curate("forget", "holds the whole door", "--yes", "--now", "2026-03-11T21:00")
-    assert memory.read("Logs/2026-03-10.md") == left.replace("Facts:", "[forgotten]") + "- [forgotten]\n"
