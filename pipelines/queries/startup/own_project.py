@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+_HEAD = 4096
+"""As many characters of a page as its front matter is looked for in: a line that is logged waits for this."""
+
+
 def project_of_folder(root: str, paths: Iterable[str], folder: str) -> str:
     """Return the path of the project's document that a working directory belongs to, or an empty string.
 
@@ -52,12 +56,12 @@ def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
         if not os.path.isfile(f"{root}/{path}"):
             continue
         with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        if text.startswith("---") and "\naliases:" in text:
+            head = file.read(_HEAD)
+        if head.startswith("---") and "\naliases:" in head:
             from pipelines.store.document import document_at
             from pipelines.store.template import aliases_of
 
-            found |= {_key(name): path for name in aliases_of(document_at(path, text))}
+            found |= {_key(name): path for name in aliases_of(document_at(path, head))}
     return found
 
 
