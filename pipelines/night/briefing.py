@@ -216,7 +216,7 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
             continue
         items = {placed.line for placed in document.placed}
         tasks = sum(1 for at, line in document.body if OPEN_TASK.match(line) and at not in items)
-        told += [f"{tasks} open task{'' if tasks == 1 else 's'} of its own"] if tasks else []
+        told += [f"{tasks} open task{'' if tasks == 1 else 's'}"] if tasks else []
         about = ", ".join(told) or _short(document.front.get("description"))
         is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
         key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), -tasks, not is_project, path)

@@ -151,7 +151,7 @@ def agents(root: Path) -> Finding:
         says = f"Connected: {', '.join(here)}." if here else "No agent feeds this memory."
         if not others:
             return Finding(OK, says)
-        says += f" No sessions from: {', '.join(others)}, which may feed another memory."
+        says += f" No sessions come from {' and '.join(others)}; another memory may have them."
         return Finding(OK if here else LOOK, says, f"`curate install {others[0]}` connects it here.")
     return Finding(
         LOOK,

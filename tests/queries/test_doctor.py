@@ -47,7 +47,7 @@ def test_an_agent_that_feeds_another_memory_is_not_called_connected(memory: Memo
     assert doctor(memory)[0]["agents"] == ("ok", "Connected: claude-code. ")
     state, says = doctor(other)[0]["agents"]
     assert state == "look"
-    assert "No agent feeds this memory. No sessions from: claude-code" in says
+    assert "No agent feeds this memory. No sessions come from claude-code" in says
 
 
 def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ def test_the_briefing_leads_to_where_notes_went(adoption: Adoption) -> None:
     briefing = adoption.memory.read("MEMORY.md")
     assert "- [One](Resources/n01.md): the first" in briefing
     assert "(Resources/z.md): the press is repaired first" in briefing
-    assert "- [Tasks](Resources/tasks.md): 2 open tasks of its own\n" in briefing
+    assert "- [Tasks](Resources/tasks.md): 2 open tasks\n" in briefing
     assert "notes under Resources/: search finds them" in briefing
     assert "n02" not in briefing
 
