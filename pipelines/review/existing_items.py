@@ -30,7 +30,8 @@ _TWINS, _MOST_TWINS = 0.5, 2
 _SHARED_PAGES = GENERAL, BRIEFING, USER
 _BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
-_RECURRING = frozenset({ItemType.TODO, ItemType.RISK})
+RECURRING = frozenset({ItemType.TODO, ItemType.RISK})
+"""Types that may come again after they ended, whoever ended them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -196,7 +197,7 @@ class KnownItems:
             {one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type
             for one in self._closed_by_people.get(veto_key(candidate.text), ())
             if repeats_there(one.document, document)
-            and not (one.item.type in _RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
+            and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
         )
 
     def near(self, one: Candidate, document: str) -> list[Belief]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.existing_items import Belief, KnownItems, alike, repeats_there
+from pipelines.review.existing_items import RECURRING, Belief, KnownItems, alike, repeats_there
 from pipelines.review.match_forms import replaced_in
 from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Ruling, carry_out
@@ -222,10 +222,13 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
 
 
 def _was_closed(one: Candidate, context: ReviewContext) -> bool:
-    """Whether a candidate repeats a closed item. What is said again on a later day is new, unless it never held."""
+    """Whether a candidate repeats a closed item; what is said again on a later day is new, unless it never held.
+
+    A model names what a belief takes the place of. Of one that it only repeats, what ended it still holds.
+    """
     same = context.known.same(one.type, one.text, one.page, one.trust)
-    is_said_again = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
-    return same is not None and not is_said_again
+    is_later = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
+    return same is not None and not (is_later and (one.by_rules or one.type in RECURRING))
 
 
 def rulings_of_operation(

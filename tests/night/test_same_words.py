@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.reviewing import Reader, curate
+
 if TYPE_CHECKING:
     from tests.conftest import Memory
 
@@ -94,3 +96,13 @@ def test_what_is_said_again_on_a_later_day_than_it_ended_is_new(memory: Memory) 
     assert risk in texts(memory), "it may come again, whoever resolved it"
     assert any("Vitest" in one for one in held), "which of them holds is not for the rules to say"
     assert [one["kind"] for one in told(memory, "review")] == ["pair"]
+
+
+def test_a_model_that_only_repeats_what_ended_brings_nothing_back(memory: Memory) -> None:
+    first = "We use Jest for the tests"
+    for day, said in ((11, f"Decision: {first}"), (12, "Correction: We use Vitest for the tests, not Jest")):
+        write(memory, day, said)
+        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+    write(memory, 13, f"Decision: {first}")
+    curate(memory, Reader(), "2026-03-14T02:00+00:00")
+    assert first not in texts(memory)
