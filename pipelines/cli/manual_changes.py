@@ -14,7 +14,14 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.layout import LOGS, STATE, Kind
-from pipelines.store.secrets.redact import Redactor, format_found, known_values, load_redactor, log_without_private
+from pipelines.store.secrets.redact import (
+    Redactor,
+    format_found,
+    known_values,
+    load_redactor,
+    log_without_private,
+    without_private,
+)
 from pipelines.store.spoken_lines import LONGEST_TEXT
 from pipelines.store.template import named_documents, named_item
 from pipelines.text import escape_terminal, fold
@@ -95,7 +102,7 @@ def project_named(documents: Mapping[str, Document], name: str) -> str:
 
 
 def redacted_text(root: Path, text: str, verb: str) -> str:
-    """Return what a person wrote as one line; redact its secrets and warn about them.
+    """Return what a person wrote as one line, without its private parts; redact its secrets and warn about them.
 
     Raises:
         UsageFault: it is too long for an item.
@@ -103,7 +110,7 @@ def redacted_text(root: Path, text: str, verb: str) -> str:
     if len(text) > LONGEST_TEXT:
         what = f"The sentence has {len(text):,} characters; an item has at most {LONGEST_TEXT:,} characters."
         raise UsageFault(what, "Say it shorter, and keep the rest in a note.")
-    clean = load_redactor(root).redact(fold(text))
+    clean = load_redactor(root).redact(fold(without_private(text)))
     if clean.found:
         warn(f"curate {verb}: {format_found(clean.found)} redacted before it was written.")
     return clean.text

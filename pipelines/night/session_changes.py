@@ -33,7 +33,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.git_history import BY_SESSION
 from pipelines.store.item import OUTCOMES, Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.log import last_place
-from pipelines.store.secrets.redact import load_redactor
+from pipelines.store.secrets.redact import load_redactor, without_private
 from pipelines.text import fold, without_unseen
 from pipelines.user_settings import load_user_settings
 
@@ -97,7 +97,7 @@ def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
         UsageFault: words match no item, or several; or the sentence is empty.
         LockHeld: a run is working on the memory.
     """
-    text = made_inert(without_unseen(load_redactor(root).redact(fold(sentence)).text))
+    text = made_inert(without_unseen(load_redactor(root).redact(fold(without_private(sentence))).text))
     if not text:
         raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
     sought = (lambda one: one.active, "live or open item")

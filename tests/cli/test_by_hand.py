@@ -155,3 +155,13 @@ def test_closing_asks_about_open_todos_and_undo_opens_again(memory: Memory) -> N
     assert night(memory, 11)["commit"] is None
     memory.curate("undo")
     assert {**memory.files(), **ledger_of(before)} == before
+
+
+def test_a_private_part_of_an_own_sentence_is_left_out(memory: Memory) -> None:
+    memory.curate("add", "Fact", "The door has the code <private>4711</private>, says Ana.")
+    item = next(iter(items(memory).values()))
+    memory.curate("correct", str(item["id"]), "The door has the code <private>0815</private>, says Ben.")
+    whole = "".join(memory.git("log", "-p"))
+    assert "has the code [private], says Ben." in whole
+    assert "4711" not in whole
+    assert "0815" not in whole
