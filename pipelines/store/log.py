@@ -84,8 +84,9 @@ _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _QUERY = "#+BEGIN_QUERY"
 _PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|logseq\.[\w.-]+|collapsed|id)::(?:\s.*)?")
-# OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
-_GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
+# What programs write into a day's note is no entry: OpenClaw's nightly summaries, and the answers of queries that
+# Dataview Publisher puts below them.
+_GENERATED = re.compile(r"<!-- (?P<name>openclaw:dreaming:(?:light|rem|deep):)start -->|%% (?P<query>[A-Z_]+: )start\b")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 
@@ -213,11 +214,12 @@ class _Reader:
         self.headings.append((level, title, _name_in(named["name"]) if named else ""))
 
     def _comment_end(self, line: str, index: int) -> int | None:
-        is_query = _QUERY in line
-        if not (is_query or line.lstrip().startswith("<!--")):
+        is_query, generated = _QUERY in line, _GENERATED.match(line)
+        if not (is_query or generated or line.lstrip().startswith("<!--")):
             return None
-        generated = _GENERATED.match(line)
-        mark = "#+END_QUERY" if is_query else f"<!-- {generated[1]}:end -->" if generated else "-->"
+        mark = "#+END_QUERY" if is_query else "-->"
+        if generated:
+            mark = f"%% {generated['query']}end %%" if generated["query"] else f"<!-- {generated['name']}end -->"
         if self.ends.get(mark, -1) < index:
             closing = (end for end in range(index, len(self.lines)) if mark in self.lines[end])
             self.ends[mark] = next(closing, len(self.lines))

@@ -145,6 +145,19 @@ def test_daily_notes_are_days_wherever_they_are(in_place: Callable[..., Memory],
     assert items(vault)["Use brass."]["since"] == day
 
 
+def test_what_a_query_was_answered_is_nobodys_word(in_place: Callable[..., Memory]) -> None:
+    """As Dataview Publisher writes the answers below its queries."""
+    query, end = "%% DATAVIEW_PUBLISHER: start\n```dataview\nTABLE\n```\n%%", "%% DATAVIEW_PUBLISHER: end %%"
+    region = f"{query}\n| [[Kiln]] | March |\n{end}\n"
+    vault = in_place(
+        {".obsidian/app.json": "{}", "2026-03-10.md": f"{region}\n- Decision: Use brass.\n- The sun shone.\n"}
+    )
+    told = start(vault, "2026-03-11T08:00")
+    assert "The sun shone." in told
+    assert "Kiln" not in told
+    assert [one["text"] for one in items(vault).values()] == ["Use brass."]
+
+
 GRAPH = {
     "logseq/config.edn": '{:meta/version 1\n ;; :journal/file-name-format "dd"\n}',
     "logseq/bak/journals/2026_03_09/a.md": "- TODO be an old copy\n",
