@@ -58,7 +58,7 @@ class Entry:
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
-_BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t\xa0]{1,4}|$)")
+_BULLET = re.compile(r"( {0,3}|\t+)([-*+]|\d{1,9}[.)])([ \t\xa0]{1,4}|$)")
 _BLANK = "\ufeff\0"
 """What files that were joined, or a crash, leave at the beginning of a line."""
 _LONE_RETURN = re.compile(r"\r(?!\n)(?=[-*+] |#{1,6} )")
@@ -162,6 +162,7 @@ class _Reader:
     start: int = -1  # the first line of the open entry, or -1
     last: int = -1
     offset: int = -1  # where the content of the open list item begins, or -1
+    indent: int = 0  # the column of its bullet
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
     bare: bool = False  # whether the last entry is a heading with nothing below it so far
@@ -190,7 +191,12 @@ class _Reader:
                 self.headings[-1] = (*self.headings[-1][:2], name)
             else:
                 self.project = name
-        elif _BREAK.fullmatch(line) or _ATTRIBUTES.match(line) or is_drawn(line) or self._is_property(line):
+        elif (
+            (_BREAK.fullmatch(line) and not (self.offset >= 0 and line[:1].isspace()))
+            or _ATTRIBUTES.match(line)
+            or is_drawn(line)
+            or self._is_property(line)
+        ):
             self.close()
         else:
             self._text(line, index, index)
@@ -241,11 +247,12 @@ class _Reader:
     def _text(self, line: str, index: int, end: int) -> None:
         message = is_message(line, in_chat=self.chat)
         bullet = None if message else _BULLET.match(line)
+        indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
         if message or self.start < 0:
             begins = True
         elif self.offset >= 0:
-            indent = len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(4))
-            begins = indent < min(self.offset, 2) and (bullet is not None or self.gap)
+            is_beside = indent < min(self.offset, 2) or indent <= self.indent  # a list may be indented as a whole
+            begins = is_beside and (bullet is not None or self.gap)
         elif bullet:
             begins = not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
         else:
@@ -256,7 +263,7 @@ class _Reader:
                 self.entries.pop()
             self.bare, self.start = False, index
             self.chat = message
-            self.offset = bullet.end() if bullet else -1
+            self.offset, self.indent = bullet.end() if bullet else -1, indent
         self.last = end
         self.gap = False
 

@@ -85,7 +85,8 @@ def is_drawn(line: str) -> bool:
     return _DRAWN.match(line) is not None
 
 
-_BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+"""The start of a list item."""
 _CODE_INDENT = 4
 
 
@@ -93,7 +94,7 @@ def indented_code(lines: Sequence[str]) -> frozenset[int]:
     """Return the indexes of the lines of a list item or paragraph that Markdown shows as code: indented after a gap."""
     found, offset, after_gap = set[int](), 0, False
     for index, line in enumerate(lines):
-        bare, bullet = line.expandtabs(_CODE_INDENT), _BULLETED.match(line)
+        bare, bullet = line.expandtabs(_CODE_INDENT), BULLETED.match(line)
         if not bare.strip():
             after_gap = True
         elif bullet:

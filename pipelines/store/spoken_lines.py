@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.evidence import fold_markdown, turn_in, without_pointer
 from pipelines.store.item import without_mark
 from pipelines.store.log import CLOCK
-from pipelines.store.markdown import fenced, indented_code
+from pipelines.store.markdown import BULLETED, fenced, indented_code
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
     if kind in {"tick", "task"}:
         return seen.get("bullet") == ""
     if kind == "heading":
-        return not seen
+        return seen.keys() <= {"bullet"}  # a block of Logseq's may be a heading
     return kind not in seen or kind == "quote"
 
 
@@ -199,6 +199,7 @@ def read_lines(entry: Entry) -> list[Line]:
     code |= indented_code(raw) if "\n\n" in entry.text else frozenset()
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
+    indented &= "\t" not in prefix or not BULLETED.match(raw[0])  # a list of Logseq's below a heading
     return [
         Line(entry.start_line + index, raw[index], None if hidden else _spoken(said, turn=turn is not None))
         for index, text in enumerate(seen)

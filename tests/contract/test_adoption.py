@@ -166,6 +166,9 @@ GRAPH = {
     "journals/2026_03_11.md": "- DONE call Eve\n- CANCELED write to the council\n- DONE read 10 pages\n"
     "- {{query (todo LATER)}}\n- query-table:: false\n  #+BEGIN_QUERY\n  {:query (task NOW)}\n\n  #+END_QUERY\n"
     "- DONE sweep\n- NOW sweep\n",
+    "journals/2026_03_12.md": "# Guild\n\t- TODO  [#B] book the hall\n\t  ---\n\t- spoke with Ann\n\t\t- TODO ask Jim\n"
+    "- ### TODO [#A] **Tim** prepare the fair\n  DEADLINE: <2026-03-20 Fri>\n\t- Decision:\n\t\t- Tents are rented.\n"
+    "\t\t\t- from Bode\n\t- the weather was fine\n",
     "pages/Kiln.md": "- It burns gas.\n",
 }
 
@@ -177,9 +180,12 @@ def test_a_graph_of_logseq_is_taken_in(way: str, request: pytest.FixtureRequest)
     states = {text: (one["type"], one["status"]) for text, one in items(graph).items()}
     assert states == {
         "call Eve": ("Todo", "done"), "order bricks": ("Todo", "open"), "write to the council": ("Todo", "dropped"),
-        "read 10 pages": ("Todo", "done"), "sweep": ("Todo", "open"),
+        "read 10 pages": ("Todo", "done"), "sweep": ("Todo", "open"), "book the hall": ("Todo", "open"),
+        "ask Jim": ("Todo", "open"), "Tim prepare the fair": ("Todo", "open"),
+        "Tents are rented.": ("Decision", "live"),
     }  # fmt: skip
     assert items(graph)["read 10 pages"]["due"] == "2026-03-28"
+    assert items(graph)["Tim prepare the fair"]["due"] == "2026-03-20"
     assert found(graph, "burns gas")
     assert "quer" not in start(graph, "2026-03-12T08:00")
     assert not any("quer" in one["text"].casefold() for one in found(graph, "query of a task"))

@@ -190,18 +190,21 @@ class LabelReader:
         self.forms.append(ClosingForm(how, target, self._place(index, end)))
 
     def _read_list(self, index: int, label: Label) -> int:
-        """Apply a label on its own line to the lines below it: list items, or else the rest of the paragraph."""
-        lines = self._lines
+        """Apply a label on its own line to the items of the list inside it, or to the rest of the paragraph."""
+        lines, own = self._lines, self._lines[index].spoken
         self._take(index, index)
         below, end = index + 1, index
+        first = lines[below].spoken if below < len(lines) else None
         while below < len(lines) and (spoken := lines[below].spoken) is not None:
-            first = lines[index + 1].spoken
             if not spoken.bullet and end > index and not (first and first.bullet):
                 break
             if read_label(spoken) or spoken.box:
                 break
+            if spoken.bullet and own and own.bullet and _indent(spoken) <= _indent(own):
+                break  # beside the label, not inside it
             end = end_of(lines, below)
-            self._add(below, end, label, self._text(below, end))
+            if not spoken.bullet or not first or _indent(spoken) <= _indent(first):
+                self._add(below, end, label, self._text(below, end))
             below = end + 1
         if end == index and index == len(lines) - 1:
             self._opened = _Opened(label, self._entry.end_line)
@@ -347,7 +350,7 @@ def _at_labels(line: Line, *, is_agents: bool) -> list[Line]:
     spoken = line.spoken
     raw = without_pointer(line.raw)
     is_named = is_agents and spoken and spoken.bullet and spoken.marked.startswith("**") and not read_label(spoken)
-    if spoken is None or is_named or ":" not in spoken.said or not raw.endswith(spoken.said):
+    if spoken is None or is_named or spoken.heading or ":" not in spoken.said or not raw.endswith(spoken.said):
         return [line]
     said, head = spoken.said, len(raw) - len(spoken.said)
     begins = [

@@ -69,7 +69,7 @@ _LABEL = re.compile(
      (?P<what>(?<=to)[ ](?=\w)[^:：*_\n]{1,60})?
      (?P<number>(?:-|[ \t]?\#[ \t]?|[ \t])\d{1,6}[a-z]?(?![\w-]))?
      (?P<close1>[*_]{0,3})
-     (?P<paren>[ \t]?[(\[][^()\[\]\n]{1,60}[)\]])?
+     (?P<paren>[ \t]{0,3}[(\[][^()\[\]\n]{1,60}[)\]])?
      (?:[ \t]?(?P<colon>[:：]{1,2})|[ \t]{1,4}(?P<dash>[-–—]{1,2})(?=[ \t])|(?P<none>(?=[ \t])|$))
      (?P<close2>[*_]{0,3})
      [ \t]{0,12})
@@ -112,7 +112,7 @@ _REFUSING = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(r"\b(?:done|closed|complete[d]?|finished)\b", re.IGNORECASE)
-_PLACE_OR_DAY = re.compile(r"[\W\d_]*|(?=.*\d).*")
+_NO_OWNER = re.compile(r"[\W\d_]*|(?=.*\d).*|#[A-Z]")
 _TASK = re.compile(r"(?:on )?@?\S{1,40}(?: (?:and|&) @?\S{1,40}| [A-Z]\S{1,40})?:? (?:to|will|should)\b")
 _NEAR_MISS = re.compile(
     r"[\[(*_\"'~ ]{0,4}(?:(?:proposed|draft|failed|possible|potential|previous|old|suggested|alternative|"
@@ -159,7 +159,7 @@ def read_label(spoken: Spoken) -> Label | None:
         text_at=found.start() if found["what"] else found.end(),
         sure=strictness != _UNSURE,
         marks="" if found["what"] or found["close1"] or found["close2"] else found["open"],
-        owner="" if _PLACE_OR_DAY.fullmatch(paren) or _DONE.search(paren) else paren,
+        owner="" if _NO_OWNER.fullmatch(paren) or _DONE.search(paren) else paren,
         closed=bool(_DONE.search(paren)),
         page_section=section,
     )
