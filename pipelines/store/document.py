@@ -27,7 +27,7 @@ from pipelines.store.item import (
     row_of,
     without_mark,
 )
-from pipelines.store.item_line import BY_WORD, ROWS, is_generated_under, is_item_id, line_key, own_block_id
+from pipelines.store.item_line import BY_WORD, OPENS, ROWS, is_generated_under, is_item_id, line_key, own_block_id
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     FrontMatter,
@@ -284,7 +284,7 @@ def lines_for_runs(path: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield the lines under headings that runs own, each after its heading's title; most pages have none."""
     title = ""
     for line in text.split("\n") if kind_of(path) in _WRITTEN or _HAS_STATE.search(text) else ():
-        if line.startswith("#"):
+        if line.startswith("#") and OPENS.match(line) is None:
             title = line.strip("# \r")
         elif line.strip() and is_generated_under(path, title):
             yield title, line

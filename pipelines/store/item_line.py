@@ -15,7 +15,7 @@ ID_PATTERN = r"k[0-9a-f]{6,64}"
 _ID = re.compile(ID_PATTERN)
 MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
-OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]{0,64}[.)]\s)")
+OPENS = re.compile(r"(?!#{1,6}(?:\s|$)|```|\d[.)\d]{0,64}[.)]\s|[-+*•…>|<=~^!\[\]{}:%_\\])\S")
 """The beginning of a text that can stand in a line without becoming more than words."""
 BY_WORD = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
 """The sections of items that name one, because their type does not determine it; an item there needs no label."""

@@ -185,6 +185,17 @@ def test_what_code_can_see_to_be_wrong_is_dropped_and_asks_no_second_reader(memo
     assert not [one for call in model.claims for one in call if one["kind"] == "sentence"]
 
 
+@pytest.mark.parametrize("what", ["#12", "`orders.py`", "„Orders“"])
+def test_a_sentence_may_begin_with_an_issues_number_code_or_a_quotation(memory: Memory, what: str) -> None:
+    log(memory, f"Decision: {what} moves to PostgreSQL 16.", *ITEMS[1:])
+    said = f"{what} is moved to PostgreSQL 16."
+    curate(memory, writes(said, f"{what} moves to PostgreSQL 16.", episode=said, now=said))
+    log(memory, "Fact: The mast was repaired.", day="2026-03-20")
+    memory.curate("run", "--provider", "rules", "--now", "2026-03-21T02:00")
+    for page, title in ((ALPHA, "State"), (EPISODES, DAY), ("MEMORY.md", "Now")):
+        assert said in told(memory, page, title)
+
+
 def test_an_episode_is_checked_as_well(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("", episode=BAD[5]))
