@@ -72,9 +72,9 @@ class Authority:
         """Return the text to show in a question of Review.md."""
         return self.quote if evidence == self.place else ""
 
-    def why_not(self, item: Item) -> str:
-        """Return why this word may not change an item, as a clause; empty if it may."""
-        return self.asks or ("" if self.trust.reaches(item.trust) else _AGENT_ONLY)
+    def why_not(self, item: Item, how: str = "") -> str:
+        """Return why this word may not change an item, or end it in a way, as a clause; empty if it may."""
+        return self.asks or ("" if self.trust.may_end(item, how) else _AGENT_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def close_items(
             outcomes.append(Outcome(ident, item))
             continue
         _must_hold(item, path)
-        ended, why = with_end(item, how, voice.today, voice.place), voice.why_not(item)
+        ended, why = with_end(item, how, voice.today, voice.place), voice.why_not(item, how)
         if why:
             claims.append(DoubtfulClaim(ended, DOUBT if how is Status.NEVER_HELD else how.value, why))
         else:

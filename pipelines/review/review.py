@@ -253,7 +253,7 @@ def rulings_of_operation(
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    asks = guarded(kind, targets, trust, day, context.known, one.source if one else "")
+    asks = guarded(kind, targets, trust, day, context.known, one.source if one else "", operation.how or "")
     if kind is OperationKind.SUPERSEDE and one:
         is_sure = one.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
@@ -337,14 +337,20 @@ def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -
 
 
 def guarded(
-    kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems, source: str = ""
+    kind: OperationKind,
+    targets: Sequence[Belief],
+    trust: Trust,
+    day: str,
+    known: KnownItems,
+    source: str = "",
+    how: str = "",
 ) -> str:
-    """Return why a person must decide whether items end, or an empty string.
+    """Return why a person must decide whether items end in a way, or an empty string.
 
     What somebody told the agent (`source`) ends by itself what the same person said, and answers questions.
     """
     if kind in REMOVING:
-        if not all(trust.reaches(belief.item.trust) for belief in targets):
+        if not all(trust.may_end(belief.item, how) for belief in targets):
             return "the item is trusted more than this line"
         if kind is not OperationKind.UPDATE and not all(known.may_take_out(belief, day) for belief in targets):
             return TOO_MANY

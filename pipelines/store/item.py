@@ -69,6 +69,11 @@ class Trust(StrEnum):
     EXTERNAL = "external"
     UNTRUSTED = "untrusted"
 
+    def may_end(self, item: Item, how: str) -> bool:
+        """Whether who says so may end an item: one trusted no more, or done what the agent was asked in a session."""
+        is_request = item.type is ItemType.TODO and bool(item.evidence)
+        return self.reaches(item.trust) or (is_request and how == Status.DONE and self.reaches(Trust.SELF))
+
     def reaches(self, other: Trust) -> bool:
         """Return whether words of this trust may change an item of the other: this one is as high, or higher."""
         return _RANKS[self] <= _RANKS[other]

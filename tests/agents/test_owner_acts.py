@@ -232,3 +232,15 @@ def test_the_users_settings_alone_say_that_a_programs_prompts_are_theirs(
     monkeypatch.setenv("CURATE_CONFIG", str(settings))
     later = prompt | {"message": {"role": "user", "content": "Never push on Friday."}, "sessionId": "t"}
     assert items(memory, tmp_path, later) == [("Rule", "Never push on Friday.", "owner")]
+
+
+def test_what_the_owner_asked_for_in_a_session_is_done_by_the_agents_word(memory: Memory, tmp_path: Path) -> None:
+    [asked_for] = items(memory, tmp_path, user("Todo: rename the staging host.", **HUMAN))
+    assert asked_for == ("Todo", "rename the staging host.", "owner")
+    memory.curate("add", "Todo", "Rename the cat.", *NOW)
+    memory.curate("log", "Done: rename the staging host.", *NOW)
+    memory.curate("log", "Done: Rename the cat.", *NOW)
+    memory.curate("run", *NOW)
+    states = {one["text"]: one["status"] for one in json.loads(memory.curate("items", "--json"))}
+    assert states == {"rename the staging host.": "done", "Rename the cat.": "open"}
+    assert len(json.loads(memory.curate("review", "--json"))) == 1, "what its owner wrote himself is asked about"

@@ -136,11 +136,11 @@ def test_what_waits_or_is_archived_is_for_another_verb(memory: Memory, ids: Mapp
 
 
 def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory, ids: Mapping[str, str]) -> None:
-    memory.curate("add", "Todo", BOB)  # the owner's word now, which a line of the log does not change
-    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Done: call Bob\n")
+    memory.curate("add", "Todo", "call Ann", "--project", "Alpha", *NOON)  # which a line of the log does not close
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Done: call Ann\n")
     memory.curate("run", "--now", "2026-03-13T02:00")
     assert "<!-- review done " in memory.read("Review.md")
-    memory.curate("done", ids[BOB], *NOON)
+    memory.curate("done", "call Ann", *NOON)
     assert "<!-- review done " not in memory.read("Review.md")
 
 
