@@ -262,7 +262,7 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
             git.init()
             git.check()
             author = Author(*settings.author, now)
-            commit_edits(target, git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
+            commit_edits(git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
         with writing(target):
             os.sync()
     except BaseException:

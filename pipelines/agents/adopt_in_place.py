@@ -141,7 +141,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
         new = with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing)
         write_pages(memory, pages, pages | new)
     with run_lock(memory, "curate init"):
-        commit_edits(memory, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now))
+        commit_edits(git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now))
 
 
 def _keep_out(root: Path, home: str) -> None:

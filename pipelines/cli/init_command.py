@@ -125,7 +125,7 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
     if (root / ".git").exists():
         _refuse_second_memory(git := Git(root))
-        uncommitted(root, git, git.head())  # which sees what git leaves out
+        uncommitted(git)  # which sees what git leaves out
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
@@ -136,7 +136,7 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     when = moment(now, settings)
     with run_lock(root, "curate init"):
         if added or fresh:
-            commit_edits(root, git, "Create the memory\n", Author(*settings.author, when))
+            commit_edits(git, "Create the memory\n", Author(*settings.author, when))
     return fresh, added
 
 

@@ -33,7 +33,7 @@ from pipelines.review.outcomes import (
 from pipelines.review.questions import ids_asked
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.find_left_out import asked_pages_in
+from pipelines.store.edits import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING

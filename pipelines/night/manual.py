@@ -227,7 +227,7 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
     with run_lock(root, holder):
         recover(root, git)
         author = Author(*settings.author, when)
-        commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
+        commit_edits(git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
         yield read_memory(git, settings, when)
 
 

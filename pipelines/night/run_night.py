@@ -82,11 +82,11 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
     make_missing_folders(night.root)
     redactor = load_redactor(night.root)
     known = redactor.learned
-    found = find_edits(night.root, git)
+    found = find_edits(git)
     # People's edits get a commit of their own, so that an undo can tell them from the run's changes. It comes before
     # anything is pulled, so that a join sees them beside the other machine's.
     message = "Edits since the last run\n\nCommitted as they stood before the run.\n"
-    commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now), follow=False)
+    commit = partial(commit_edits, git, message, Author(*night.settings.author, night.now), follow=False)
     commit(found)
     if night.sharing:
         night.sharing.pull(git)

@@ -197,12 +197,12 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
     with log_lock(root, "sync.lock"), run_lock(root, "a sync with the remote"):  # sessions that end together take turns
         git.check()
         recover(root, git)
-        edits = find_edits(root, git)
+        edits = find_edits(git)
         if cleaned := _cleaned_logs(root, edits.held):
             apply_changes(root, git, cleaned, "Logs since the last run, without secrets\n", author)
             clean_copies(root, load_redactor(root))
-            edits = find_edits(root, git)
-        commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
+            edits = find_edits(git)
+        commit_edits(git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
         why = "is gone with many items, so its deletion was not committed; the next run asks about it"
         gone = tuple(f"{path} {why}." for path in left_out(root, MISSING))

@@ -1,4 +1,7 @@
-"""Edits by people and agents since the last commit: a run commits them first, under a message of their own."""
+"""Edits by people and agents since the last commit: a run commits them first, under a message of their own.
+
+Files that are gone are edits, too, but for those of `store/left_out.py`: they are found here.
+"""
 
 from __future__ import annotations
 
@@ -11,33 +14,41 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.find_left_out import find_left_out
 from pipelines.store.git import Author, Git, blob_id
-from pipelines.store.layout import PARTIAL, day_of_log, is_tracked, kind_of
+from pipelines.store.item import Status
+from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_tracked, kind_of
+from pipelines.store.left_out import FILE, MISSING, TOLD
+from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
-from pipelines.store.template import tracked_files
+from pipelines.store.state import read_record, write_record
+from pipelines.store.template import own_files
+from pipelines.store.trees import committed
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
+    from pipelines.store.document import Document
     from pipelines.store.git import Entry
+    from pipelines.store.review_queue import QueueEntry
 
 
-def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
+def uncommitted(git: Git) -> list[str]:
     """Return the memory's paths that differ from HEAD (changed, new or deleted, but not left out), sorted.
 
     Files are compared by the hash that git would give them, without filters and without the index: neither attributes
     nor staged changes affect the answer. Ignored files count only if HEAD has them.
     """
-    changed = list[str]()
-    tree = git.tree(head)
-    there = dict.fromkeys(tracked_files(root))
+    root, tree, changed = git.root, git.tree(git.head()), list[str]()
+    there = dict.fromkeys(own_files(root, TRACKED))
     for path in filter(tree.__contains__, there):
-        found = _blob_at(root, path)
-        changed += [path] if found not in {None, tree[path][1]} else []
+        with contextlib.suppress(BadFile):  # of what cannot be read it is not known whether it changed
+            if (file := open_regular(root, path)) is not None:
+                with file:
+                    changed += [path] if blob_id(file.read()) != tree[path][1] else []
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
     absent = []
@@ -46,18 +57,9 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
         with contextlib.suppress(BadFile):
             inside(root, path)
             absent += [path] if tree[path][0] != "120000" else []
-    left = find_left_out(root, git, absent, lambda: documents_on_disk(root))
+    left = _left_out(git, absent)
     changed += [path for path in absent if path not in left]
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
-
-
-def _blob_at(root: Path, path: str) -> str | None:
-    """Return git's id of a file; None if it is deleted or unreadable."""
-    with contextlib.suppress(BadFile):
-        if (file := open_regular(root, path)) is not None:
-            with file:
-                return blob_id(file.read())
-    return None
 
 
 class Edits(NamedTuple):
@@ -77,21 +79,21 @@ class Edits(NamedTuple):
         return tuple(map(str, held))
 
 
-def find_edits(root: Path, git: Git) -> Edits:
+def find_edits(git: Git) -> Edits:
     """Return what changed since the last commit, with files that contain secrets apart.
 
     If one file reveals that a value is secret, inspect all files again.
     """
-    redactor = load_redactor(root)
+    redactor = load_redactor(git.root)
     before = redactor.learned
-    found = _look(root, git, redactor)
-    return _look(root, git, redactor) if redactor.learned > before else found
+    found = _look(git, redactor)
+    return _look(git, redactor) if redactor.learned > before else found
 
 
-def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
+def _look(git: Git, redactor: Redactor) -> Edits:
     changed: dict[str, Entry | None] = {}
     held: dict[str, str] = {}
-    paths = uncommitted(root, git, git.head())
+    root, paths = git.root, uncommitted(git)
     waiting = _waiting(root, paths)
     for path in filterfalse(waiting.__contains__, paths):
         if not os.path.lexists(root / path):
@@ -129,7 +131,7 @@ def _waiting(root: Path, paths: list[str]) -> frozenset[str]:
 
 
 def commit_edits(
-    root: Path, git: Git, message: str, author: Author, edits: Edits | None = None, *, follow: bool = True
+    git: Git, message: str, author: Author, edits: Edits | None = None, *, follow: bool = True
 ) -> str | None:
     """Commit people's edits as they are, and return the commit, or None if there are none.
 
@@ -137,15 +139,81 @@ def commit_edits(
     the next commit has the new version.
 
     Args:
-        root: the memory.
-        git: its repository.
+        git: the memory's git.
         message: the commit message.
         author: the author if git has no identity configured.
         edits: the result of `find_edits`, if it is already known.
         follow: as for `Git.commit`.
     """
-    changed = (edits or find_edits(root, git)).changed
+    changed = (edits or find_edits(git)).changed
     if not changed:
         return None
     author = Author(*(git.identity() or (author.name, author.mail)), author.when)
     return git.commit(changed, message, author, follow=follow)
+
+
+# ---------------------------------------- what is gone, but not deleted
+
+
+_MANY_GONE = 5
+"""If more items than this are gone at once, it looks like a bad checkout."""
+_SMALL = 4
+"""A document with fewer items than this may lose half of them without a question."""
+
+
+def _left_out(git: Git, absent: Collection[str]) -> dict[str, str]:
+    """Return those of the last commit's files that are left out, and why; also keep them for `left_out`.
+
+    Args:
+        git: the memory's git.
+        absent: the last commit's files that are not on the disk.
+    """
+    found = dict[str, str]()
+    if absent:
+        found = dict.fromkeys(_told(git).intersection(absent), TOLD)
+        gone = [path for path in absent if path not in found and kind_of(path)]
+        found |= dict.fromkeys(_to_ask_about(git, gone), MISSING) if gone else {}
+    if found != read_record(git.root, FILE):
+        write_record(git.root, FILE, found)
+    return found
+
+
+def _told(git: Git) -> set[str]:
+    """Return what git was told to leave out, or to take for unchanged; everything, if nothing was ever checked out."""
+    if not (git.repository.git_dir / "index").exists():
+        return {*git.tree(git.head())}
+    rows = os.fsdecode(git.run("ls-files", "-v", "-z")).split("\0")
+    return {row[2:] for row in rows if row[:1] == "S" or row[:1].islower()}
+
+
+def _to_ask_about(git: Git, gone: Iterable[str]) -> list[str]:
+    """Return the pages that are gone with so many items that it looks like a bad checkout."""
+    pages, tree = [committed(git, git.head(), path) for path in gone], git.tree(git.head())
+    here = documents_on_disk(git.root)
+    known = {ident for one in here.values() for ident in one.held}
+    waits = {ident for page in pages for ident, (_, item) in page.held.items() if item.status is Status.WAITING}
+    lost = {page.path: page.held.keys() - known - waits for page in pages}
+    asked = lost_too_many(lost, {page.path: page for page in pages})
+    # Taking a question out of Review.md is an answer, too: no more is asked.
+    before = committed(git, git.head() if REVIEW in here else None, REVIEW)
+    settled = asked_pages_in(read_queue(before), tree) - asked_pages_in(read_queue(here.get(REVIEW)), tree)
+    return [path for path in asked if path not in settled]
+
+
+def lost_too_many(lost: Mapping[str, Collection[str]], before: Mapping[str, Document]) -> list[str]:
+    """Return the pages to ask about: all that lost items, if these are many; else those that lost half of theirs.
+
+    Args:
+        lost: path → the ids that are gone.
+        before: the pages as they were.
+    """
+    if sum(map(len, lost.values())) > _MANY_GONE:
+        return [path for path, items in lost.items() if items]
+    return [path for path, items in lost.items() if len(items) * 2 >= len(before[path].held) >= _SMALL]
+
+
+def asked_pages_in(queue: Iterable[QueueEntry], paths: Iterable[str]) -> frozenset[str]:
+    """Return those of the paths that questions in Review.md name as gone."""
+    titles = [entry.title for entry in queue if entry.kind == MISSING]
+    named = (max((path for path in paths if path in title), key=len, default="") for title in titles)
+    return frozenset(filter(None, named))

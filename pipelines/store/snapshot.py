@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
-from pipelines.store.copies import Copy, without_copies
 from pipelines.store.document import Document, Placed, document_at, edited, lines_for_runs
 from pipelines.store.files import list_files, log_notes, read_bytes
 from pipelines.store.git import Git
@@ -22,6 +23,7 @@ from pipelines.store.layout import (
     REVIEW,
     STATE,
     USER,
+    Kind,
     day_of_log,
     is_note,
     kind_of,
@@ -31,11 +33,16 @@ from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.trees import committed, ledger_at, read_documents_in, read_version
+from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from pipelines.store.item import Item
+
+    Place = tuple[str, Placed]
 
 
 CONFLICT, COPIED, REPEATS = "conflict", "copy", "repeat"
@@ -132,18 +139,12 @@ def read_snapshot(root: Path) -> Snapshot:
         state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
         partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
         logs |= {path: data for path, data in left.items() if day_of_log(path)}
-    progress = _with_moved_notes(read_progress(state.get(PROGRESS)), logs)
-    return Snapshot(root, documents, logs, partials, state, progress, tuple(warnings))
-
-
-def _with_moved_notes(
-    progress: dict[str, tuple[LogProgress, ...]], logs: Mapping[str, bytes]
-) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress with that of notes which are not there by the notes of the same days that are new."""
+    progress = read_progress(state.get(PROGRESS))
+    # A note that is new takes over what was read of those of its day that are gone: people move their notes.
     for path in sorted(path for path in logs if is_note(path) and path not in progress):
         gone = [one for one in progress if one not in logs and day_of_log(one) == day_of_log(path)]
         progress |= {path: tuple(record for one in gone for record in progress.pop(one))} if gone else {}
-    return progress
+    return Snapshot(root, documents, logs, partials, state, progress, tuple(warnings))
 
 
 def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes], dict[str, bytes]]:
@@ -200,9 +201,7 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = committed_without_conflict(root, path)
-    documents, copies = without_copies(root, _with_lost_rows(root, documents))
-    warnings += map(_warned_of, copies)
-    return documents
+    return _without_copies(root, _with_lost_rows(root, documents), warnings)
 
 
 def _with_lost_rows(root: Path, documents: dict[str, Document]) -> dict[str, Document]:
@@ -234,17 +233,6 @@ def committed_without_conflict(root: Path, path: str) -> Document:
         versions = (committed(git, commit, path) for commit in git.versions(path))
         return replace(next(one for one in versions if not conflict_in(one.text)), is_still=True)
     return replace(read_version(path, None), is_still=True)
-
-
-def _warned_of(copy: Copy) -> FileWarning:
-    original = copy.original
-    if not copy.lines:
-        why = f"is a copy of {original} and is not read. Move what is new in it there, then delete it"
-        return FileWarning(copy.path, why, pending=False, kind=COPIED)
-    lines = f"line{'s' * (len(copy.lines) > 1)} {', '.join(map(str, copy.lines))}"
-    where = "" if copy.original == copy.path else f" of {original}"
-    why = f"repeats items{where} ({lines}), which count once. Delete these lines"
-    return FileWarning(copy.path, why, pending=False, kind=REPEATS)
 
 
 def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], left: str) -> bytes | None:
@@ -295,3 +283,91 @@ def _about_links(root: Path, links: Sequence[str]) -> Iterator[FileWarning]:
         hides = any(f"{path}/".startswith(f"{link}/") for path in committed)
         why = "the documents behind it wait until you remove the link" if hides else "it was left alone"
         yield FileWarning(link, f"{LINKED}; {why}", pending=hides)
+
+
+# ---------------------------------------- copies
+# An id that stands in two places, as file syncers, `cp` and pasted lines leave it. One item has one place: the one that
+# the last run committed; of several, or of none, the one with the shortest path. The same words elsewhere are a copy,
+# and no item; other words are left for `night.reconcile`. A page that mostly repeats another one is a copy as a whole:
+# nothing of it is read or committed until a person has decided.
+
+
+def _without_copies(root: Path, documents: dict[str, Document], warnings: list[FileWarning]) -> dict[str, Document]:
+    """Return the documents with each item in one place; warn of the copies that were left out."""
+    if not (twice := _twice(documents)):
+        return documents
+    held, repeated, reworded = _committed_items(root), dict[str, dict[int, str]](), dict[str, set[tuple[str, str]]]()
+    homes = {ident: min(found, key=lambda place: _rank(place, held)) for ident, found in twice.items()}
+    for ident, found in twice.items():
+        home, item = homes[ident][0], homes[ident][1].item
+        for path, placed in (place for place in found if place != homes[ident]):
+            said = {_words(one) for one in (item, held(path, ident), held(home, ident))}
+            if _words(placed.item) in said:
+                repeated.setdefault(path, {})[placed.line] = home
+            else:
+                reworded.setdefault(path, set()).add((ident, placed.item.text))
+    after = dict(documents)
+    for path in sorted({*repeated, *reworded}):
+        document, lines = documents[path], repeated.get(path, {})
+        original = Counter(lines.values()).most_common(1)[0][0] if lines else path
+        is_elsewhere = all(ident in homes and homes[ident][0] != path for ident in document.held)
+        if is_elsewhere and _is_mostly(document, documents[original], len(lines)):
+            why = f"is a copy of {original} and is not read. Move what is new in it there, then delete it"
+            warnings.append(FileWarning(path, why, pending=False, kind=COPIED))
+            del after[path]
+            continue
+        copied = {(one.item.id, one.item.text) for one in document.placed if lines.get(one.line, path) != path}
+        after[path] = replace(document, copied=frozenset(copied), reworded=frozenset(reworded.get(path, ())))
+        for home in sorted(set(lines.values())):
+            numbers = [str(line + 1) for line in sorted(lines) if lines[line] == home]
+            named = f"line{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+            why = (
+                f"repeats items{'' if home == path else f' of {home}'} ({named}), which count once. Delete these lines"
+            )
+            warnings.append(FileWarning(path, why, pending=False, kind=REPEATS))
+    return after
+
+
+def _twice(documents: Mapping[str, Document]) -> dict[str, list[Place]]:
+    """Return the places of each id that has more than one."""
+    places: dict[str, list[Place]] = {}
+    for path in sorted(documents):
+        for placed in documents[path].placed:
+            if placed.item.id:
+                places.setdefault(placed.item.id, []).append((path, placed))
+    return {ident: found for ident, found in places.items() if len(found) > 1}
+
+
+def _committed_items(root: Path) -> Callable[[str, str], Item | None]:
+    """Return what tells, by path and id, an item as the last run left it; before the first run, as last committed."""
+    git, commit = Git(root), ""
+    with contextlib.suppress(CurateError):
+        commit = git.last_run() or git.head() or ""
+
+    @cache
+    def page(path: str) -> Document:
+        with contextlib.suppress(CurateError):
+            return committed(git, commit, path)
+        return read_version(path, None)
+
+    return lambda path, ident: page(path).held.get(ident, (path, None))[1]
+
+
+def _rank(place: Place, held: Callable[[str, str], Item | None]) -> tuple[bool, bool, int, str, bool, int]:
+    """Order the places of an id: the first one is its own."""
+    path, (item, line, *_) = place
+    there = held(path, item.id)
+    return there is None, kind_of(path) is Kind.ARCHIVE, len(path), path, _words(there) != _words(item), line
+
+
+def _words(item: Item | None) -> tuple[str, str]:
+    return (item.type, folded(item.text)) if item else ("", "")
+
+
+def _is_mostly(document: Document, original: Document, copies: int) -> bool:
+    """Whether most items of a page are copies, and most of its lines are those of one other page."""
+    if original.path == document.path or "/" not in document.path:
+        return False
+    there = Counter(line.strip() for line in original.lines)
+    own = Counter(line.strip() for line in document.lines if line.strip())
+    return copies * 2 >= document.numbered and (own & there).total() * 2 > own.total()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
-from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, TRACKED, slug
+from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, slug
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import line_end
 from pipelines.store.snapshot import read_documents
@@ -161,13 +161,8 @@ def named_item(prefix: str, *known: Iterable[str], advice: str = "") -> str:
     raise UnknownItem(prefix, (), close or advice)
 
 
-def tracked_files(root: Path) -> list[str]:
-    """Return the paths of the files that the memory commits; links are skipped."""
-    return own_files(root, TRACKED)
-
-
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:
-    """Return the regular files at or below these files and folders of a memory."""
+    """Return the regular files at or below these files and folders of a memory; links are skipped."""
     found = []
     for name in tops:
         place = root / name

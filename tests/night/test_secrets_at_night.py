@@ -134,9 +134,9 @@ def test_a_secret_that_looks_like_a_note_of_ours_is_found_in_a_document(memory: 
 def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory) -> None:
     memory.write("Projects/p.md", "# P\n\nnothing yet\n")
     git = Git(memory.root)
-    found = find_edits(memory.root, git)
+    found = find_edits(git)
     memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
-    commit_edits(memory.root, git, "edits\n", Author("A", "a@example.org", datetime.now(UTC)), found)
+    commit_edits(git, "edits\n", Author("A", "a@example.org", datetime.now(UTC)), found)
     assert OTHER not in history(memory)
     assert memory.git("show", "HEAD:Projects/p.md") == "# P\n\nnothing yet\n"
 

@@ -23,7 +23,7 @@ AUTHOR = Author("Night", "night@example.org", WHEN)
 def git(bare_memory: Path) -> Git:
     made = Git(bare_memory)
     made.init()
-    commit_edits(bare_memory, made, "first\n", AUTHOR)
+    commit_edits(made, "first\n", AUTHOR)
     return made
 
 
@@ -91,7 +91,7 @@ def test_nothing_of_the_repository_runs(git: Git, tmp_path: Path) -> None:
     git.run("config", "commit.gpgSign", "true")
     (git.root / ".gitattributes").write_text("*.md filter=x\n")
     (git.root / "Areas" / "a.md").write_text("a")
-    commit_edits(git.root, git, "edits\n", AUTHOR)
+    commit_edits(git, "edits\n", AUTHOR)
     commit_file(git, "MEMORY.md", "new")
     assert not fired.exists()
     assert git.show("HEAD", "Areas/a.md") == b"a"
@@ -129,9 +129,9 @@ def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) ->
     (git.root / ".gitignore").write_text("ignored.md\n")
     (git.root / "SOUL.md").unlink()
     (git.root / "Areas" / "link.md").symlink_to("/etc/passwd")
-    assert uncommitted(git.root, git, git.head()) == [".gitattributes", ".gitignore", "Areas/crlf.md", "SOUL.md"]
-    commit_edits(git.root, git, "edits\n", AUTHOR)
-    assert uncommitted(git.root, git, git.head()) == []
+    assert uncommitted(git) == [".gitattributes", ".gitignore", "Areas/crlf.md", "SOUL.md"]
+    commit_edits(git, "edits\n", AUTHOR)
+    assert uncommitted(git) == []
     assert git.show("HEAD", "Areas/crlf.md") == b"a\r\nb\r\n"
 
 

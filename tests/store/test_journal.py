@@ -31,7 +31,7 @@ def git(bare_memory: Path) -> Git:
     (bare_memory / BASE.path).write_text(BASE.text)
     made = Git(bare_memory)
     made.init()
-    commit_edits(bare_memory, made, "first\n", Author("A", "a@example.org", WHEN))
+    commit_edits(made, "first\n", Author("A", "a@example.org", WHEN))
     return made
 
 
@@ -71,7 +71,7 @@ def test_an_item_that_a_person_changed_before_it_moved_stands_in_one_place(
 ) -> None:
     briefing = edited(Document("MEMORY.md", (git.root / "MEMORY.md").read_text()), add=[Block(ITEM)])
     (git.root / "MEMORY.md").write_text(briefing.text)
-    commit_edits(git.root, git, "an item\n", Author("A", "a@example.org", WHEN))
+    commit_edits(git, "an item\n", Author("A", "a@example.org", WHEN))
     leaves = edited(briefing, remove=[str(ITEM.id)])
     moved = [Change(BASE.path, BASE.text.encode(), AFTER.text.encode())]
     moved += [Change("MEMORY.md", briefing.text.encode(), leaves.text.encode())]
@@ -94,7 +94,7 @@ def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypat
         with pytest.raises(Killed):
             apply_changes(git.root, git, planned, *SIGNED)
     (git.root / BASE.path).write_text("# A\n\nrewritten\n")
-    commit_edits(git.root, git, "by hand\n", Author("A", "a@example.org", WHEN))
+    commit_edits(git, "by hand\n", Author("A", "a@example.org", WHEN))
     recover(git.root, git)
     assert git.show("HEAD", BASE.path) == b"# A\n\nrewritten\n"
 

@@ -54,7 +54,7 @@ class Nights:
         self.settings = Settings(caps=SizeCaps(briefing=100_000, user=100_000, document=1_000_000))
         lay_down(root, resource("memory_template"), "UTC")
         self.git.init()
-        commit_edits(root, self.git, "first\n", Author("Night", "night@example.org", self.now))
+        commit_edits(self.git, "first\n", Author("Night", "night@example.org", self.now))
         self.ever: set[str] = set()
 
     def night(self, log: Log) -> RunReport:

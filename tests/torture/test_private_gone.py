@@ -113,8 +113,8 @@ def test_nor_where_it_is_written_in_the_moment_of_a_commit(memory: Memory, monke
     memory.write("Logs/2026-03-19.md", "- 09:00 Fact: The mast is tall.\n")
     real, once = edits.find_edits, iter([_LOG])
 
-    def looked(root: Path, git: Git) -> edits.Edits:
-        found = real(root, git)
+    def looked(git: Git) -> edits.Edits:
+        found = real(git)
         for more in once:
             with (memory.root / "Logs" / "2026-03-19.md").open("a") as log:
                 log.write(more)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
 from pipelines.store.files import list_notes, open_regular
-from pipelines.store.layout import PRIVATE, SESSIONS, Kind
+from pipelines.store.layout import PRIVATE, SESSIONS, TRACKED, Kind
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
-from pipelines.store.template import own_files, tracked_files
+from pipelines.store.template import own_files
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     """
     layout = layout_of(root)
     notes = list_notes(root, (*layout.logs, *layout.notes), ".md")
-    for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)), *notes)):
+    for path, file in _opened(root, (*own_files(root, (*TRACKED, SESSIONS)), *notes)):
         yield from secrets_in(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
