@@ -18,8 +18,7 @@ from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch, save_failure
 from pipelines.night.unattended import curate_unattended
 from pipelines.store.files import list_files, log_notes
-from pipelines.store.git import Git
-from pipelines.store.git_history import run_id
+from pipelines.store.git import Git, run_id
 from pipelines.store.layout import LOGS, day_of_log
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
 from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
-from pipelines.store.ledger import ledger_on_disk
+from pipelines.store.trees import ledger_on_disk
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory

@@ -21,9 +21,8 @@ from pipelines.extract.extraction import (
     Told,
 )
 from pipelines.store.evidence import voice_in
-from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.layout import day_of_log, is_note
-from pipelines.store.log import Entry, lines_of, parse_entries
+from pipelines.store.log import FORGOTTEN, Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
 from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.store.state import LogProgress, file_hash

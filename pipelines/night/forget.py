@@ -24,10 +24,9 @@ from pipelines.store.document import Document, edited, with_marks
 from pipelines.store.evidence import Quotes, pointer_in, starts_of, without_pointer
 from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.generated import without_sentences
-from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.layout import PRIVATE, REVIEW, SESSIONS, is_note
 from pipelines.store.lock import private_folder
-from pipelines.store.log import Entry, parse_entries, with_newlines
+from pipelines.store.log import FORGOTTEN, Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import (

@@ -11,17 +11,16 @@ from pipelines.night.caps import prune
 from pipelines.night.reconcile import marked_again, reconcile
 from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, check_documents
+from pipelines.store.edits import baseline_at
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
-from pipelines.store.git_history import baseline_at
 from pipelines.store.journal import apply_changes, merge_changes
 from pipelines.store.layout import SETTINGS, TOMBSTONES, is_tracked, kind_of
-from pipelines.store.ledger import ledger_after, ledger_in
 from pipelines.store.left_out import TOLD, left_out
 from pipelines.store.merge import merge_trees
 from pipelines.store.state import read_tombstones, render_tombstones
-from pipelines.store.trees import read_documents_in
+from pipelines.store.trees import ledger_after, ledger_in, read_documents_in
 from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:

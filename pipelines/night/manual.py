@@ -14,10 +14,10 @@ from pipelines.clock import day_of
 from pipelines.night.caps import Pruned, prune
 from pipelines.night.reindex import reindex
 from pipelines.store.change_set import Change, check_documents, document_changes
-from pipelines.store.edits import commit_edits
+from pipelines.store.edits import baseline_at, commit_edits
 from pipelines.store.generated import vetoed_by
-from pipelines.store.git import Author, Git
-from pipelines.store.git_history import BY_HAND, BY_PEOPLE, baseline_at, run_id
+from pipelines.store.git import Author, Git, run_id
+from pipelines.store.git_history import BY_HAND, BY_PEOPLE
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PROGRESS, REVIEW, TOMBSTONES
 from pipelines.store.left_out import MISSING, left_out

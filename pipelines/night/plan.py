@@ -35,7 +35,7 @@ from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
-from pipelines.store.git_history import run_id
+from pipelines.store.git import run_id
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import (
     BRIEFING,

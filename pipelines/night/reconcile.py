@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
-from pipelines.store.edits import asked_pages_in, lost_too_many
+from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
-from pipelines.store.git_history import Baseline, unknown_ids
+from pipelines.store.git_history import unknown_ids
 from pipelines.store.item import (
     STRUCK,
     UNSURE_SAID,

@@ -15,8 +15,7 @@ from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
 from pipelines.store.edits import commit_edits, find_edits
-from pipelines.store.git import Author, Git
-from pipelines.store.git_history import run_id
+from pipelines.store.git import Author, Git, run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import LOGS, kind_of
 from pipelines.store.lock import run_lock

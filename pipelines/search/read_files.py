@@ -13,10 +13,10 @@ from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, f
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust, ids_in
 from pipelines.store.layout import EPISODES, NOTES, is_log, kind_of
-from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
+from pipelines.store.trees import ledger_on_disk
 from pipelines.store.user_layout import layout_of
 from pipelines.text import fold
 

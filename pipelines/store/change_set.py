@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.item import Item, brought_back, render_item, row_of
 from pipelines.store.layout import BRIEFING, kind_of
-from pipelines.store.ledger import ledger_after
-from pipelines.store.trees import read_version
+from pipelines.store.trees import ledger_after, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping

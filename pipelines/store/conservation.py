@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotARepository
+from pipelines.store.edits import is_at_or_below
 from pipelines.store.git import Git
-from pipelines.store.git_history import is_at_or_below
 from pipelines.store.item import ids_in
 from pipelines.store.layout import BRIEFING, TOMBSTONES
 from pipelines.store.state import read_tombstones, unreadable_lines

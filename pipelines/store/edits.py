@@ -13,6 +13,7 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
+from pipelines.store.document import Document
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.item import Status
@@ -24,14 +25,13 @@ from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.state import read_record, write_record
 from pipelines.store.template import own_files
-from pipelines.store.trees import committed
+from pipelines.store.trees import committed, ledger_at, read_documents_in
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
-    from pipelines.store.document import Document
     from pipelines.store.git import Entry
     from pipelines.store.review_queue import QueueEntry
 
@@ -150,6 +150,43 @@ def commit_edits(
         return None
     author = Author(*(git.identity() or (author.name, author.mail)), author.when)
     return git.commit(changed, message, author, follow=follow)
+
+
+# ---------------------------------------- the baseline
+# The documents as the last run left them; people's edits are the difference to it.
+
+
+Baseline = tuple[dict[str, Document], frozenset[str]]
+"""The readable documents of a commit that changed or were deleted since, and the paths of the unchanged ones."""
+
+
+def is_at_or_below(path: str, paths: frozenset[str]) -> bool:
+    """Whether a document is one of `paths`, or is below one of them that is a link to a folder."""
+    parts = path.split("/")
+    return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
+
+
+def baseline_at(
+    git: Git, commit: str | None, documents: Mapping[str, Document], unread: frozenset[str] = frozenset()
+) -> Baseline:
+    """Return the documents of a commit.
+
+    Args:
+        git: the memory's git.
+        commit: the commit; None before the first run, when nothing counts as changed.
+        documents: the current documents.
+        unread: documents that cannot be read now, so that their changes are unknown.
+    """
+    changed, same, ledger = dict[str, Document](), set[str](), ledger_at(git, commit)
+    for path, (mode, blob) in git.tree(commit).items():
+        if kind_of(path) is None or mode == "120000" or (unread and is_at_or_below(path, unread)):
+            continue
+        now = documents.get(path)
+        if now is not None and blob_id(now.text.encode()) == blob:
+            same.add(path)
+            continue
+        changed |= read_documents_in({path: git.blob(blob) or b""}, ledger)
+    return changed, frozenset(same)
 
 
 # ---------------------------------------- what is gone, but not deleted

@@ -423,6 +423,12 @@ class Author(NamedTuple):
     when: datetime
 
 
+def run_id(now: datetime, head: str | None) -> str:
+    """Return a run's id: its time, and a hash that distinguishes runs of the same time. A replay has the same id."""
+    birth = f"{now.isoformat()}\x1f{head or ''}"
+    return f"{now:%Y%m%dT%H%M%S}-{hashlib.sha256(birth.encode()).hexdigest()[:6]}"
+
+
 def blob_id(data: bytes) -> str:
     """Return git's id of a blob."""
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UnknownItem, did_you_mean
 from pipelines.store.document import Document
-from pipelines.store.git import Git, blob_id
-from pipelines.store.layout import kind_of
-from pipelines.store.trees import changed_ids, document_versions, ledger_at, read_documents_in
+from pipelines.store.trees import changed_ids, document_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.store.git import Git
 
 
 BY_HAND: Final = "owner"
@@ -68,12 +66,6 @@ class RunCommit:
     def is_night(self) -> bool:
         """Whether it read the logs; undos, and commits that commands make on their way, did not."""
         return not self.undoes and not self.by_hand and self.extractor != BY_PEOPLE
-
-
-def run_id(now: datetime, head: str | None) -> str:
-    """Return a run's id: its time, and a hash that distinguishes runs of the same time. A replay has the same id."""
-    birth = f"{now.isoformat()}\x1f{head or ''}"
-    return f"{now:%Y%m%dT%H%M%S}-{hashlib.sha256(birth.encode()).hexdigest()[:6]}"
 
 
 def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
@@ -158,50 +150,9 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     return before, after
 
 
-FORGOTTEN = "[forgotten]"
-"""Replaces forgotten words in a log."""
-
-
 def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]:
     """Return those of some ids that no document had in a commit or before it."""
     if not idents:
         return idents
     named = changed_ids(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit)
     return idents.difference(*(ids for _, ids in named))
-
-
-# ---------------------------------------- the baseline
-# The documents as the last run left them; people's edits are the difference to it.
-
-
-Baseline = tuple[dict[str, Document], frozenset[str]]
-"""The readable documents of a commit that changed or were deleted since, and the paths of the unchanged ones."""
-
-
-def is_at_or_below(path: str, paths: frozenset[str]) -> bool:
-    """Whether a document is one of `paths`, or is below one of them that is a link to a folder."""
-    parts = path.split("/")
-    return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
-
-
-def baseline_at(
-    git: Git, commit: str | None, documents: Mapping[str, Document], unread: frozenset[str] = frozenset()
-) -> Baseline:
-    """Return the documents of a commit.
-
-    Args:
-        git: the memory's git.
-        commit: the commit; None before the first run, when nothing counts as changed.
-        documents: the current documents.
-        unread: documents that cannot be read now, so that their changes are unknown.
-    """
-    changed, same, ledger = dict[str, Document](), set[str](), ledger_at(git, commit)
-    for path, (mode, blob) in git.tree(commit).items():
-        if kind_of(path) is None or mode == "120000" or (unread and is_at_or_below(path, unread)):
-            continue
-        now = documents.get(path)
-        if now is not None and blob_id(now.text.encode()) == blob:
-            same.add(path)
-            continue
-        changed |= read_documents_in({path: git.blob(blob) or b""}, ledger)
-    return changed, frozenset(same)

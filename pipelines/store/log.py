@@ -89,6 +89,8 @@ _PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|logseq\.[\w.-]+|collapse
 _GENERATED = re.compile(r"<!-- (?P<name>openclaw:dreaming:(?:light|rem|deep):)start -->|%% (?P<query>[A-Z_]+: )start\b")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
+FORGOTTEN = "[forgotten]"
+"""Replaces forgotten words in a log."""
 
 
 def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.store.document import Document
-    from pipelines.store.ledger import Ledger
+    from pipelines.store.trees import Ledger
 
     Files = Mapping[str, bytes]
 

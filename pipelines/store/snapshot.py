@@ -28,11 +28,10 @@ from pipelines.store.layout import (
     is_note,
     kind_of,
 )
-from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
-from pipelines.store.trees import committed, ledger_at, read_documents_in, read_version
+from pipelines.store.trees import committed, ledger_at, ledger_on_disk, read_documents_in, read_version
 from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
 

@@ -1,29 +1,135 @@
-"""The one way from a tree to its items: its files are read as documents, which parse their own lines.
+"""The one way from a tree to its items: its files are read as documents, which parse their own lines, and the ledger.
 
 A tree is the disk, a commit, or a side of a merge. Nothing else parses an item's line, or asks git for one.
+
+The ledger is what the machine knows of each item, one row a line, in `State/items/YYYY-MM.jsonl` by month of birth.
+Beside it, `State/generated/` has a row for each line that a run wrote: `YYYY-MM.jsonl` for episodes, `pages.jsonl` for
+the rest. A row's key is its heading and its words, folded; a line without a row is a person's. Two machines' files are
+merged by union. Of two rows of one item the one with the higher revision counts, of two with the same revision the
+greater text, on either machine.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at
+from pipelines.store.files import list_files, read_bytes
 from pipelines.store.item import ids_in, without_mark
-from pipelines.store.item_line import line_key, own_block_id, rows_in
-from pipelines.store.layout import BRIEFING, FOLDERS, ITEMS, LEDGER, REVIEW, USER, kind_of
-from pipelines.store.ledger import folded_rows, ledger_in
+from pipelines.store.item_line import is_item_id, line_key, own_block_id, rows_in, values_in, weight_of
+from pipelines.store.layout import BRIEFING, FOLDERS, GENERATED, ITEMS, LEDGER, REVIEW, USER, kind_of
+from pipelines.store.left_out import left_out
 from pipelines.text import stated_due
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from pipelines.store.document import Placed
     from pipelines.store.git import Git
-    from pipelines.store.ledger import Ledger
+
+    Ledger = Mapping[str, str]
+
+
+_MONTH = re.compile(r"\d{4}-\d\d")
+_REVISION = ', "rev": "'
+
+
+def folded_rows(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the rows of several files as one ledger, as `row_of` writes them."""
+    return {ident: _without_revision(row) for ident, row in _folded(files).items()}
+
+
+def _folded(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for rows in files:
+        twice = found.keys() & rows.keys()
+        found = {**found, **rows, **{ident: max(found[ident], rows[ident], key=weight_of) for ident in twice}}
+    return found
+
+
+def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
+    """Return the ledger among a tree's files."""
+    return _read(tuple(tree[path] for path in sorted(tree) if path.startswith(LEDGER)))
+
+
+@lru_cache(maxsize=2)
+def _read(files: tuple[bytes, ...]) -> Ledger:
+    return folded_rows(rows_in(data.decode(errors="replace")) for data in files)
+
+
+def ledger_on_disk(root: Path) -> Ledger:
+    """Return the ledger of a memory as it is now."""
+    paths = [path for folder in LEDGER for path in list_files(root, folder.rstrip("/"), ".jsonl")]
+    tree = {path: read_bytes(root, path) or b"" for path in paths}
+    return ledger_in(left_out(root) | tree)
+
+
+def ledger_at(git: Git, commit: str | None) -> Ledger:
+    """Return the ledger of a commit."""
+    tree = git.tree(commit)
+    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(LEDGER)]
+    for blob, rows in blobs:
+        if not rows:
+            rows.update(rows_in((git.blob(blob) or b"").decode(errors="replace")))
+    return folded_rows(rows for _, rows in blobs)
+
+
+@lru_cache(maxsize=64)
+def _kept(_blob: str) -> dict[str, str]:
+    return {}
+
+
+def _without_revision(row: str) -> str:
+    bare, found, _ = row.rpartition(_REVISION)
+    return f"{bare}}}" if found else row
+
+
+def ledger_after(
+    state: Mapping[str, bytes], documents: Iterable[Document], gone: Container[str] = ()
+) -> dict[str, bytes]:
+    """Return the files of the ledger with the rows of the documents' items, as far as their bytes change.
+
+    Args:
+        state: path → bytes of the files under State.
+        documents: the documents; rows of other items and lines stay.
+        gone: the ids and keys whose rows go.
+    """
+    files = {
+        path: rows_in(data.decode(errors="replace")) for path, data in sorted(state.items()) if path.startswith(LEDGER)
+    }
+    homes = {ident: path for path, rows in files.items() for ident in rows}
+    old = _folded(files.values())
+    wanted = {ident: row for ident, row in old.items() if ident not in gone}
+    for document in documents:
+        for ident in (document.held.keys() & document.rows.keys()) | document.told:
+            row = document.rows[ident]
+            if ident not in old:
+                wanted[ident] = row
+            elif row != _without_revision(old[ident]):
+                wanted[ident] = f'{row[:-1]}{_REVISION}{weight_of(old[ident])[0] + 1}"}}'
+    after: dict[str, dict[str, str]] = {path: {} for path in files}
+    for ident, row in sorted(wanted.items()):
+        after.setdefault(homes.get(ident) or _home(ident, row), {})[ident] = row
+    written = {path: "".join(f"{row}\n" for row in rows.values()).encode() for path, rows in after.items()}
+    return {path: data for path, data in written.items() if data != state.get(path)}
+
+
+def _home(key: str, row: str) -> str:
+    """Return the file of a new row: that of the month in which an item was born, or which a line tells of."""
+    is_item = is_item_id(key)
+    day = (values_in(row).get("since") or row.partition('"from": ["Logs/')[2]) if is_item else key
+    folder, otherwise = (ITEMS, "undated") if is_item else (GENERATED, "pages")
+    month = _MONTH.match(day)
+    return f"{folder}{month[0] if month else otherwise}.jsonl"
+
+
+# ---------------------------------------- documents
 
 
 def read_documents_in(tree: Mapping[str, bytes], ledger: Ledger | None = None) -> dict[str, Document]:
@@ -52,21 +158,6 @@ def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) ->
 def committed(git: Git, commit: str | None, path: str) -> Document:
     """Return a document as a commit has it; empty if it has none."""
     return read_version(path, git.show(commit, path), ledger_at(git, commit)) if commit else read_version(path, None)
-
-
-def ledger_at(git: Git, commit: str | None) -> Ledger:
-    """Return the ledger of a commit."""
-    tree = git.tree(commit)
-    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(LEDGER)]
-    for blob, rows in blobs:
-        if not rows:
-            rows.update(rows_in((git.blob(blob) or b"").decode(errors="replace")))
-    return folded_rows(rows for _, rows in blobs)
-
-
-@lru_cache(maxsize=64)
-def _kept(_blob: str) -> dict[str, str]:
-    return {}
 
 
 def words_on_page(document: Document, placed: Placed) -> str:

@@ -25,8 +25,8 @@ from pipelines.store.git import Git
 from pipelines.store.item import Status, Trust, parse_item
 from pipelines.store.item_line import split_mark
 from pipelines.store.layout import REPLIES
-from pipelines.store.ledger import ledger_in
 from pipelines.store.snapshot import read_documents
+from pipelines.store.trees import ledger_in
 from pipelines.usage import FailureKind as Kind
 from tests.extract.fakes import USAGE, Scripted, Still
 
