@@ -24,13 +24,9 @@ from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
 from pipelines.night.reconcile import Reconciled
-from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.near_pairs import PAIR
-from pipelines.review.outcomes import (
-    ENDINGS,
-    named_in_title,
-)
-from pipelines.review.questions import ids_asked
+from pipelines.review.outcomes import with_link
+from pipelines.review.questions import AGAINST, ENDINGS, ids_asked, named_in_title
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.edits import asked_pages_in

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.item_links import history_of, leaving, with_link, with_successor
+from pipelines.review.outcomes import history_of, leaving, with_link, with_successor
 from pipelines.review.questions import Question
 from pipelines.review.rulings import carry_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pipelines.review.existing_items import Belief
-    from pipelines.review.outcomes import DoubtfulClaim
+    from pipelines.review.questions import DoubtfulClaim
     from pipelines.review.rulings import Ruling
 
 

@@ -12,17 +12,8 @@ from typing import TYPE_CHECKING
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_items, with_superseded
-from pipelines.review.item_links import with_link, without_link
-from pipelines.review.outcomes import (
-    DOUBT,
-    REOPENABLE,
-    DoubtfulClaim,
-    claimed,
-    with_end,
-    with_reopened,
-    without_questions,
-)
-from pipelines.review.questions import Question, asked
+from pipelines.review.outcomes import REOPENABLE, with_end, with_link, with_reopened, without_link
+from pipelines.review.questions import DOUBT, DoubtfulClaim, Question, asked, claimed, without_questions
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import (

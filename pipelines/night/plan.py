@@ -25,13 +25,12 @@ from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.item_links import linkable
 from pipelines.review.near_pairs import with_unsettled, with_unsettled_pairs
-from pipelines.review.outcomes import claimed, without_moot, without_questions
-from pipelines.review.questions import asked
+from pipelines.review.outcomes import linkable
+from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust import TrustGate
-from pipelines.store.change_set import Change, check_documents, document_changes
+from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
@@ -137,7 +136,8 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Do
     run.progress = {path: known for path, known in held.progress.items() if not again or day_of_log(path) != again}
     run.stones = held.stones
     run.vetoed = vetoed_by(run.stones, snapshot.documents)
-    run.documents = without_moot(documents)
+    over = [ident for ident, (_, item) in items_by_id(documents).items() if not item.active]
+    run.documents = without_questions(documents, over)
     run.catalog = Catalog(run.documents, snapshot.unreadable())
     _tell_of_people(report, held.people)
     return run

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, LockHeld
-from pipelines.extract.llm.replies import drop_replies
 from pipelines.night.manual import read_memory, taken_in
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import reindex
@@ -17,7 +16,7 @@ from pipelines.night.report import RunReport, Watch, joined, save_failure, save_
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git, run_id
 from pipelines.store.journal import apply_changes, recover
-from pipelines.store.layout import LOGS, kind_of
+from pipelines.store.layout import LOGS, REPLIES, kind_of
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.redact import load_redactor, without_secrets
@@ -65,7 +64,9 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
         if report.commit:
             git.pack()
-        if not report.entries["pending"]:
+        if not report.entries["pending"] and (night.root / REPLIES).is_dir():
+            from pipelines.extract.llm.replies import drop_replies  # noqa: PLC0415  only models reply
+
             drop_replies(night.root)
     watch.ready()
     last = reports[-1]

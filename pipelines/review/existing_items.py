@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.extraction import Candidate, Links
-    from pipelines.review.outcomes import DoubtfulClaim
+    from pipelines.review.questions import DoubtfulClaim
 
 
 MOST_NEAR: Final = 40

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, OperationKind, is_pending
 from pipelines.review.existing_items import alike, shared
-from pipelines.review.item_links import without_link
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
+from pipelines.review.outcomes import without_link
 from pipelines.review.questions import as_queue_text, ids_asked
 from pipelines.review.rulings import ASKED
 from pipelines.store.document import edited

@@ -1,73 +1,102 @@
-"""Outcomes: how items end or are called into question, and how a person is asked about it.
+"""Outcomes: how items end, are confirmed, linked, superseded and reopened.
 
 A todo is done or dropped, a risk resolved or occurred, a question answered; a decision, fact or rule ends without a
-successor; and an item that was a mistake never held.
+successor; and an item that was a mistake never held. A superseded item names its successor; links of others keep what
+was true when they were made.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.questions import as_queue_text, grounds
-from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
-from pipelines.store.item import (
-    STRUCK,
-    Evidence,
-    Item,
-    ItemType,
-    Status,
-)
-from pipelines.store.item_line import ID_PATTERN
-from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
-from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.extract.extraction import is_pending
+from pipelines.store.change_set import placed_item
+from pipelines.store.document import HISTORY, Block, Document, block_of, document_at, edited
+from pipelines.store.item import STRUCK, Evidence, Item, ItemType, Status
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
+from pipelines.store.secrets.redact import is_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 
-DOUBT: Final = "doubt"
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
-ENDINGS: Final = {
-    Status.DONE: "it is done",
-    Status.DROPPED: "it is dropped",
-    Status.RESOLVED: "it is resolved",
-    Status.OCCURRED: "it has occurred",
-    Status.ANSWERED: "it is answered",
-    Status.ENDED: "it is no longer true",
-}
-"""What a log line claims of an item; also the kinds of entries of Review.md that ask about it."""
-_DOUBTS = (
-    "keep: it is true",
-    "end: it was true, and no longer is",
-    "retract: it was a mistake and was never true",
-)
-_NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
-_TITLE = 60
+_LOADED = frozenset({BRIEFING, USER})
 
 
-@dataclass(frozen=True, slots=True)
-class DoubtfulClaim:
-    """A log line's claim about an item, which a person decides on.
+def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
+    """Return the active items of curated documents, without those marked as private."""
+    return [
+        (path, item)
+        for path, item in items
+        if item.id
+        and item.active
+        and path != REVIEW
+        and kind_of(path) is not Kind.ARCHIVE
+        and not is_private(item.text)
+    ]
+
+
+def with_successor(old: Item, new: Item, day: str) -> Item:
+    """Return an item superseded by another one on a day, but not before its own start.
+
+    A Todo whose place nothing takes that is open, but a decision, a fact or a rule, is done.
+    """
+    is_settled = old.type is ItemType.TODO and new.type is not ItemType.TODO and not is_pending(new)
+    status = Status.DONE if is_settled else Status.SUPERSEDED
+    return replace(old, status=status, until=max(day, old.since), superseded_by=new.id)
+
+
+def with_confirmation(item: Item, place: Evidence, day: str) -> Item:
+    """Return an item confirmed by new evidence: it keeps the first and the last place, and a count.
 
     Args:
-        item: as it would be, with the line as its last evidence.
-        kind: how it would end, or `doubt`.
-        why: why a person decides, as a clause.
+        item: the item.
+        place: the new evidence.
+        day: the day of the new evidence.
     """
+    first = item.evidence[:-1] if item.confirmed and len(item.evidence) > 1 else item.evidence
+    return replace(
+        item,
+        confirmed=max(item.confirmed, day),
+        doubted=item.doubted if item.doubted > day else "",
+        evidence=(*first, place),
+        seen=max(item.seen, len(item.evidence)) + 1,
+    )
 
-    item: Item
-    kind: str
-    why: str
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The answers."""
-        keep = "keep: it stays as it is"
-        return _DOUBTS if self.kind == DOUBT else (f"close: {ENDINGS[Status(self.kind)]}", keep)
+def with_link(item: Item, kind: str, ident: str) -> Item:
+    """Return an item with a link added, unless it has the link or would link to itself."""
+    links = dict(item.links)
+    if ident == item.id or ident in links.get(kind, ()):
+        return item
+    links[kind] = (*links.get(kind, ()), ident)
+    return replace(item, links=tuple(links.items()))
+
+
+def without_link(item: Item, kind: str) -> Item:
+    """Return an item without its links of a kind."""
+    return replace(item, links=tuple(pair for pair in item.links if pair[0] != kind))
+
+
+def history_of(path: str) -> str:
+    """Return the document that keeps closed items: their own, unless every session loads it."""
+    return GENERAL if path in _LOADED else path
+
+
+def leaving(document: Document, items: Mapping[str, Item]) -> tuple[Document, list[Block]]:
+    """Return a document without the items that ended, and these items with their notes, for the History.
+
+    Args:
+        document: their document.
+        items: by id, each as it is now.
+    """
+    blocks: Iterable[Block] = (block_of(document, p) for p in document.items if p.item.id in items)
+    moved = [Block(items[block.item.id], block.notes) for block in blocks]
+    return edited(document, remove=items), moved
 
 
 def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
@@ -84,36 +113,6 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
     seen = max(item.seen, len(item.evidence)) + 1 if is_new else item.seen
     until = max(day, item.since) if day else day
     return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="", perhaps="")
-
-
-def claimed(
-    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], quote: Callable[[Evidence], str], today: str
-) -> dict[str, Document]:
-    """Return the documents with an entry in Review.md for each claim about an item that holds.
-
-    A question that is already there is not repeated.
-
-    Args:
-        documents: every document by path.
-        claims: the claims.
-        quote: returns the log text of some evidence, or an empty string if it is gone.
-        today: the memory's day.
-    """
-    after = dict(documents)
-    for claim in claims:
-        item, held = claim.item, items_by_id(after)
-        asked = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(after.get(REVIEW))}
-        if item.id in held and held[item.id][1].active and (claim.kind, item.id) not in asked:
-            title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
-            why = f"A log line says so{grounds(item, quote)}, and {claim.why}."
-            after = with_entry(after, claim.kind, today, title, why, claim.choices)
-    return after
-
-
-def named_in_title(title: str) -> str:
-    """Return the item id at the end of a heading of Review.md, or an empty string."""
-    found = _NAMED.search(title)
-    return found[1] if found else ""
 
 
 def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
@@ -152,19 +151,3 @@ def _home_of(path: str, documents: Mapping[str, Document]) -> str:
     name = re.sub(r"-\d{4}$", "", path.rpartition("/")[2].removesuffix(".md"))
     homes = [one for one in documents if one.endswith(f"/{name}.md") and kind_of(one) in {Kind.PROJECT, Kind.AREA}]
     return homes[0] if homes else GENERAL
-
-
-_OVER = frozenset({*map(str, ENDINGS), DOUBT})
-"""The kinds of questions whether an item is over."""
-
-
-def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md whether these items are over."""
-    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items]
-    moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
-    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
-
-
-def without_moot(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md whether an item is over that is over already."""
-    return without_questions(documents, [i for i, (_, item) in items_by_id(documents).items() if not item.active])

@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.item_links import AGAINST
 from pipelines.review.trust import made_inert
+from pipelines.store.change_set import items_by_id
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import with_extra
+from pipelines.store.item import Status, with_extra
 from pipelines.store.item_line import ID_PATTERN
-from pipelines.store.review_queue import with_entry
+from pipelines.store.layout import REVIEW
+from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import clipped, fold, without_unseen
 
@@ -43,6 +44,24 @@ _LISTED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 DONE: Final = "done: it is as it should be; edit it before, if it is not"
 _MOST_QUOTED = 20
 """Longer versions of what is disputed are in git."""
+AGAINST: Final = "against"
+"""The key in a waiting item that names the item it contradicts."""
+DOUBT: Final = "doubt"
+ENDINGS: Final = {
+    Status.DONE: "it is done",
+    Status.DROPPED: "it is dropped",
+    Status.RESOLVED: "it is resolved",
+    Status.OCCURRED: "it has occurred",
+    Status.ANSWERED: "it is answered",
+    Status.ENDED: "it is no longer true",
+}
+"""What a log line claims of an item; also the kinds of entries of Review.md that ask about it."""
+_DOUBTS = (
+    "keep: it is true",
+    "end: it was true, and no longer is",
+    "retract: it was a mistake and was never true",
+)
+_NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,21 @@ class Question:
     item: Item
     why: str
     rival: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulClaim:
+    """A log line's claim about an item, which a person decides on.
+
+    Args:
+        item: as it would be, with the line as its last evidence.
+        kind: how it would end, or `doubt`.
+        why: why a person decides, as a clause.
+    """
+
+    item: Item
+    kind: str
+    why: str
 
 
 def asked(
@@ -93,6 +127,37 @@ def asked(
     return documents
 
 
+def claimed(
+    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], quote: Callable[[Evidence], str], today: str
+) -> dict[str, Document]:
+    """Return the documents with an entry in Review.md for each claim about an item that holds.
+
+    A question that is already there is not repeated.
+
+    Args:
+        documents: every document by path.
+        claims: the claims.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
+        today: the memory's day.
+    """
+    after = dict(documents)
+    for claim in claims:
+        item, held = claim.item, items_by_id(after)
+        asked = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(after.get(REVIEW))}
+        if item.id in held and held[item.id][1].active and (claim.kind, item.id) not in asked:
+            title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
+            why, keep = f"A log line says so{grounds(item, quote)}, and {claim.why}.", "keep: it stays as it is"
+            choices = _DOUBTS if claim.kind == DOUBT else (f"close: {ENDINGS[Status(claim.kind)]}", keep)
+            after = with_entry(after, claim.kind, today, title, why, choices)
+    return after
+
+
+def named_in_title(title: str) -> str:
+    """Return the item id at the end of a heading of Review.md, or an empty string."""
+    found = _NAMED.search(title)
+    return found[1] if found else ""
+
+
 def with_questions(
     documents: Mapping[str, Document],
     disputed: Sequence[Disputed],
@@ -122,6 +187,17 @@ def with_questions(
         body = "\n".join([*rows, f"Git has it: {shows}."])
         after = with_entry(after, "merge", today, f"{path} {why}", body, [DONE])
     return after
+
+
+_OVER = frozenset({*map(str, ENDINGS), DOUBT})
+"""The kinds of questions whether an item is over."""
+
+
+def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+    """Return the documents without the questions of Review.md whether these items are over."""
+    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items]
+    moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
+    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 
 def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place, shown_text
 from pipelines.review.existing_items import Belief, KnownItems, home_of_successor
-from pipelines.review.item_links import with_confirmation, with_link, with_successor
-from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
+from pipelines.review.outcomes import with_confirmation, with_end, with_link, with_successor
+from pipelines.review.questions import DOUBT, DoubtfulClaim
 from pipelines.store.item import (
     OUTCOMES,
     Evidence,

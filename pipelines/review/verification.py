@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.nearby import with_weekday
-from pipelines.review.item_links import with_successor
 from pipelines.review.near_pairs import may_conflict, named_in, near_ones
+from pipelines.review.outcomes import with_successor
 from pipelines.review.review import guarded
 from pipelines.review.rulings import REMOVING
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, Trust

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Operation, OperationKind
 from pipelines.night.file_items import promote
-from pipelines.review.item_links import linkable
+from pipelines.review.outcomes import linkable
 from pipelines.review.rulings import Ruling
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status

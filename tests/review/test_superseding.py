@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipelines.night.file_items import with_superseded
-from pipelines.review.item_links import with_link
+from pipelines.review.outcomes import with_link
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType
 
