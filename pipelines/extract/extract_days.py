@@ -88,12 +88,6 @@ class Extracted:
     notes: tuple[tuple[str, str], ...] = ()
     is_stopped: bool = False
 
-    @property
-    def used(self) -> frozenset[Entry]:
-        """The entries of which something was proposed."""
-        places = (*(one.places for one in self.candidates), *(one.places for one in self.operations))
-        return frozenset(place.entry for some in places for place in some)
-
 
 _BLOTTED = re.compile(rf"^(?:[^\w\n]|\d)*{re.escape(FORGOTTEN)}[ \t]*(?:<!-- .*)?$", re.MULTILINE)
 """A line whose words a person had forgotten."""

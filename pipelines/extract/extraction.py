@@ -101,11 +101,6 @@ class Place:
         return cls(entry, first, last, "\n".join(map(without_pointer, lines)))
 
     @property
-    def apart(self) -> list[Place]:
-        """Each of its lines as a place."""
-        return [Place.whole(self.entry, at, at) for at in range(self.start_line, self.end_line + 1)]
-
-    @property
     def path(self) -> str:
         """The log."""
         return self.entry.path
@@ -201,24 +196,9 @@ class Candidate:
         return self.places[0].entry
 
     @property
-    def start_line(self) -> int:
-        """The first of its lines."""
-        return self.places[0].start_line
-
-    @property
     def day(self) -> str:
         """The day it holds from."""
         return self.since or self.entry.day
-
-    @property
-    def status(self) -> Status:
-        """The status of an item made from it."""
-        return self.closed or (Status.OPEN if self.type is ItemType.TODO else Status.LIVE)
-
-    @property
-    def lines(self) -> list[str]:
-        """The log lines of its evidence."""
-        return [line for place in self.places for line in place.lines]
 
 
 class OperationKind(StrEnum):
@@ -346,14 +326,9 @@ def matter_words(text: str) -> frozenset[str]:
     return frozenset([*(word[:_STEM] for word in words), *re.findall(r"\d++(?!\|)", plain), *unspaced_pairs(plain)])
 
 
-def is_question(item: Item) -> bool:
-    """Whether an item is an open question."""
-    return item.page_section == "questions"
-
-
 def is_pending(item: Item) -> bool:
     """Whether an item is open-ended: an open todo, a risk, or a question."""
-    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or is_question(item))
+    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section == "questions")
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:

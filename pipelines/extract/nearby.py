@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pipelines.extract.extraction import is_pending, is_question, matter_words
+from pipelines.extract.extraction import is_pending, matter_words
 from pipelines.store.priority import priority
 
 if TYPE_CHECKING:
@@ -63,11 +63,14 @@ class Nearby:
         questions come after what somebody owes, and last what nobody mentions any more.
         """
         pending = [one for one in self._items if is_pending(one[1])]
-        pending.sort(
-            key=lambda one: (bool(one[1].quiet), is_question(one[1]), -priority(one[1], self._newest), one[1].id)
-        )
+
+        def place(one: tuple[str, Item]) -> tuple[bool, bool, float, str]:
+            item = one[1]
+            return bool(item.quiet), item.page_section == "questions", -priority(item, self._newest), item.id
+
         named = [one for one in self._by_words(text) if is_pending(one[1])]
-        return list({one[1].id: one for one in (*named[:MOST_NAMED], *pending)}.values())[:MOST_OPEN]
+        rows = (*named[:MOST_NAMED], *sorted(pending, key=place))
+        return list({one[1].id: one for one in rows}.values())[:MOST_OPEN]
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:

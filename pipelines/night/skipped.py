@@ -56,7 +56,9 @@ def skipped_lines(
     }
     lost = [one for one in extracted.forms if one.how and one.place not in ruled and not _is_over(one, context)]
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
-    heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced} | extracted.used
+    heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced}
+    proposed = (*(one.places for one in extracted.candidates), *(one.places for one in extracted.operations))
+    heard |= {place.entry for places in proposed for place in places}
     found = [
         (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
     ]

@@ -259,7 +259,8 @@ def repeats_there(place: str, document: str) -> bool:
 
     Items that wait speak for all, too.
     """
-    return not document or place in {"", REVIEW} or _is_for_all(place) or _is_of(place, document)
+    pages = (document, GENERAL)
+    return not document or place in {"", REVIEW, *_SHARED_PAGES, *pages} or any(is_archive_of(place, p) for p in pages)
 
 
 def speaks_for(place: str, home: str) -> bool:
@@ -270,12 +271,3 @@ def speaks_for(place: str, home: str) -> bool:
 def home_of_successor(place: str, home: str) -> str:
     """Return where the successor of an item in `place` is filed: in its place if that is no archive, else at `home`."""
     return place if speaks_for(place, home) and kind_of(place) is not Kind.ARCHIVE else home
-
-
-def _is_of(place: str, page: str) -> bool:
-    """Whether a place is a page, or an archive of what was there."""
-    return place == page or is_archive_of(place, page)
-
-
-def _is_for_all(place: str) -> bool:
-    return place in _SHARED_PAGES or _is_of(place, GENERAL)

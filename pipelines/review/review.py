@@ -206,8 +206,14 @@ def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
 
 
 def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
-    """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value."""
-    if _was_closed(one, context):
+    """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value.
+
+    One that repeats a closed item is ignored; what is said again on a later day is new, unless it never held. A model
+    names what a belief takes the place of: of one that it only repeats, what ended it still holds.
+    """
+    same = context.known.same(one.type, one.text, one.page, one.trust)
+    is_later = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
+    if same and not (is_later and (one.by_rules or one.type in RECURRING)):
         return _ruling(one, OperationKind.IGNORE)
     if one.trust is Trust.OWNER and one.by_rules and one.page_section != ASKED:
         held = {
@@ -219,16 +225,6 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
         if old and not guarded(OperationKind.SUPERSEDE, [old], one.trust, one.entry.day, context.known):
             return _ruling(one, OperationKind.SUPERSEDE, old)
     return _ruling(one, _ADD)
-
-
-def _was_closed(one: Candidate, context: ReviewContext) -> bool:
-    """Whether a candidate repeats a closed item; what is said again on a later day is new, unless it never held.
-
-    A model names what a belief takes the place of. Of one that it only repeats, what ended it still holds.
-    """
-    same = context.known.same(one.type, one.text, one.page, one.trust)
-    is_later = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
-    return same is not None and not (is_later and (one.by_rules or one.type in RECURRING))
 
 
 def rulings_of_operation(

@@ -17,6 +17,7 @@ from pipelines.store.item import (
     OUTCOMES,
     Evidence,
     Item,
+    ItemType,
     Status,
     Trust,
     new_id,
@@ -73,17 +74,12 @@ class Ruling:
         """The day of the log it is from."""
         return self.candidate.entry.day if self.candidate else self.operation.day
 
-    @property
-    def makes_item(self) -> bool:
-        """Whether its candidate becomes an item."""
-        return self.candidate is not None and self.kind in MAKING
-
 
 def carry_out(ruling: Ruling, known: KnownItems) -> None:
     """Apply a ruling to the items; what a person must decide becomes a question or a claim, and changes none."""
     candidate, kind = ruling.candidate, ruling.kind
     targets = [belief for ident in ruling.operation.ids if (belief := known.get(ident))]
-    if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and not targets)):
+    if candidate and (kind in MAKING or (kind is OperationKind.CONFIRM and not targets)):
         _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
     else:
         for belief in targets:
@@ -114,7 +110,7 @@ def _item_of(candidate: Candidate) -> Item:
     return Item(
         type=candidate.type,
         text=candidate.text,
-        status=candidate.status,
+        status=candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE),
         since=candidate.day,
         until=candidate.entry.day if candidate.closed else "",
         trust=candidate.trust,

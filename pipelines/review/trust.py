@@ -9,17 +9,17 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import matter_words
+from pipelines.extract.extraction import Place, matter_words
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
-from pipelines.store.provenance import Provenance, gives_orders, without_quoted, without_teller
+from pipelines.store.provenance import QUOTED, Provenance, gives_orders, without_teller
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate, Place
+    from pipelines.extract.extraction import Candidate
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
 
@@ -102,7 +102,7 @@ class TrustGate:
             source=source,
             doubt=doubt,
             decider=place if doubt else None,
-            echo=is_echo(candidate.lines, self._ids),
+            echo=is_echo((line for place in candidate.places for line in place.lines), self._ids),
             recited=trust is not Trust.OWNER and voice_in(candidate.entry.head) is not None,
         )
 
@@ -124,10 +124,11 @@ class TrustGate:
 
     def _needed(self, candidate: Candidate) -> Sequence[Place]:
         """Return the owner's lines if the others tell no word of an item that these do not; else those not quoted."""
-        lines = [line for place in candidate.places for line in place.apart]
+        rows = [(one.entry, at) for one in candidate.places for at in range(one.start_line, one.end_line + 1)]
+        lines = [Place.whole(entry, at, at) for entry, at in rows]
         matter, told = matter_words(candidate.text), matter_words("\n".join([one.quote for one in lines]))
         theirs = [one for one in lines if self._word(candidate, one)[0] is Trust.OWNER]
-        for own in (theirs, [one for one in lines if without_quoted(one.lines)]):
+        for own in (theirs, [one for one in lines if not QUOTED.match(one.lines[0])]):
             if own and own != lines and not matter & (told - matter_words("\n".join([one.quote for one in own]))):
                 return own
         return candidate.places

@@ -68,7 +68,11 @@ def check_documents(
         added: ids of new items.
         gone: ids of items removed on purpose, each with a tombstone.
     """
-    faults = _not_conserved(before, after, added, gone)
+    was, now = _places(before.values()), _places(after.values())
+    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
+    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
+    doubled = [ident for ident, paths in now.items() if len(paths) > max(1, len(was.get(ident, ())))]
+    faults += [f"{ident} would be in {' and '.join(now[ident])}" for ident in doubled]
     for path, document in after.items():
         if document is before.get(path):
             continue
@@ -87,20 +91,6 @@ def check_documents(
     if briefing and extracted and briefing.size > cap:
         faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
     return faults
-
-
-def _not_conserved(
-    before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
-) -> list[str]:
-    """Return which items would vanish or be duplicated."""
-    was, now = _places(before.values()), _places(after.values())
-    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
-    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
-    return faults + [
-        f"{ident} would be in {' and '.join(paths)}"
-        for ident, paths in now.items()
-        if len(paths) > max(1, len(was.get(ident, ())))
-    ]
 
 
 def _reads_back(item: Item, line: str) -> bool:

@@ -30,11 +30,11 @@ from pipelines.store.item import (
 from pipelines.store.item_line import BY_WORD, OPENS, ROWS, is_generated_under, is_item_id, line_key, own_block_id
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
+    KEY_LINE,
     FrontMatter,
     Heading,
     body_lines,
     headings_among,
-    key_in,
     line_end,
     read_front_matter,
     split_lines,
@@ -148,8 +148,8 @@ class Document:
     @cached_property
     def items(self) -> tuple[Placed, ...]:
         """Its items, in order. A line whose id has another place is none, nor one that repeats a line above it."""
-        aside = self.copied | self.reworded
-        if not aside and len({one.item.id for one in self.placed if one.item.id}) == self.numbered:
+        aside, ids = self.copied | self.reworded, [one.item.id for one in self.placed if one.item.id]
+        if not aside and len(set(ids)) == len(ids):
             return self.placed  # nearly all documents
         seen, found = set[tuple[str, str]](), []
         for one in self.placed:
@@ -158,11 +158,6 @@ class Document:
                 found.append(one)
             seen.add(words)
         return tuple(found)
-
-    @cached_property
-    def numbered(self) -> int:
-        """How many of its item lines have an id."""
-        return sum(1 for one in self.placed if one.item.id)
 
     @cached_property
     def placed(self) -> tuple[Placed, ...]:
@@ -414,7 +409,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
     block = lines[: front.lines] or [f"---{end}", f"---{end}"]
     left, out = dict(values), block[:1]
     for line in block[1:-1]:
-        found = key_in(line)
+        found = KEY_LINE.match(line)
         if found and found[1] in values:  # set duplicate keys alike: readers differ in which one counts
             value = values[found[1]]
             left.pop(found[1], None)

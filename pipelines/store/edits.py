@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.store.document import Document
-from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.files import open_regular
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.item import Status
 from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_tracked, kind_of
@@ -30,7 +30,6 @@ from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
 
     from pipelines.store.git import Entry
     from pipelines.store.review_queue import QueueEntry
@@ -93,8 +92,11 @@ def find_edits(git: Git) -> Edits:
 def _look(git: Git, redactor: Redactor) -> Edits:
     changed: dict[str, Entry | None] = {}
     held: dict[str, str] = {}
-    root, paths = git.root, uncommitted(git)
-    waiting = _waiting(root, paths)
+    root, paths, warnings = git.root, uncommitted(git), list[FileWarning]()
+    if any(map(kind_of, paths)):
+        read_documents(root, warnings)
+    # On files with marks of a conflict, and copies of pages, a person decides first; the last commit counts meanwhile.
+    waiting = {one.path for one in warnings if one.kind in {CONFLICT, COPIED}}
     for path in filterfalse(waiting.__contains__, paths):
         if not os.path.lexists(root / path):
             changed[path] = None
@@ -106,6 +108,8 @@ def _look(git: Git, redactor: Redactor) -> Edits:
                 mode, data = os.fstat(file.fileno()).st_mode, file.read()
             # A run removes private text from a log before committing it.
             is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
+            if day_of_log(path) and conflict_in(data.decode(errors="replace")):
+                continue
             if secrets := list(secrets_in(path, BytesIO(data), redactor)):
                 held[path] = held_because(secrets)
             elif is_log and is_private(data.decode(errors="replace")):
@@ -113,21 +117,6 @@ def _look(git: Git, redactor: Redactor) -> Edits:
             else:
                 changed[path] = ("100755" if mode & stat.S_IXUSR else "100644", data)
     return Edits(changed, held)
-
-
-def _waiting(root: Path, paths: list[str]) -> frozenset[str]:
-    """Return those of some files on which a person has to decide first: with marks of a conflict, or copies of pages.
-
-    The last commit stays what is believed of them meanwhile.
-    """
-    warnings: list[FileWarning] = []
-    if any(map(kind_of, paths)):
-        read_documents(root, warnings)
-    for path in filter(day_of_log, paths):
-        with contextlib.suppress(BadFile):
-            if conflict_in((read_bytes(root, path) or b"").decode(errors="replace")):
-                warnings.append(FileWarning(path, "", pending=True, kind=CONFLICT))
-    return frozenset(one.path for one in warnings if one.kind in {CONFLICT, COPIED})
 
 
 def commit_edits(

@@ -25,7 +25,7 @@ from pipelines.errors import (
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import clear_stale_locks, killed_between, private_folder, wait_for_locks
+from pipelines.store.lock import clear_stale_locks, private_folder, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,16 +57,6 @@ class Commit:
     parents: tuple[str, ...]
     seconds: int
     message: str
-
-
-def _read_object(git: Any, name: str) -> tuple[str, str, bytes] | None:  # noqa: ANN401  GitPython has no types
-    """Return id, type and bytes of an object, or None if git ended amid its answer.
-
-    The stream is let go before anybody closes the pipe that it would read to its end.
-    """
-    ident, kind, size, stream = git.stream_object_data(name)
-    data = stream.read()
-    return (ident.decode(), kind.decode(), data) if len(data) == size else None
 
 
 _FOLDER = "40000"
@@ -185,8 +175,11 @@ class Git(GitCommands):
         _ = self.repository
         git = self._objects
         try:
-            if found := _read_object(git, name):
-                return found
+            ident, kind, size, stream = git.stream_object_data(name)
+            data = stream.read()
+            del stream  # before anybody closes the pipe that it would read to its end
+            if len(data) == size:  # else git ended amid its answer
+                return ident.decode(), kind.decode(), data
         except ValueError as fault:
             if "missing" in str(fault):
                 return None
@@ -305,7 +298,7 @@ class Git(GitCommands):
 
     def settle(self) -> None:
         """Clean up after a killed process: remove stale locks, and update an index that is behind its branch."""
-        clear_stale_locks(self.repository, killed_between(self.root))
+        clear_stale_locks(self.repository, self.root)
         self._follow_in_index()
 
     def pack(self) -> None:
@@ -357,7 +350,7 @@ class Git(GitCommands):
         self, parents: Sequence[str], changes: Mapping[str, Entry | None], message: str, author: Author
     ) -> str:
         """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
-        wait_for_locks(self.repository, killed_between(self.root))
+        wait_for_locks(self.repository, self.root)
         order = sorted(changes, key=lambda path: (changes[path] is not None, path))  # deletions first: make room
         entries = {os.fsencode(path): changes[path] for path in order}
         # Like git, drop what would end the name or the address.

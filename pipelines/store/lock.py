@@ -77,18 +77,11 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         os.close(descriptor)
 
 
-def killed_between(root: Path) -> tuple[float, float]:
-    """Return from when to when runs worked that failed, or were killed, just before the present one began.
-
-    A killed one is taken to have worked for an hour. If there was none, it is no time.
-    """
-    with contextlib.suppress(OSError):
-        return (_times_in((root / PRIVATE / "lock").read_bytes()) or (0.0, 0.0, 0.0))[:2]
-    return 0.0, 0.0
-
-
 def _times_in(record: bytes) -> tuple[float, float, float] | None:
-    """Return the times of a record: from when to when earlier runs failed, and when that of the record ended."""
+    """Return the times of a record: from when to when earlier runs failed, and when that of the record ended.
+
+    A killed one is taken to have worked for an hour.
+    """
     found = re.fullmatch(rb"[^\n]*\n([\d.]+) ([\d.]+) ([\d.]+)\s*", record)
     return (float(found[1]), float(found[2]), float(found[3])) if found else None
 
@@ -182,21 +175,25 @@ WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
 _TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
-def clear_stale_locks(repository: Repository, killed: tuple[float, float]) -> Path | None:
+def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
     """Remove stale locks. Return a lock that may be held, or None if no lock is left.
+
+    All locks are stale of the time when runs worked that failed, or were killed, just before the present one began.
 
     Args:
         repository: the repository.
-        killed: from when to when killed runs worked; all locks of that time are stale.
+        root: the memory, whose run lock has that time.
 
     Raises:
         GitFault: a stale lock cannot be removed.
     """
-    held = None
+    held = killed = None
+    with contextlib.suppress(OSError):
+        killed = _times_in((root / PRIVATE / "lock").read_bytes())
     for path in locks_of(repository):
         try:
             made = path.lstat().st_mtime
-            if killed[0] <= made < killed[1] or made < time.time() - HOUR:
+            if (killed and killed[0] <= made < killed[1]) or made < time.time() - HOUR:
                 path.unlink()
             else:
                 held = path
@@ -208,19 +205,17 @@ def clear_stale_locks(repository: Repository, killed: tuple[float, float]) -> Pa
     return held
 
 
-def wait_for_locks(
-    repository: Repository, killed: tuple[float, float], sleep: Callable[[float], None] = time.sleep
-) -> None:
-    """Remove stale locks, and wait briefly for those that a running git may hold; `killed` as above.
+def wait_for_locks(repository: Repository, root: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Remove stale locks, and wait briefly for those that a running git may hold.
 
     Raises:
         GitFault: one is still there.
     """
     for pause in WAITS:
-        if clear_stale_locks(repository, killed) is None:
+        if clear_stale_locks(repository, root) is None:
             return
         sleep(pause)
-    if held := clear_stale_locks(repository, killed):
+    if held := clear_stale_locks(repository, root):
         raise GitFault(
             f"Another git holds {held}.",
             "Let it finish, or remove that file if none is running. Then run again to complete what was started.",

@@ -178,6 +178,7 @@ class _Reader:
             if self.offset < 0:
                 self.close()
             return index + 1
+        is_apart = self.start < 0 or not line[:1].isspace()
         if (end := self.fences.get(index)) is not None:
             self._fence(line, index, end)
         elif (end := self._comment_end(line, index)) is not None:
@@ -197,7 +198,7 @@ class _Reader:
             (_BREAK.fullmatch(line) and not (self.offset >= 0 and line[:1].isspace()))
             or _ATTRIBUTES.match(line)
             or is_drawn(line)
-            or self._is_property(line)
+            or (is_apart and _PROPERTY.fullmatch(line))  # of a block without words
         ):
             self.close()
         else:
@@ -235,10 +236,6 @@ class _Reader:
         if end == len(self.lines):
             return index
         return end if not self.lines[end].rpartition(mark)[2].strip() else None
-
-    def _is_property(self, line: str) -> bool:
-        """Whether a line is a property of a block without words."""
-        return (self.start < 0 or not line[:1].isspace()) and _PROPERTY.fullmatch(line) is not None
 
     def _fence(self, line: str, index: int, end: int) -> None:
         if is_drawn(line):

@@ -134,12 +134,8 @@ _COMMENT = re.compile("<!--|-->")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING = re.compile(r"\n[^\S\n]*<!--")
-_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
-
-
-def key_in(line: str) -> re.Match[str] | None:
-    """Return the key and value of a front matter line, or None if it has no key."""
-    return _KEY_LINE.match(line)
+KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+"""The key and value of a front matter line."""
 
 
 def split_lines(text: str) -> list[str]:
@@ -187,7 +183,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     values, faults, above = list[tuple[str, str]](), list[str](), list[tuple[int, str]]()
     for number, line in enumerate(lines[1:end], 2):
         bare = line.lstrip(" ")
-        if found := key_in(bare):
+        if found := KEY_LINE.match(bare):
             depth, value = len(line) - len(bare), (found[2] or "").strip("\"'")
             above = [one for one in above if one[0] < depth]
             if depth and not above:  # a line of a longer text

@@ -120,7 +120,7 @@ _TIMED = re.compile(
 )
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
-_QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
+QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _CALLOUT = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
 """A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
 _HEAD = r"[*_]{0,2}[^\W\d_][\w-]{1,20}:[*_]{0,2} "
@@ -140,22 +140,17 @@ def gives_orders(said: str) -> bool:
     return _ORDERS.search(said) is not None
 
 
-def without_quoted(lines: Iterable[str]) -> list[str]:
-    """Return the lines that are no quotation."""
-    return [line for line in lines if not _QUOTED.match(line)]
-
-
 def _is_quoted(entry: Entry, at: int, words: str) -> bool:
     """Whether one of some lines is quoted, and in no box that a note's writer set."""
     lines = words.split("\n")
-    return any(map(_QUOTED.match, lines)) and not _boxed(entry.text).issuperset(
-        number for number, line in enumerate(lines, at) if _QUOTED.match(line)
+    return any(map(QUOTED.match, lines)) and not _boxed(entry.text).issuperset(
+        number for number, line in enumerate(lines, at) if QUOTED.match(line)
     )
 
 
 def _is_set_apart(text: str) -> bool:
     """Whether an entry is one quoted line with a label, as minutes set a resolution apart from the talk around it."""
-    return "\n" not in text and _QUOTED.match(text) is not None and _LABEL.match(fold_markdown([text])) is not None
+    return "\n" not in text and QUOTED.match(text) is not None and _LABEL.match(fold_markdown([text])) is not None
 
 
 @functools.lru_cache(4)
@@ -164,7 +159,7 @@ def _boxed(text: str) -> frozenset[int]:
     found, quoted, boxed = set[int](), False, False
     for number, line in enumerate(text.split("\n")):
         boxed = boxed if quoted else _CALLOUT.match(line) is not None
-        quoted = _QUOTED.match(line) is not None
+        quoted = QUOTED.match(line) is not None
         if quoted and boxed:
             found.add(number)
     return frozenset(found)
@@ -183,7 +178,7 @@ def _led(text: str) -> tuple[str, ...]:
         if source and (journal or _LEADS.search(line)):
             led.append(source)
         else:
-            led.append(led[-1] if journal or _QUOTED.match(line) else "")
+            led.append(led[-1] if journal or QUOTED.match(line) else "")
     return tuple(led)
 
 
@@ -293,8 +288,8 @@ class Provenance:
     def _quotes_owner(self, entry: Entry, at: int) -> bool:
         """Whether the line above quoted lines says `NAME:`, with the owner's name and nothing else."""
         lines = entry.text.split("\n")
-        first = next((n for n in range(at, len(lines)) if _QUOTED.match(lines[n])), at)
-        while first and _QUOTED.match(lines[first - 1]):
+        first = next((n for n in range(at, len(lines)) if QUOTED.match(lines[n])), at)
+        while first and QUOTED.match(lines[first - 1]):
             first -= 1
         before = (one.text.split("\n")[-1] for one in self._run(entry))
         above = parse_spoken(without_pointer(lines[first - 1] if first else next(before, ""))).marked
@@ -307,17 +302,11 @@ class Provenance:
             return source
         if _voice(entry.text) is not None and _TIMED.match(entry.text):  # a quotation may claim a record
             return ""
-        if self._above[0] is not entry:
-            self._above = entry, self._source_above(entry)
+        if self._above[0] is not entry:  # its headings may name one, or the entries that it continues
+            named = [source_in(f"{heading.rstrip(':')}:") for heading in entry.headings]
+            leading = (one.text for one in self._run(entry) if _LEADS.search(one.text) or _MAIL_ABOVE.search(one.text))
+            self._above = entry, next(filter(None, (*named, *(_led(text)[-1] for text in leading))), "")
         return self._above[1]
-
-    def _source_above(self, entry: Entry) -> str:
-        """Return the source named by an entry's headings, or by the entries that it continues."""
-        above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
-        led = (
-            _led(one.text)[-1] for one in self._run(entry) if _LEADS.search(one.text) or _MAIL_ABOVE.search(one.text)
-        )
-        return next(filter(None, (*above_all, *led)), "")
 
     def _run(self, entry: Entry) -> Iterable[Entry]:
         """Yield the preceding entries that an entry continues, nearest first; an entry with a time continues none."""

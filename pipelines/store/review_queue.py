@@ -79,7 +79,10 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
 @kept_with_document
 def _entries(document: Document) -> tuple[QueueEntry, ...]:
     lines, placed_at, found = document.lines, [placed.line for placed in document.items], []
-    for first, end, mark in _marked(document):
+    firsts = [heading.line for heading in document.headings]
+    for first, end in zip(firsts, [*firsts[1:], len(lines)], strict=False):
+        if (mark := _MARK.search(lines[first])) is None:
+            continue
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
         items = document.items[bisect_right(placed_at, first) : bisect_left(placed_at, end)]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
@@ -98,13 +101,6 @@ def _entries(document: Document) -> tuple[QueueEntry, ...]:
             )
         )
     return tuple(found)
-
-
-def _marked(document: Document) -> list[tuple[int, int, re.Match[str]]]:
-    """Return the first line of each entry, the line after it, and its mark."""
-    firsts, lines = [heading.line for heading in document.headings], document.lines
-    spans = zip(firsts, [*firsts[1:], len(lines)], strict=False)
-    return [(first, past, mark) for first, past in spans if (mark := _MARK.search(lines[first]))]
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order of the text

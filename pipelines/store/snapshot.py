@@ -369,4 +369,5 @@ def _is_mostly(document: Document, original: Document, copies: int) -> bool:
         return False
     there = Counter(line.strip() for line in original.lines)
     own = Counter(line.strip() for line in document.lines if line.strip())
-    return copies * 2 >= document.numbered and (own & there).total() * 2 > own.total()
+    numbered = sum(1 for one in document.placed if one.item.id)
+    return copies * 2 >= numbered and (own & there).total() * 2 > own.total()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, turn_in, without_pointer
@@ -57,7 +57,7 @@ class Spoken:
     chat: bool
     dots: bool
     timed: bool
-    turn: bool = False
+    turn: bool
 
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -107,8 +107,8 @@ _NO_NAME = re.compile(
 )
 
 
-def parse_spoken(line: str) -> Spoken:
-    """Split a line into its marks and its words. A label (`Decision:`) is not a speaker and stays."""
+def parse_spoken(line: str, *, turn: bool = False) -> Spoken:
+    """Split a line, of a captured turn or not, into marks and words. A label (`Decision:`) is no speaker and stays."""
     at = mark_at = len(line) - len(line.lstrip(" \t\ufeff\0"))
     seen: dict[str, str] = {}
     for _ in range(_MOST_MARKS):
@@ -140,6 +140,7 @@ def parse_spoken(line: str) -> Spoken:
         chat=chat,
         dots=dots,
         timed="stamp" in seen or "clock" in seen,
+        turn=turn,
     )
 
 
@@ -201,10 +202,11 @@ def read_lines(entry: Entry) -> list[Line]:
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     indented &= "\t" not in prefix or not BULLETED.match(raw[0])  # a list of Logseq's below a heading
     return [
-        Line(entry.start_line + index, raw[index], None if hidden else _spoken(said, turn=turn is not None))
+        Line(entry.start_line + index, raw[index], None if hidden else parse_spoken(said, turn=turn is not None))
         for index, text in enumerate(seen)
         for words in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
-        for said in (_DEADLINE.sub(r"(due \1)", words) if "DEADLINE" in words else words,)
+        for due in (_DEADLINE.sub(r"(due \1)", words) if "DEADLINE" in words else words,)
+        for said in (due[:_LONGEST],)
         for hidden in (indented or index in code or _OF_BLOCK.fullmatch(said) is not None,)
     ]
 
@@ -213,11 +215,6 @@ def is_of_program(entry: Entry) -> bool:
     """Return whether a captured turn is what a program sent on the user's side."""
     turn = turn_in(entry.text)
     return turn is not None and turn["speaker"] == "program"
-
-
-def _spoken(said: str, *, turn: bool) -> Spoken:
-    spoken = parse_spoken(said[:_LONGEST])
-    return replace(spoken, turn=True) if turn else spoken
 
 
 def _without_comments(text: str) -> str:

@@ -44,7 +44,7 @@ def extract(text: str) -> tuple[Candidate, ...]:
 )
 def test_a_journal_gives_its_items(line: str, kind: str, text: str) -> None:
     (one,) = extract(line + "\n")
-    assert (one.type.value, one.text, one.start_line) == (kind, text, 1)
+    assert (one.type.value, one.text, one.places[0].start_line) == (kind, text, 1)
     assert one.confidence == "medium"
     assert one.places[0].quote in line
 

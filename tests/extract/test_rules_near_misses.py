@@ -89,7 +89,7 @@ def test_what_a_summary_repeats_is_one_item_where_it_was_really_said() -> None:
         "## Contents\n* [Resolution #1](#r1): close *the* gate\n\n## Summary of resolutions\n1. Close the gate\n\n"
         "## Talk\n\n> ***Resolution #1: close *the* gate***\n\n## Resolutions\n\n- Close the gate.\n"
     )
-    assert [(one.text, one.start_line) for one in extract(text)] == [("close the gate", 9)]
+    assert [(one.text, one.places[0].start_line) for one in extract(text)] == [("close the gate", 9)]
 
 
 def test_a_number_a_name_or_a_negation_makes_another_item() -> None:

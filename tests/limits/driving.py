@@ -16,7 +16,7 @@ from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
-from pipelines.store.secrets.secret_rules import load_rules
+from pipelines.store.secrets.secret_rules import compiled, load_rules
 from pipelines.view import markup as page
 
 
@@ -39,7 +39,7 @@ def drive() -> None:
 
 def _tables() -> None:
     rules = load_rules()
-    assert [rule.regex for rule in rules.rules]
+    assert [compiled(rule.pattern) for rule in rules.rules]
     assert find_secrets("password = 'x8kQ\u200b2vR9mW4tZ7pL'".encode())
 
 

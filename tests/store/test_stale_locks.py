@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.store.git import Git
-from pipelines.store.lock import HOUR, WAITS, clear_stale_locks, killed_between, locks_of, run_lock, wait_for_locks
+from pipelines.store.lock import HOUR, WAITS, clear_stale_locks, locks_of, run_lock, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 LEFT = ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock")
-NONE = (0.0, 0.0)
 
 
 @pytest.fixture
@@ -64,11 +63,11 @@ def test_a_lock_of_a_killed_run_goes_and_so_does_an_old_one(git: Git) -> None:
     killed_run(git.root, *LEFT)
     killed_run(git.root)  # which is killed, too, before it cleans up
     with run_lock(git.root, "which tests"):
-        assert clear_stale_locks(git.repository, killed_between(git.root)) is None
+        assert clear_stale_locks(git.repository, git.root) is None
         assert not locks_of(git.repository)
     (old := git.root / ".git" / "index.lock").touch()
     os.utime(old, (then := time.time() - HOUR - 1, then))
-    assert clear_stale_locks(git.repository, NONE) is None
+    assert clear_stale_locks(git.repository, git.root) is None
     assert not old.exists()
 
 
@@ -79,23 +78,23 @@ def test_a_lock_made_since_or_while_no_run_was_killed_stays(git: Git) -> None:
             killed_run(git.root)
         with run_lock(git.root, "which tests"):
             lock.touch()
-            assert clear_stale_locks(git.repository, killed_between(git.root)) == lock
+            assert clear_stale_locks(git.repository, git.root) == lock
     with run_lock(git.root, "which tests"):
-        assert clear_stale_locks(git.repository, killed_between(git.root)) == lock
+        assert clear_stale_locks(git.repository, git.root) == lock
 
 
 def test_locks_of_other_programs_stay(git: Git) -> None:
     names = ("annex.lock", "lfs.lock", "objects/maintenance.lock")
     killed_run(git.root, *names)
     with run_lock(git.root, "which tests"):
-        clear_stale_locks(git.repository, killed_between(git.root))
+        clear_stale_locks(git.repository, git.root)
     assert all((git.root / ".git" / name).exists() for name in names)
 
 
 def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, living: subprocess.Popen[bytes]) -> None:
     waited: list[float] = []
     with pytest.raises(GitFault, match=r"Another git holds .*index\.lock"):
-        wait_for_locks(git.repository, NONE, waited.append)
+        wait_for_locks(git.repository, git.root, waited.append)
     assert waited == list(WAITS)
     assert sum(waited) < 2
     assert living.poll() is None

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.labels import (
+    ANSWER,
     CONTENTS,
+    HEDGE,
     NAME,
+    NEAR_MISS,
     ClosingForm,
     Label,
     introduces_example,
-    is_answer,
     is_chat,
-    is_hedged,
-    is_near_miss,
     is_void,
     person_of,
     read_form,
@@ -141,10 +141,10 @@ class LabelReader:
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
         """Read a line that starts with a label or tick box; return its last line, or None if it has neither."""
         lines = self._lines
-        asked = self.found[-1] if self.found and is_answer(spoken) else None
+        asked = self.found[-1] if self.found and ANSWER.match(spoken.marked) else None
         if asked and asked.page_section == "questions" and lines[index].number - asked.places[0].end_line <= _FAR:
             self.found.pop()
-        if is_near_miss(spoken) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
+        if NEAR_MISS.match(spoken.said) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
             self._take(index, index)
             return index
         label = read_label(spoken)
@@ -249,7 +249,7 @@ class LabelReader:
         done, text = bare != text, bare
         if text.endswith(":") and reason == "label" and not section:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
-        if text.endswith(":") or is_void(kind, text, section) or (not label.sure and is_hedged(text)):
+        if text.endswith(":") or is_void(kind, text, section) or (not label.sure and HEDGE.search(text[:400])):
             return
         how = _OVER.get(kind, "ended") if label.dropped else ""
         if not how and kind is ItemType.TODO and (label.closed or done or without_done(text)):
@@ -413,4 +413,4 @@ def _goes_on(above: str, line: Line, first: Spoken) -> bool:
         return bool(_UNFINISHED.search(above))
     if read_form(spoken):
         return False
-    return read_label(spoken) is None and not is_near_miss(spoken) and not _FIELD.match(spoken.said)
+    return read_label(spoken) is None and not NEAR_MISS.match(spoken.said) and not _FIELD.match(spoken.said)

@@ -114,7 +114,7 @@ _REFUSING = re.compile(
 _DONE = re.compile(r"\b(?:done|closed|complete[d]?|finished)\b", re.IGNORECASE)
 _NO_OWNER = re.compile(r"[\W\d_]*|(?=.*\d).*|#[A-Z]")
 _TASK = re.compile(r"(?:on )?@?\S{1,40}(?: (?:and|&) @?\S{1,40}| [A-Z]\S{1,40})?:? (?:to|will|should)\b")
-_NEAR_MISS = re.compile(
+NEAR_MISS: Final = re.compile(
     r"[\[(*_\"'~ ]{0,4}(?:(?:proposed|draft|failed|possible|potential|previous|old|suggested|alternative|"
     r"alternate|amended|"
     r"revised|counter|withdrawn|rejected)[ -](?:resolutions?|proposals?|decisions?|actions?|rules?)"
@@ -122,6 +122,7 @@ _NEAR_MISS = re.compile(
     r"no (?:resolution|decision|consensus|agreement)|undecided|unresolved)\b[^:\n]{0,40}(?:[:\[*#]|$|\?)",
     re.IGNORECASE,
 )
+"""The start of a line that is marked as undecided: a proposal, a straw poll, a failed resolution."""
 
 
 def read_label(spoken: Spoken) -> Label | None:
@@ -205,11 +206,6 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
         return word[0].isupper() or bool(found["open"] or found["number"])
     is_marked = word in {"TODO", "FIXME"} or bool(found["open"] and found["close1"])
     return is_marked and bool(spoken.said[found.end() :].strip(" *_"))
-
-
-def is_near_miss(spoken: Spoken) -> bool:
-    """Return whether a line is marked as undecided: a proposal, a straw poll, a failed resolution."""
-    return _NEAR_MISS.match(spoken.said) is not None
 
 
 # ---------------------------------------- headings that give the type of the list items under them
@@ -305,15 +301,11 @@ def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
 _QUOTATION = re.compile(r"[\"“„«].*[\"”»]")
 """A question that is quoted whole is put to somebody else, as the input of a test."""
 _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
-_ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
+ANSWER: Final = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
+"""The start of a line that answers the question above it."""
 _REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
 _NOT_THE_NAME = re.compile(r"[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
 _MOST_NAMES = 4
-
-
-def is_answer(spoken: Spoken) -> bool:
-    """Return whether a line answers the question above it."""
-    return _ANSWER.match(spoken.marked) is not None
 
 
 def person_of(contact: str) -> str:
@@ -324,16 +316,12 @@ def person_of(contact: str) -> str:
     return name if looks_like_one and len(parts) <= _MOST_NAMES else ""
 
 
-_HEDGE = re.compile(
+HEDGE: Final = re.compile(
     r"\b(?:maybe|perhaps|possibly|some ?day|eventually|at some point|might|"
     r"if (?:there is|there['’]s|i have|we have) time|nice to have|would be nice)\b",
     re.IGNORECASE,
 )
-
-
-def is_hedged(text: str) -> bool:
-    """Return whether a text is tentative: `maybe`, `some day`."""
-    return _HEDGE.search(text[:400]) is not None
+"""What makes a text tentative."""
 
 
 # ---------------------------------------------------------------- examples of how something is written

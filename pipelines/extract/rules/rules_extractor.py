@@ -42,7 +42,7 @@ class RulesExtractor:
             from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
 
             said = (one for entry, lines in acts for one in read_acts(entry, lines, request.seals, _lays_down))
-            laid_down = [one for one in said if one.start_line not in reader.taken]
+            laid_down = [one for one in said if one.places[0].start_line not in reader.taken]
         own = [one for one in read if voice_in(one[0].head) is None]
         suggested: list[Candidate] = []
         # In minutes and chats people think aloud.
@@ -61,12 +61,11 @@ def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
     """
     kept: dict[tuple[object, ...], Candidate] = {}
     for found in groups:
-        for one in sorted(
-            map(_with_due, found), key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)
-        ):
+        for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.places[0].start_line)):
+            text, due = due_of(one.text, one.entry.day) if one.type is ItemType.TODO else (one.text, one.due)
             of = one.entry.project, one.entry.tags
-            kept.setdefault((one.type, one.page_section, words_key(one.text), of), one)
-    return sorted(kept.values(), key=lambda one: one.start_line)
+            kept.setdefault((one.type, one.page_section, words_key(text), of), replace(one, text=text, due=due))
+    return sorted(kept.values(), key=lambda one: one.places[0].start_line)
 
 
 def _lays_down(sentence: str) -> ItemType | None:
@@ -77,13 +76,6 @@ def _lays_down(sentence: str) -> ItemType | None:
     before = sentence.partition(cued[1])[0].rstrip()
     is_main = len(before.split()) <= 1 or before.endswith(",")  # `the plan we agreed on` decides nothing
     return cued[0] if is_main or cued[0] is not ItemType.DECISION else None
-
-
-def _with_due(one: Candidate) -> Candidate:
-    if one.type is not ItemType.TODO:
-        return one
-    text, due = due_of(one.text, one.entry.day)
-    return replace(one, text=text, due=due)
 
 
 # ---------------------------------------- phrases that suggest an item without a label

@@ -190,7 +190,7 @@ def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tup
         if rule.is_named(data, start):
             return None
         return believed(rules, rule, found, data)
-    begin, end = found.span("secret") if "secret" in rule.regex.groupindex else found.span()
+    begin, end = found.span("secret") if "secret" in found.re.groupindex else found.span()
     if not checked(rules, rule, data[begin:end]) or rule.is_named(data, begin):
         return None
     return begin, end

@@ -84,18 +84,14 @@ class Rule(NamedTuple):
     near: Sequence[str] = ()
     unless: str = ""
 
-    @property
-    def regex(self) -> re.Pattern[bytes]:
-        """The compiled pattern."""
-        return _compiled(self.pattern)
-
     def is_named(self, data: bytes, start: int) -> bool:
         """Return whether the text right before a secret says that it is none."""
-        return bool(self.unless) and _compiled(self.unless).search(data, max(0, start - NAME_REACH), start) is not None
+        return bool(self.unless) and compiled(self.unless).search(data, max(0, start - NAME_REACH), start) is not None
 
 
 @cache
-def _compiled(source: str) -> re.Pattern[bytes]:
+def compiled(source: str) -> re.Pattern[bytes]:
+    """Return a pattern of a rule, compiled on first use."""
     for short, text in _PARTS.items():
         source = source.replace(short, text)
     source = _AFTER.sub(lambda found: "|".join(f"(?<={word})" for word in found[1].split("|")), source)
@@ -167,7 +163,7 @@ class Rules(NamedTuple):
     def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
         """Yield each match of a rule's pattern where the rule may begin."""
         for at, rule in chain(self.words.places(data.lower()), self.tokens.places(data)):
-            if found := rule.regex.match(data, at):
+            if found := compiled(rule.pattern).match(data, at):
                 yield found, rule
 
 
