@@ -89,25 +89,10 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
 def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:
     """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
     path = home_of_successor(old[0].document, ruling.document) if old and not ruling.asks else ruling.document
-    item = _item_of(candidate)
-    item = replace(item, id=new_id(item, document_id(path), known))
-    mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
-    known.add(mine)
-    if ruling.asks:
-        known.questions.append((mine, ruling.asks, old[0] if old else None))
-        return
-    known.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
-    told = ruling.told if ruling.kind is OperationKind.SUPERSEDE else ""
-    for one in old:
-        mine.item = with_link(mine.item, "supersedes", one.item.id)
-        known.take_out(one, with_successor(one.item, mine.item, candidate.day), told, mine)
-
-
-def _item_of(candidate: Candidate) -> Item:
-    """Return the item of a candidate; the line that a person has to judge is its last evidence."""
+    # The line that a person has to judge is its last evidence.
     decider = candidate.decider
     places = sorted(candidate.places, key=lambda one: decider is not None and decider.meets(one))
-    return Item(
+    item = Item(
         type=candidate.type,
         text=candidate.text,
         status=candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE),
@@ -124,6 +109,17 @@ def _item_of(candidate: Candidate) -> Item:
         person=candidate.name,
         on=candidate.on,
     )
+    item = replace(item, id=new_id(item, document_id(path), known))
+    mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
+    known.add(mine)
+    if ruling.asks:
+        known.questions.append((mine, ruling.asks, old[0] if old else None))
+        return
+    known.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
+    told = ruling.told if ruling.kind is OperationKind.SUPERSEDE else ""
+    for one in old:
+        mine.item = with_link(mine.item, "supersedes", one.item.id)
+        known.take_out(one, with_successor(one.item, mine.item, candidate.day), told, mine)
 
 
 def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.extract.extraction import Place, matter_words
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
-from pipelines.store.provenance import QUOTED, Provenance, gives_orders, without_teller
+from pipelines.store.provenance import ORDERS, QUOTED, Provenance, without_teller
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class TrustGate:
             "\n".join(place.lines),
             place.quote,
             decides=candidate.type is ItemType.DECISION,
-            rule=candidate.type is ItemType.RULE or gives_orders(candidate.text),
+            rule=candidate.type is ItemType.RULE or ORDERS.search(candidate.text) is not None,
         )
 
 

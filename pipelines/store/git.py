@@ -137,11 +137,8 @@ class Git(GitCommands):
             NotARepository: there is none, or its work tree is elsewhere.
             DamagedGit: it cannot be used.
         """
-        if self._repository is None:
-            self._repository, self._objects = self._opened()
-        return self._repository
-
-    def _opened(self) -> tuple[Repository, Any]:
+        if self._repository is not None:
+            return self._repository
         top = Path(os.path.realpath(self.root))
         if not os.path.lexists(top / ".git"):
             raise NotARepository(self.root)
@@ -162,9 +159,10 @@ class Git(GitCommands):
             why = f"The repository at {self.root} has SHA-256 ids, which GitPython cannot read."
             raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
         # Not `found.git`: the settings' parser keeps `found`, and so its `git cat-file`, until a garbage collection.
-        objects = opened.GitCommandWrapperType(str(top))
-        weakref.finalize(self, objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
-        return Repository(own, Path(found.common_dir), branch), objects
+        self._objects = opened.GitCommandWrapperType(str(top))
+        weakref.finalize(self, self._objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
+        self._repository = Repository(own, Path(found.common_dir), branch)
+        return self._repository
 
     def object(self, name: str) -> tuple[str, str, bytes] | None:
         """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.

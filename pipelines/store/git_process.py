@@ -74,10 +74,22 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
         import git  # noqa: PLC0415  without asking a git in PATH for its version: the first command says as much
 
     class Commands(git.Git):
-        """Git commands that nothing in the repository or in the caller's environment can change."""
+        """Git commands that nothing in the repository or in the caller's environment can change.
+
+        They have settings that the repository cannot override, and no program of the memory runs.
+        """
 
         def execute(self, command: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401  as GitPython has it
-            return super().execute([*_hardened(str(self.working_dir)), *command[1:]], *arguments, **options)
+            own = Path(os.path.realpath(str(self.working_dir)))
+            path, program = _programs(str(own), os.environ.get("PATH", os.defpath))
+            passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+            top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
+            # Git looks no further up: a damaged repository is not passed over for another one.
+            environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
+            settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+            # `env -i` is the only way to give GitPython's children a minimal environment.
+            start = [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
+            return super().execute([*start, *command[1:]], *arguments, **options)
 
     class Repo(git.Repo):
         """A repository that is read with these commands."""
@@ -98,21 +110,6 @@ def without_git_variables(**own: str) -> Iterator[None]:
         for key in own:
             del os.environ[key]
         os.environ.update(kept)
-
-
-def _hardened(root: str) -> list[str]:
-    """Return how git is started: with settings that the repository cannot override, and not from the memory.
-
-    `env -i` is the only way to give GitPython's children a minimal environment.
-    """
-    own = Path(os.path.realpath(root))
-    path, program = _programs(str(own), os.environ.get("PATH", os.defpath))
-    passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
-    # Git looks no further up: a damaged repository is not passed over for another one.
-    environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    return [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
 
 
 @cache

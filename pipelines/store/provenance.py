@@ -131,13 +131,9 @@ _MAIL_ABOVE = re.compile(f"^{_SENDER}", re.MULTILINE)
 """The same outside a list item, with which it would end."""
 _BEFORE = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
-_ORDERS = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
+ORDERS = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
+"""What says that something must be done, always or never."""
 _TOOL = "a tool of its session"
-
-
-def gives_orders(said: str) -> bool:
-    """Return whether a text says what must be done, always or never."""
-    return _ORDERS.search(said) is not None
 
 
 def _is_quoted(entry: Entry, at: int, words: str) -> bool:
@@ -235,7 +231,7 @@ class Provenance:
         if source := self.source(entry, at, words):
             return (Trust.SELF if self._is_testimony(entry, at, words) else Trust.EXTERNAL), source
         told = quote or words
-        if self.echoes(entry, told) or (trust is Trust.EXTERNAL and (rule or gives_orders(told))):
+        if self.echoes(entry, told) or (trust is Trust.EXTERNAL and (rule or ORDERS.search(told))):
             return Trust.EXTERNAL, _TOOL
         return Trust.SELF, ""
 
@@ -244,7 +240,7 @@ class Provenance:
         if _voice(entry.text) is not None or ids_in(words) or self._led_in(entry, at):
             return False
         if _is_quoted(entry, at, words):
-            return _is_set_apart(entry.text) and not gives_orders(words) and not source_in(words)
+            return _is_set_apart(entry.text) and not ORDERS.search(words) and not source_in(words)
         marked = [parse_spoken(line).marked for line in words.split("\n")]
         found = [line[start:end] for line in marked for start, end in sentences(line)]
         return all(is_told(one) for one in found if source_in(one)) and any(map(source_in, found))

@@ -42,7 +42,8 @@ _REVISION = ', "rev": "'
 
 def folded_rows(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return the rows of several files as one ledger, as `row_of` writes them."""
-    return {ident: _without_revision(row) for ident, row in _folded(files).items()}
+    parts = {ident: row.rpartition(_REVISION) for ident, row in _folded(files).items()}
+    return {ident: f"{bare}}}" if mark else row for ident, (bare, mark, row) in parts.items()}
 
 
 def _folded(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
@@ -85,11 +86,6 @@ def _kept(_blob: str) -> dict[str, str]:
     return {}
 
 
-def _without_revision(row: str) -> str:
-    bare, found, _ = row.rpartition(_REVISION)
-    return f"{bare}}}" if found else row
-
-
 def ledger_after(
     state: Mapping[str, bytes], documents: Iterable[Document], gone: Container[str] = ()
 ) -> dict[str, bytes]:
@@ -105,13 +101,14 @@ def ledger_after(
     }
     homes = {ident: path for path, rows in files.items() for ident in rows}
     old = _folded(files.values())
+    bare = folded_rows([old])
     wanted = {ident: row for ident, row in old.items() if ident not in gone}
     for document in documents:
         for ident in (document.held.keys() & document.rows.keys()) | document.told:
             row = document.rows[ident]
             if ident not in old:
                 wanted[ident] = row
-            elif row != _without_revision(old[ident]):
+            elif row != bare[ident]:
                 wanted[ident] = f'{row[:-1]}{_REVISION}{weight_of(old[ident])[0] + 1}"}}'
     after: dict[str, dict[str, str]] = {path: {} for path in files}
     for ident, row in sorted(wanted.items()):
