@@ -40,7 +40,6 @@ from pipelines.store.layout import BRIEFING, GENERAL, REVIEW
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.wording import folded
-from pipelines.templating import resource
 from pipelines.text import fold
 from pipelines.usage import Usage
 
@@ -182,7 +181,7 @@ def measure(kinds: Sequence[str], most: int = 50) -> Json:
 
 def lay_memory(root: Path, scenes: Sequence[Scene]) -> None:
     """Lay down a memory in which a project of each scene holds one item."""
-    lay_down(root, resource("memory_template"), "UTC")
+    lay_down(root, "UTC")
     known = {"since": "2026-03-02", "trust": "self", "confidence": "high"}
     ledger = root / "State/items/2026-03.jsonl"
     ledger.parent.mkdir(parents=True, exist_ok=True)

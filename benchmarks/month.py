@@ -38,7 +38,6 @@ from pipelines.store.item import CLOSED, STRUCK, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 from pipelines.text import fold
 from pipelines.usage import Tally
 from pipelines.user_settings import load_user_settings
@@ -144,7 +143,7 @@ def runs_of(month: Month, way: str) -> list[tuple[str, list[str]]]:
 
 
 def _lay_down(root: Path) -> None:
-    lay_down(root, resource("memory_template"), "UTC")
+    lay_down(root, "UTC")
     Git(root).init()
 
 

@@ -25,7 +25,6 @@ from pipelines.provider_settings import added_tokens, price_of
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 from pipelines.usage import Usage
 
 WEEK = Path(__file__).resolve().parent.parent / "examples" / "sample_week" / "Logs"
@@ -59,7 +58,7 @@ def main() -> None:
     print("| model | sent | received | a night | a year |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        lay_down(root, resource("memory_template"), "UTC")
+        lay_down(root, "UTC")
         Git(root).init()
         (root / "Logs" / log.name).write_bytes(log.read_bytes())
         for model in sys.argv[1:] or MODELS:

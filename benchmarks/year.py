@@ -44,7 +44,6 @@ from pipelines.store.git import Git
 from pipelines.store.layout import REVIEW
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _names(line: str, matter: Matter) -> bool:
 
 def live(root: Path, days: int, seed: int) -> Lived:
     """Live through days of a year in a new memory, and return what each source answered."""
-    lay_down(root, resource("memory_template"), "UTC")
+    lay_down(root, "UTC")
     Git(root).init()
     year, settings, lived = Year(random.Random(seed)), load_settings(root), Lived()
     model = CarefulReader(year)

@@ -20,7 +20,6 @@ from hypothesis import HealthCheck, settings
 
 from pipelines.cli import run_cli
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 from tests.making import plant
 
 _FOREIGN = (
@@ -212,7 +211,7 @@ def once(memory: Memory, tmp_path: Path, tmp_path_factory: pytest.TempPathFactor
 def bare_memory(tmp_path: Path) -> Path:
     """Return the template laid down, without git."""
     root = tmp_path / "bare"
-    lay_down(root, resource("memory_template"), "UTC")
+    lay_down(root, "UTC")
     return root
 
 

@@ -35,7 +35,6 @@ from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,7 +254,7 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         with run_lock(target, "curate init"):  # which tells what this is, should it be killed
             redactor = load_redactor(target)
             taken_out = {piece.target: _put(source, target, piece, plan, redactor) for piece in plan.pieces}
-            lay_down(target, resource("memory_template"), settings.timezone)
+            lay_down(target, settings.timezone)
             if plan.kind.is_by_agents:
                 _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
             git = Git(target)

@@ -23,7 +23,6 @@ from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
 from pipelines.store.user_layout import home_fault
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -128,7 +127,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
             ("notes", covered, "notes that search covers")]  # fmt: skip
     rows += [("trust", trust, "their prose is an agent's word")] if trust else []
     text = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}  # {what}\n" for key, value, what in rows)
-    lay_down(memory, resource("memory_template"), settings.timezone)
+    lay_down(memory, settings.timezone)
     with writing(root / NOTES_FILE):
         replace_synced(root / NOTES_FILE, f"# What memcurate reads here, and never changes.\n{text}".encode(), 0o644)
     git = Git(memory)

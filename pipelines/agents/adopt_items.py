@@ -22,7 +22,7 @@ from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_
 from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
 from pipelines.store.spoken_lines import clean, parse_spoken, sentences
-from pipelines.store.transcripts.envelopes import Envelopes
+from pipelines.store.transcripts.acts import Envelopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

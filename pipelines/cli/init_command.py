@@ -19,7 +19,6 @@ from pipelines.store.git_remote import memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import memory_at
-from pipelines.templating import resource
 from pipelines.text import is_utf8
 
 _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
@@ -126,7 +125,7 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     if (root / ".git").exists():
         _refuse_second_memory(git := Git(root))
         uncommitted(git)  # which sees what git leaves out
-    added = lay_down(root, resource("memory_template"), system_zone())
+    added = lay_down(root, system_zone())
     settings = load_settings(root)
     git = Git(root)
     fresh = not git.is_repository()

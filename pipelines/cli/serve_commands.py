@@ -57,10 +57,10 @@ def curate_schedule(*, root: Path) -> None:
     curate.toml. SIGTERM and SIGINT end it. It logs to standard error.
     """
     from pipelines.night.schedule import Daemon, NightProcess, log  # noqa: PLC0415  as above
-    from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.store.lock import SCHEDULE, run_lock  # noqa: PLC0415  the verb's work, not its help
 
     settings = load_settings(root)
-    with schedule_lock(root):
+    with run_lock(root, "which runs the nights", SCHEDULE):
         night = NightProcess(root)
         daemon = Daemon(root, settings, night.run)
         watch = _listening(daemon)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
@@ -34,11 +34,7 @@ _MODELS = {
 
 
 def chain_of(
-    user: UserSettings,
-    providers: Sequence[str],
-    replies: Replies | None = None,
-    pause: Callable[[float], None] | None = None,
-    budget: Budget | None = None,
+    user: UserSettings, providers: Sequence[str], replies: Replies | None, budget: Budget | None
 ) -> Chain | None:
     """Return some providers as a chain; None if there is no model among them. No SDK is imported here.
 
@@ -46,18 +42,8 @@ def chain_of(
         user: the user's settings.
         providers: the providers' names, in order.
         replies: the store of kept replies, or None to keep none.
-        pause: pauses before a retry; by default, within the budget.
         budget: the budget of the night, or None for no limit.
     """
-    models = _models(user, providers)
-    if not models:
-        return None
-    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules do not need it
-
-    return Chain(models, replies, pause, user.prices, budget)
-
-
-def _models(user: UserSettings, providers: Sequence[str]) -> list[Model]:
     models: list[Model] = []
     for name in providers:
         if name.startswith(PREFIX):
@@ -66,7 +52,11 @@ def _models(user: UserSettings, providers: Sequence[str]) -> list[Model]:
             models.append(ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens))
         elif name in user.models:
             models.append(model_of(name, user.models[name]))
-    return models
+    if not models:
+        return None
+    from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules do not need it
+
+    return Chain(models, replies, prices=user.prices, budget=budget)
 
 
 def model_of(name: str, settings: ProviderSettings) -> ProviderModel:

@@ -55,11 +55,6 @@ class Claim:
     quotes: tuple[str, ...]
     context: tuple[str, ...] = ()
 
-    @property
-    def undecided(self) -> Verdict:
-        """The verdict on a claim that the reader passed over."""
-        return Verdict.BOTH if self.kind == PAIR else Verdict.UNSURE
-
 
 @dataclass(frozen=True, slots=True)
 class Verified:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_items, with_superseded
-from pipelines.review.outcomes import REOPENABLE, with_end, with_link, with_reopened, without_link
+from pipelines.review.outcomes import REOPENABLE, with_end, with_link, with_reopened, without_conflict
 from pipelines.review.questions import DOUBT, DoubtfulClaim, Question, asked, claimed, without_questions
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
@@ -294,7 +294,7 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
         path, placed = placed_item(after, one)
         _must_hold(placed.item, path)
         if its in dict(placed.item.links).get(MAY_CONFLICT, ()):
-            after = with_item_changed(after, one, lambda item: without_link(item, MAY_CONFLICT))
+            after = with_item_changed(after, one, without_conflict)
     (_, placed), (_, old) = placed_item(after, ident), placed_item(after, other)
     if how == "both":
         linked = with_item_changed(after, ident, lambda item: with_link(item, "related", other))

@@ -59,7 +59,6 @@ from pipelines.store.state import (
 )
 from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +118,7 @@ def plan_night(
 
 def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None) -> Run:
     snapshot = held.snapshot
-    template = missing_files(night.root, resource("memory_template"))
+    template = missing_files(night.root)
     left = [str(one) for one in snapshot.warnings if one.pending]
     notes = [str(one) for one in snapshot.warnings if not one.pending]
     now = night.now.isoformat(timespec="seconds")

@@ -18,7 +18,7 @@ from pipelines.night.fold_logs import clean_logs, with_partial_logs
 from pipelines.night.run_history import PastRun, RunEnd, nights
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.store.journal import is_unfinished
-from pipelines.store.lock import is_held, scheduler_runs
+from pipelines.store.lock import SCHEDULE, is_held
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.state import read_record
 
@@ -224,7 +224,7 @@ def _next(found: InstalledNight, now: datetime) -> datetime:
 
 def _next_of_daemon(root: Path) -> datetime | None:
     """Return the next run of `curate schedule`, while that is running."""
-    if not scheduler_runs(root):
+    if not is_held(root, SCHEDULE):
         return None
     try:
         return datetime.fromisoformat(str(read_record(root, "schedule.json").get("next"))).astimezone()

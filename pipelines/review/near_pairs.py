@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, OperationKind, is_pending
 from pipelines.review.existing_items import alike, shared
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
-from pipelines.review.outcomes import without_link
+from pipelines.review.outcomes import without_conflict
 from pipelines.review.questions import as_queue_text, ids_asked
 from pipelines.review.rulings import ASKED
 from pipelines.store.document import edited
@@ -167,7 +167,7 @@ def with_unsettled_pairs(
         waits = old is not None and one.learnt >= first and (room > 0 or bool(replaced_in(one.text, [old])))
         room -= waits
         if not waits or to_person:
-            after[path] = edited(after[path], replace={one.id: without_link(one, MAY_CONFLICT)})
+            after[path] = edited(after[path], replace={one.id: without_conflict(one)})
         if waits and to_person:
             rows = [f"- {each.id} since {each.since or '?'}: {as_queue_text(each.text)}" for each in (one, old) if each]
             why = "\n".join(["These may conflict. Nobody has said which of them holds.", "", *rows])

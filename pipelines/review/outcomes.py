@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import is_pending
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Block, Document, block_of, document_at, edited
-from pipelines.store.item import STRUCK, Evidence, Item, ItemType, Status
+from pipelines.store.item import MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.secrets.redact import is_private
 
@@ -77,9 +77,9 @@ def with_link(item: Item, kind: str, ident: str) -> Item:
     return replace(item, links=tuple(links.items()))
 
 
-def without_link(item: Item, kind: str) -> Item:
-    """Return an item without its links of a kind."""
-    return replace(item, links=tuple(pair for pair in item.links if pair[0] != kind))
+def without_conflict(item: Item) -> Item:
+    """Return an item without its link to what it may conflict with."""
+    return replace(item, links=tuple(pair for pair in item.links if pair[0] != MAY_CONFLICT))
 
 
 def history_of(path: str) -> str:

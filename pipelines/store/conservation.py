@@ -87,7 +87,11 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         for warned in snapshot.warnings
         if warned.pending or warned.kind
     ]
-    faults += _of_state(snapshot)
+    faults += [
+        Fault(path, number, "", "state", f"cannot be read; `git checkout HEAD -- {path}` restores it")
+        for path, data in snapshot.state.items()
+        for number in unreadable_lines(data)
+    ]
     found = [*written_faults(snapshot, cap), *faults]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
@@ -142,13 +146,6 @@ def _of_document(document: Document) -> Iterator[Fault]:
         if number not in known and ids_in(line):
             what = "has the mark of an item where no item can be"
             yield Fault(document.path, number + 1, "", "broken-comment", what)
-
-
-def _of_state(snapshot: Snapshot) -> Iterator[Fault]:
-    """Yield unreadable lines in State."""
-    for path, data in snapshot.state.items():
-        for number in unreadable_lines(data):
-            yield Fault(path, number, "", "state", f"cannot be read; `git checkout HEAD -- {path}` restores it")
 
 
 def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:

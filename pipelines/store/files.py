@@ -112,19 +112,19 @@ def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = N
     return _files_below(root, folder, suffix, links, lambda _: True, lambda _: True)
 
 
-def list_notes(root: Path, globs: Iterable[str], suffix: str = "", links: list[str] | None = None) -> list[str]:
+def list_notes(root: Path, globs: Iterable[str], links: list[str] | None = None) -> list[str]:
     """Return the notes around a memory that globs include; what else is promised is what `list_files` promises."""
     layout, globs = layout_of(root), tuple(globs)
     if not globs:
         return []
     return _files_below(
-        root, NOTES, suffix, links, lambda folder: layout.leads(folder, globs), lambda path: layout.has(path, globs)
+        root, NOTES, ".md", links, lambda folder: layout.leads(folder, globs), lambda path: layout.has(path, globs)
     )
 
 
 def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
     """Return the notes around a memory that are logs."""
-    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, ".md", links)))
+    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, links)))
 
 
 def _files_below(

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pipelines.store.git import Repository
 
 
-_SCHEDULE = "schedule.lock"
+SCHEDULE: Final = "schedule.lock"
+"""The lock of the memory's only scheduler, even in another container. Runs started by hand are not affected."""
 _LOOKS = 21
 _PAUSE = 0.05
 HOUR: Final = 3600.0
@@ -84,16 +85,6 @@ def _times_in(record: bytes) -> tuple[float, float, float] | None:
     """
     found = re.fullmatch(rb"[^\n]*\n([\d.]+) ([\d.]+) ([\d.]+)\s*", record)
     return (float(found[1]), float(found[2]), float(found[3])) if found else None
-
-
-def schedule_lock(root: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold the lock of the memory's only scheduler, as `run_lock` does. Runs started by hand are not affected."""
-    return run_lock(root, "which runs the nights", _SCHEDULE)
-
-
-def scheduler_runs(root: Path) -> bool:
-    """Whether a scheduler holds its lock now, even in another container."""
-    return is_held(root, _SCHEDULE)
 
 
 def is_held(root: Path, name: str = "lock") -> bool:

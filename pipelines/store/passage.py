@@ -95,7 +95,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     if log:
         raise UsageFault(f"There is no log of {day}.", "Search for the topic to find its days.")
     wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
-    notes = list_notes(root, layout_of(root).notes, ".md")
+    notes = list_notes(root, layout_of(root).notes)
     paths = [path for path in notes if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
     paths = paths or named_documents(read_documents(root), name)
     if len(paths) > 1:

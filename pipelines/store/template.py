@@ -17,6 +17,7 @@ from pipelines.store.left_out import left_out
 from pipelines.store.markdown import line_end
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import FORMAT_FILE
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,8 +31,9 @@ _TYPED = 6
 _DOTTED = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
-def missing_files(root: Path, template: Path) -> dict[str, bytes]:
+def missing_files(root: Path) -> dict[str, bytes]:
     """Return the template files that the memory lacks; those that git left out of the disk are not lacking."""
+    template = resource("memory_template")
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     wanted = {path: file.read_bytes() for path, file in files.items()} | {FORMAT_FILE: f"{FORMAT}\n".encode()}
     missing = {path: data for path, data in wanted.items() if not os.path.lexists(root / path)}
@@ -47,12 +49,11 @@ def make_missing_folders(root: Path) -> None:
                 make_folder(root, name)
 
 
-def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
+def lay_down(root: Path, timezone: str) -> list[str]:
     """Write the missing template files into a folder, and return the added paths.
 
     Args:
         root: the folder; created if needed.
-        template: the template's folder.
         timezone: the time zone for a new curate.toml.
 
     Raises:
@@ -62,7 +63,7 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
         root.mkdir(parents=True, exist_ok=True)
     added = []
     make_missing_folders(root)
-    for path, data in missing_files(root, template).items():
+    for path, data in missing_files(root).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
         create_file(root, path, content)
         added.append(path)

@@ -109,7 +109,7 @@ def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def chain(user: UserSettings) -> list[str]:
-    chosen = chain_of(user, user.providers)
+    chosen = chain_of(user, user.providers, None, None)
     return [model.name for model in chosen.models] if chosen else []
 
 

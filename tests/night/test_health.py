@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure, save_report
-from pipelines.store.lock import schedule_lock
+from pipelines.store.lock import SCHEDULE, run_lock
 from tests.agents.install.outside import SYSTEMCTL, system
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def test_status_says_the_next_run_of_what_is_installed(memory: Memory, system: S
     assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a timer that is not in force starts nothing"
     memory.write(".curate/schedule.json", '{"next": "2026-03-20T23:00:00+01:00"}')
     assert status(memory, "2026-03-20T12:00")["next_run"]["by"] == "cron", "a daemon that has ended starts nothing"
-    with schedule_lock(memory.root):
+    with run_lock(memory.root, "which runs the nights", SCHEDULE):
         told = status(memory, "2026-03-20T12:00")["next_run"]
         assert told == {"at": "2026-03-20T22:00:00+00:00", "by": "curate schedule"}
         assert status(memory, "2026-03-20T23:00")["next_run"]["by"] == "cron", "it said nothing since"

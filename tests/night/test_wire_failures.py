@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.extract.choose_models import chain_of
+from pipelines.extract.choose_models import model_of
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -23,7 +24,6 @@ from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents
-from pipelines.user_settings import UserSettings
 from tests.extract.fakes import Still
 from tests.extract.wire import (
     KEY,
@@ -111,9 +111,8 @@ class Nights:
 
         self.wire.by_request = answer
         when = datetime.fromisoformat(moment)
-        user = UserSettings((self.provider,), {self.provider: ProviderSettings(self._model, KEY, self.wire.url)})
-        chain = chain_of(user, user.providers, Replies(self.memory.root), Still().retry)
-        assert chain
+        model = model_of(self.provider, ProviderSettings(self._model, KEY, self.wire.url))
+        chain = Chain([model], Replies(self.memory.root), Still().retry)
         reader = ModelExtractor(chain)
         settings = load_settings(self.memory.root)
         verifier = ModelVerifier(chain)

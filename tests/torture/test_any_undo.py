@@ -23,7 +23,6 @@ from pipelines.store.layout import TOMBSTONES
 from pipelines.store.snapshot import read_documents
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import lay_down
-from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from pipelines.night.report import RunReport
@@ -52,7 +51,7 @@ class Nights:
         self.root, self.git = root, Git(root)
         self.now = datetime(2026, 3, 1, 2, tzinfo=UTC)
         self.settings = Settings(caps=SizeCaps(briefing=100_000, user=100_000, document=1_000_000))
-        lay_down(root, resource("memory_template"), "UTC")
+        lay_down(root, "UTC")
         self.git.init()
         commit_edits(self.git, "first\n", Author("Night", "night@example.org", self.now))
         self.ever: set[str] = set()

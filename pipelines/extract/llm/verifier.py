@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.usage import Tally
 
     Part = Sequence[dict[str, Any]]
 
@@ -62,22 +61,20 @@ class ModelVerifier:
         """
         tally, judged = self.chain.new_tally(), list[Verdict | None]()
         for part in _parts(map(_shown, claims), self.chain.input_tokens):
+            shared, told = _told_once(part)
+            values = {"shared": json_lines(shared), "claims": json_lines(told)}
+            call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part})
             try:
-                judged += self._judge(part, tally)
+                raw, _ = self.chain.ask(call, read_verdicts, tally)
             except ModelFailed as fault:
                 return Verified((), tally, fault.sentence)
-        return Verified(
-            tuple(verdict if verdict and (verdict in OF_PAIRS) == (claim.kind == PAIR) else claim.undecided
-                  for claim, verdict in zip(claims, judged, strict=True)),
-            tally,
-        )  # fmt: skip
-
-    def _judge(self, part: Part, tally: Tally) -> list[Verdict | None]:
-        shared, claims = _told_once(part)
-        values = {"shared": json_lines(shared), "claims": json_lines(claims)}
-        call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part})
-        raw, _ = self.chain.ask(call, read_verdicts, tally)
-        return [_judged(raw, claim["claim"]) for claim in part]
+            judged += [_judged(raw, claim["claim"]) for claim in part]
+        found = list[Verdict]()
+        for claim, verdict in zip(claims, judged, strict=True):
+            of_pair = claim.kind == PAIR
+            undecided = Verdict.BOTH if of_pair else Verdict.UNSURE
+            found.append(verdict if verdict and (verdict in OF_PAIRS) == of_pair else undecided)
+        return Verified(tuple(found), tally)
 
 
 def _shown(claim: Claim) -> dict[str, Any]:

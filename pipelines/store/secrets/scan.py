@@ -34,7 +34,7 @@ def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     Links are not followed.
     """
     layout = layout_of(root)
-    notes = list_notes(root, (*layout.logs, *layout.notes), ".md")
+    notes = list_notes(root, (*layout.logs, *layout.notes))
     for path, file in _opened(root, (*own_files(root, (*TRACKED, SESSIONS)), *notes)):
         yield from secrets_in(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 

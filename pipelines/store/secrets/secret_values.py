@@ -331,11 +331,6 @@ def _is_public_key(value: bytes) -> bool:
     return reduce(lambda number, char: 58 * number + _BASE58.index(chr(char)), value, 0) < 2**256
 
 
-def _is_long(run: bytes) -> bool:
-    """Return whether a run of letters and digits is longer than any name, and not one sign again and again."""
-    return len(run) >= _UNNAMED and entropy(run) >= _LEAST_BITS and not (run.isalpha() or run.isdigit())
-
-
 def _is_sequence(value: bytes) -> bool:
     """Whether a value counts up as examples do: `abcdefgh1234`."""
     return sum(after - before == 1 for before, after in pairwise(value)) >= _COUNTING * len(value)
@@ -343,7 +338,11 @@ def _is_sequence(value: bytes) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "issued": lambda value: any(looks_random(run, _BEGUN) or _is_long(run) for run in _RUNS.findall(value)),
+    "issued": lambda value: any(  # random, or longer than any name and not one sign again and again
+        looks_random(run, _BEGUN)
+        or (len(run) >= _UNNAMED and entropy(run) >= _LEAST_BITS and not (run.isalpha() or run.isdigit()))
+        for run in _RUNS.findall(value)
+    ),
     "random": looks_random,
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS
