@@ -25,10 +25,9 @@ from unittest.mock import patch
 
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
 from pipelines.extract.llm.call import ModelAnswer
-from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run import Night

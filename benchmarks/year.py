@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from benchmarks.year_logs import FIRST, CarefulReader, Year
-from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run import Night

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.llm.guard import Guard
+    from pipelines.extract.llm.budget import Guard
     from pipelines.night.report import RunReport
     from pipelines.night.run_history import PastRun
     from pipelines.settings import Settings
@@ -48,9 +48,9 @@ def night_of(
 
 def _with_models(night: Night, user: UserSettings, guard: Guard | None) -> Night:
     from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
+    from pipelines.extract.llm.fallback import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
-    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
 
     replies, budget = Replies(night.root), None

@@ -87,7 +87,7 @@ def _tell_due(*, as_json: bool) -> int:
 
 def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str | None, *, as_json: bool) -> int:
     from pipelines.clock import moment  # noqa: PLC0415  help needs no settings
-    from pipelines.extract.llm.guard import open_guard  # noqa: PLC0415  as above
+    from pipelines.extract.llm.budget import open_guard  # noqa: PLC0415  as above
     from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  as above
     from pipelines.search.embedders.pinned_model import models_folder  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
-    from pipelines.extract.llm.fallback import Chain
+    from pipelines.extract.llm.fallback import Chain, Replies
     from pipelines.extract.llm.provider import ProviderModel
-    from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import ProviderSettings
     from pipelines.user_settings import UserSettings
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.extract.llm.replies import drop_replies
+from pipelines.extract.llm.fallback import drop_replies
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.questions import named_in_title

@@ -65,7 +65,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         if report.commit:
             git.pack()
         if not report.entries["pending"] and (night.root / REPLIES).is_dir():
-            from pipelines.extract.llm.replies import drop_replies  # noqa: PLC0415  only models reply
+            from pipelines.extract.llm.fallback import drop_replies  # noqa: PLC0415  only models reply
 
             drop_replies(night.root)
     watch.ready()

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm import guard as guard_module
-from pipelines.extract.llm.budget import Budget, Cost
-from pipelines.extract.llm.guard import GUARD, Guard, open_guard
+from pipelines.extract.llm import budget as guard_module
+from pipelines.extract.llm.budget import GUARD, Budget, Cost, Guard, open_guard
 from pipelines.user_settings import CostCaps, UserSettings
 
 

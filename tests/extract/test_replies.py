@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.extract.llm.call import BadReply, Call
-from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.usage import Tally
 from tests.extract.fakes import USAGE, Scripted
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.replies import Replies
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night

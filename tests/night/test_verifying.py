@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.extract.choose_models import model_of
-from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run import Night

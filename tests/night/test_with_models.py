@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night

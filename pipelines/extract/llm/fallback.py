@@ -1,25 +1,34 @@
 """A chain of models: if one is down, refuses, or is over its limit, the next one is asked.
 
 Temporary failures are retried after a pause. A model that keeps failing, or that no other call can reach, is skipped
-for the rest of the run. A kept reply of any model is used before a call is made.
+for the rest of the run. A kept reply of any model is used before a call is made: a night that died, or left days
+pending, is not paid twice for the same call. One file per reply is named by the model and the call. They go once a
+night has read all there is; they are derived and safe to delete.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import CurateError, ModelFailed
 from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, can_see, provider_of
 from pipelines.provider_settings import price_of
+from pipelines.store.files import make_folder, read_bytes, replace_synced
+from pipelines.store.layout import REPLIES
+from pipelines.store.user_layout import inside
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from pipelines.extract.llm.budget import Budget
-    from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import Prices
 
 
@@ -168,3 +177,40 @@ class Chain:
             self._failures[model.name] = 0
             return answer
         raise AssertionError  # the last try returns or raises
+
+
+class Replies:
+    """The replies that a memory keeps.
+
+    Args:
+        root: the memory.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def find(self, model: Model, call: Call) -> ModelAnswer | None:
+        """Return a model's kept reply to this call, with the usage of that time, or None."""
+        with contextlib.suppress(CurateError, OSError, ValueError, KeyError, TypeError, RecursionError):
+            if data := read_bytes(self._root, f"{REPLIES}/{_key(model, call)}.json"):
+                found = json.loads(data)
+                return ModelAnswer(str(found["text"]), model.name, Usage(**found["usage"]))
+        return None
+
+    def keep(self, model: Model, call: Call, answer: ModelAnswer) -> None:
+        """Keep a reply atomically. If the disk refuses, the run goes on without."""
+        with contextlib.suppress(ValueError, CurateError, OSError):
+            data = json.dumps(asdict(answer), indent=1).encode()
+            replace_synced(make_folder(self._root, REPLIES) / f"{_key(model, call)}.json", data)
+
+
+def drop_replies(root: Path) -> None:
+    """Delete the replies that a memory keeps; what cannot be deleted stays."""
+    with contextlib.suppress(CurateError, OSError):
+        for file in inside(root, REPLIES).iterdir():
+            file.unlink()
+
+
+def _key(model: Model, call: Call) -> str:
+    """Return the file name of a model's reply to a call."""
+    return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
