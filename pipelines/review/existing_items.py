@@ -93,24 +93,22 @@ class KnownItems:
         self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
         self._removed: Counter[tuple[str, str]] = Counter()
         for path, item in items:
-            self._enter(Belief(item, path, item.id, item))
+            self.add(Belief(item, path, item.id, item))
 
     def __contains__(self, ident: object) -> bool:
         """Whether an item has this id."""
         return ident in self._ids
 
     def add(self, one: Belief) -> None:
-        """Add a new item."""
+        """Add an item."""
         if "_same" in self.__dict__:
             self._same[_said(one.item.text)].append(one)
-        self._enter(one)
-
-    def _enter(self, one: Belief) -> None:
         one.at = len(self.all)
         self.all.append(one)
         for ident in filter(None, (one.name, one.item.id)):
             self._ids.setdefault(ident, one)
-        self._place(one)
+        if one.item.active:
+            self._there[one.document][one] = None
 
     def name(self, ident: str, one: Belief) -> None:
         """Let a candidate's temporary id mean the item that it repeats."""
@@ -155,11 +153,7 @@ class KnownItems:
     def bring_back(self, one: Belief, document: str) -> None:
         """Make an archived item active again, in a document."""
         one.item, one.document = brought_back(one.item), document
-        self._place(one)
-
-    def _place(self, one: Belief) -> None:
-        if one.item.active:
-            self._there[one.document][one] = None
+        self._there[document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
         """Whether a day's log may end one more item of the document: at most a quarter of them, but at least three.
@@ -179,13 +173,13 @@ class KnownItems:
         Words of the owner or the agent never match an external item: they carry their own `trust`. The `#tags` at the
         end of two sentences differ only if both have some.
         """
-        tags = without_tags(text)[1]
+        tags, is_ours = without_tags(text)[1], trust.reaches(Trust.SELF)
         matching = (one for one in self._same.get(_said(text), ()) if one.item.type is kind)
         found = [
             one
             for one in matching
             if repeats_there(one.document, document)
-            and speaks_as(one.item, trust)
+            and (one.item.is_ours or not is_ours)
             and not (tags and (others := without_tags(one.item.text)[1]) and tags != others)
         ]
         return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
@@ -203,11 +197,12 @@ class KnownItems:
     def near(self, one: Candidate, document: str) -> list[Belief]:
         """Return the active items that a candidate may change: the most alike first, then a document's own, the newest.
 
-        They are the document's, and those that speak for all: a project's first lines are older than its page.
+        They are the document's, and those that speak for all: a project's first lines are older than its page. Only
+        external words match an external item.
         """
-        pages = dict.fromkeys((document, *_SHARED_PAGES))
+        pages, is_ours = dict.fromkeys((document, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
         there = (belief for page in pages for belief in reversed(self._there[page]) if belief.name != one.id)
-        others = (belief for belief in there if speaks_as(belief.item, one.trust))
+        others = (belief for belief in there if belief.item.is_ours or not is_ours)
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]
 
     def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
@@ -247,11 +242,6 @@ def shared(one: str, other: str) -> float:
     """Return which share of all their words two sentences have in common."""
     mine, theirs = matter_words(seen(one)), matter_words(seen(other))
     return len(mine & theirs) / max(1, len(mine | theirs))
-
-
-def speaks_as(item: Item, trust: Trust) -> bool:
-    """Whether words of some trust may match an item: only external words match an external item."""
-    return item.trust.reaches(Trust.SELF) or not trust.reaches(Trust.SELF)
 
 
 def repeats_there(place: str, document: str) -> bool:

@@ -45,11 +45,6 @@ UNSETTLED_DAYS: Final = 7
 """The days of work after which nobody is asked about a pair any more."""
 
 
-def named_in(rulings: Sequence[Ruling]) -> frozenset[str]:
-    """Return the ids that rulings name."""
-    return frozenset(ident for one in rulings for ident in one.operation.ids)
-
-
 def near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, Belief]]:
     """Yield the earlier items of its page that an added one is near to, but for those that a ruling names."""
     one = ruling.candidate
@@ -75,7 +70,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         known: the items that the rulings name, as the rulings leave them.
     """
     days = set(sorted({one.told for one in rulings})[-UNSETTLED_DAYS:])
-    after, named = list(rulings), named_in(rulings)
+    after, named = list(rulings), frozenset(ident for one in rulings for ident in one.operation.ids)
     for at, ruling in enumerate(rulings):
         one = ruling.candidate
         if one is None or ruling.told not in days or not one.by_rules:

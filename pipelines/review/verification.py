@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.nearby import with_weekday
-from pipelines.review.near_pairs import may_conflict, named_in, near_ones
+from pipelines.review.near_pairs import may_conflict, near_ones
 from pipelines.review.outcomes import with_successor
 from pipelines.review.review import guarded
 from pipelines.review.rulings import REMOVING
@@ -63,7 +63,7 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
     """
     found: list[Posed] = []
     pairs: list[tuple[float, Posed]] = []
-    named = named_in(rulings)
+    named = frozenset(ident for one in rulings for ident in one.operation.ids)
     for number, ruling in enumerate(rulings):
         if claim := _item_claim(ruling):
             found.append(Posed(number, claim))

@@ -27,7 +27,7 @@ from pipelines.store.item import (
     row_of,
     without_mark,
 )
-from pipelines.store.item_line import BY_WORD, OPENS, ROWS, is_generated_under, is_item_id, line_key, own_block_id
+from pipelines.store.item_line import BY_WORD, ITEM_ID, OPENS, ROWS, is_generated_under, line_key, own_block_id
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     KEY_LINE,
@@ -202,7 +202,7 @@ class Document:
     @cached_property
     def told(self) -> frozenset[str]:
         """The keys of its generated lines."""
-        return frozenset(key for key in self.rows if not is_item_id(key))
+        return frozenset(key for key in self.rows if not ITEM_ID.fullmatch(key))
 
     @cached_property
     def held(self) -> dict[str, tuple[str, Item]]:

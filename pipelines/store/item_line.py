@@ -12,7 +12,7 @@ _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
 _BLOCK = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+$")
 ID_PATTERN = r"k[0-9a-f]{6,64}"
-_ID = re.compile(ID_PATTERN)
+ITEM_ID = re.compile(ID_PATTERN)
 MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
 _MARKDOWN = str.maketrans(dict.fromkeys('*_`~\\"'))
 OPENS = re.compile(r"(?!#{1,6}(?:\s|$)|```|\d[.)\d]{0,64}[.)]\s|[-+*•…>|<=~^!\[\]{}:%_\\])\S")
@@ -94,11 +94,6 @@ def own_block_id(line: str) -> str:
     """Return the block id of a person's own at the end of a line without an item's mark, with the blanks before it."""
     found = _BLOCK.search(line) if "^" in line else None
     return found[0] if found else ""
-
-
-def is_item_id(text: str) -> bool:
-    """Whether a text is an item's id."""
-    return _ID.fullmatch(text) is not None
 
 
 def read_item_line(line: str, unlabelled: str = "") -> ItemLine | None:

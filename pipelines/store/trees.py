@@ -21,7 +21,7 @@ from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.item import ids_in, without_mark
-from pipelines.store.item_line import is_item_id, line_key, own_block_id, rows_in, values_in, weight_of
+from pipelines.store.item_line import ITEM_ID, line_key, own_block_id, rows_in, values_in, weight_of
 from pipelines.store.layout import BRIEFING, FOLDERS, GENERATED, ITEMS, LEDGER, REVIEW, USER, kind_of
 from pipelines.store.left_out import left_out
 from pipelines.text import stated_due
@@ -119,7 +119,7 @@ def ledger_after(
 
 def _home(key: str, row: str) -> str:
     """Return the file of a new row: that of the month in which an item was born, or which a line tells of."""
-    is_item = is_item_id(key)
+    is_item = ITEM_ID.fullmatch(key)
     day = (values_in(row).get("since") or row.partition('"from": ["Logs/')[2]) if is_item else key
     folder, otherwise = (ITEMS, "undated") if is_item else (GENERATED, "pages")
     month = _MONTH.match(day)

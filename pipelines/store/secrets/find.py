@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.secrets.secret_rules import Rule, Rules, load_rules
+from pipelines.store.secrets.secret_rules import Rule, Rules, compiled, load_rules
 from pipelines.store.secrets.secret_values import believed, checked
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def find_secrets(
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    for found, rule in rules.matches(data):
+    for at, rule in chain(rules.words.places(data.lower()), rules.tokens.places(data)):
+        if (found := compiled(rule.pattern).match(data, at)) is None:
+            continue
         if rule.value == _BLOCK:
             blocks = rule.number
         elif where := _found(rules, rule, found, data):

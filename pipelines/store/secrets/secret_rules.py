@@ -6,7 +6,6 @@ import os
 import re
 import tomllib
 from functools import cache, lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -159,12 +158,6 @@ class Rules(NamedTuple):
     numbers: Mapping[str, int]
     placeholders: frozenset[bytes]
     names: re.Pattern[bytes]
-
-    def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
-        """Yield each match of a rule's pattern where the rule may begin."""
-        for at, rule in chain(self.words.places(data.lower()), self.tokens.places(data)):
-            if found := compiled(rule.pattern).match(data, at):
-                yield found, rule
 
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
