@@ -6,7 +6,7 @@ Only new entries are read, however many nights were missed, so the cost of a nig
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
@@ -170,17 +170,6 @@ def extract(
             pending=tuple(days), tally=tally, failure=failure, over_budget=over_budget,
             is_stopped=fault.kind.concerns_provider,
         )  # fmt: skip
-    return replace(_joined(answers), read=tuple(days), tally=tally)
-
-
-_REDACTED = re.compile(
-    r"(?:\b(?:is|was|are|ist|lautet|est|es)|[=:：＝是为為は])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z"
-)
-"""A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
-
-
-def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
-    """Join what was said of the days, in order."""
     episodes = dict[str, tuple[Told, ...]]()
     for day, answer in answers:  # a day may have several logs
         episodes[day.day] = episodes.get(day.day, ()) + answer.episode
@@ -192,8 +181,16 @@ def _joined(answers: Sequence[tuple[DayToRead, Extraction]]) -> Extracted:
         seen={ident: day.day for day, answer in answers for ident in answer.seen},
         open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
         episodes={day: told for day, told in episodes.items() if told},
+        read=tuple(days),
+        tally=tally,
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
     )
+
+
+_REDACTED = re.compile(
+    r"(?:\b(?:is|was|are|ist|lautet|est|es)|[=:：＝是为為は])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z"
+)
+"""A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
 
 
 def advanced_progress(

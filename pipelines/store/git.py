@@ -28,7 +28,7 @@ from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import clear_stale_locks, private_folder, wait_for_locks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 
@@ -68,6 +68,7 @@ _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 _NEAR = 64
 _BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS = 16
+_IMPORT = b"refs/memcurate/import"
 
 
 class Git(GitCommands):
@@ -224,26 +225,20 @@ class Git(GitCommands):
         waiting = [("", top)] if top else []
         while waiting:
             above, tree = waiting.pop()
-            for mode, name, ident in self._entries(tree):
+            if tree not in self._listed:  # most trees of two commits are the same
+                if (read := self.object(tree)) is None:
+                    raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
+                from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
+
+                entries = tree_entries_from_data(read[2])
+                self._listed[tree] = [(f"{mode:o}", name, ident.hex()) for ident, mode, name in entries]
+            for mode, name, ident in self._listed[tree]:
                 if mode == _FOLDER:
                     waiting.append((f"{above}{name}/", ident))
                 else:
                     found.append((above + name, mode, ident))
         self._trees[commit] = {path: (mode, ident) for path, mode, ident in sorted(found)}
         return dict(self._trees[commit])
-
-    def _entries(self, tree: str) -> list[tuple[str, str, str]]:
-        """Return mode, name and id of each entry of a tree; most trees of two commits are the same."""
-        if tree in self._listed:
-            return self._listed[tree]
-        found = self.object(tree)
-        if found is None:
-            raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-        from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
-
-        entries = [(f"{mode:o}", name, ident.hex()) for ident, mode, name in tree_entries_from_data(found[2])]
-        self._listed[tree] = entries
-        return entries
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None if the commit lacks it."""
@@ -347,15 +342,30 @@ class Git(GitCommands):
     def store_commit(
         self, parents: Sequence[str], changes: Mapping[str, Entry | None], message: str, author: Author
     ) -> str:
-        """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
+        """Store a commit that changes files of the first parent, without moving a branch, and return its id.
+
+        Git does not write the branch of the import, which is reset to nothing.
+        """
         wait_for_locks(self.repository, self.root)
-        order = sorted(changes, key=lambda path: (changes[path] is not None, path))  # deletions first: make room
-        entries = {os.fsencode(path): changes[path] for path in order}
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
-        signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
-        stream = b"".join(_import_stream(parents, entries, message, signed.encode()))
-        return self.run("fast-import", "--quiet", "--done", data=stream).decode().strip()
+        signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}".encode()
+        head, body = b"commit %s\nmark :1\nauthor %s\ncommitter %s\n" % (_IMPORT, signed, signed), message.encode()
+        stream = [head, b"data %d\n%s\n" % (len(body), body)]
+        for how, parent in zip((b"from", *[b"merge"] * len(parents)), parents, strict=False):
+            stream.append(b"%s %s\n" % (how, parent.encode()))
+        for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # deletions first: make room
+            entry = changes[path]
+            quoted = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+            if entry is None:
+                stream.append(b'D "%s"\n' % quoted)
+            elif isinstance(entry[1], str):
+                stream.append(b'M %s %s "%s"\n' % (entry[0].encode(), entry[1].encode(), quoted))
+            else:
+                about = b'M %s inline "%s"\ndata %d\n' % (entry[0].encode(), quoted, len(entry[1]))
+                stream += [about, entry[1], b"\n"]
+        data = b"".join([*stream, b"\nget-mark :1\nreset %s\n\ndone\n" % _IMPORT])
+        return self.run("fast-import", "--quiet", "--done", data=data).decode().strip()
 
     def advance(self, made: str, head: str | None, why: str, *, follow: bool = True) -> None:
         """Move the branch from `head` to a stored commit; `follow` as for `commit`.
@@ -423,36 +433,3 @@ def run_id(now: datetime, head: str | None) -> str:
 def blob_id(data: bytes) -> str:
     """Return git's id of a blob."""
     return hashlib.sha1(b"blob %d\0%b" % (len(data), data), usedforsecurity=False).hexdigest()
-
-
-_IMPORT = b"refs/memcurate/import"
-
-
-def _import_stream(
-    parents: Sequence[str], changes: Mapping[bytes, Entry | None], message: str, signed: bytes
-) -> Iterator[bytes]:
-    """Yield the input of a `git fast-import` that stores a commit and prints its id.
-
-    No branch moves: git does not write one that is reset to nothing.
-
-    Args:
-        parents: commit ids; none for the first commit.
-        changes: path in the repository → its entry, or None to delete the file of the first parent.
-        message: the whole message.
-        signed: author and time, in git's object format.
-    """
-    body = message.encode()
-    yield b"commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n" % (_IMPORT, signed, signed, len(body), body)
-    for how, parent in zip((b"from", *[b"merge"] * len(parents)), parents, strict=False):
-        yield b"%s %s\n" % (how, parent.encode())
-    for path, entry in changes.items():
-        quoted = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-        if entry is None:
-            yield b'D "%s"\n' % quoted
-        elif isinstance(entry[1], str):
-            yield b'M %s %s "%s"\n' % (entry[0].encode(), entry[1].encode(), quoted)
-        else:
-            yield b'M %s inline "%s"\ndata %d\n' % (entry[0].encode(), quoted, len(entry[1]))
-            yield entry[1]
-            yield b"\n"
-    yield b"\nget-mark :1\nreset %s\n\ndone\n" % _IMPORT
