@@ -31,8 +31,8 @@ from benchmarks.believed import believed
 from benchmarks.conversations import read_conversations
 from benchmarks.month import live
 from benchmarks.month_gold import read_month
-from pipelines.cli.night_of import night_of
 from pipelines.errors import CurateError
+from pipelines.night.run import night_of
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.query import SearchRequest, answer

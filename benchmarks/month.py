@@ -24,12 +24,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.month_gold import overlap, read_month, same_key, words
 from benchmarks.month_pages import Row, Stands, page_rows, row_of, written_rows
-from pipelines.cli.night_of import night_of
-from pipelines.cli.output import count, say, say_json, say_table
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import count, say, say_json, say_table, watch_for_people
 from pipelines.clock import moment
 from pipelines.errors import CurateError
 from pipelines.night.report import Watch
+from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes

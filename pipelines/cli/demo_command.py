@@ -13,12 +13,12 @@ import click
 
 from pipelines.cli.init_command import make_memory
 from pipelines.cli.models_commands import can_ask
-from pipelines.cli.night_of import night_of
 from pipelines.cli.options import ANY_PATH, flag_option, open_memory
 from pipelines.cli.output import say, say_bold
 from pipelines.errors import BadFile
 from pipelines.night.report import Watch
-from pipelines.night.unattended import curate_unattended
+from pipelines.night.run import night_of
+from pipelines.night.run_night import curate_night
 from pipelines.store.layout import BRIEFING, LOGS
 from pipelines.store.snapshot import read_documents
 from pipelines.templating import resource
@@ -72,7 +72,7 @@ def _show(root: Path) -> None:
     began = time.monotonic()
     _, settings, when = open_memory(root, _NIGHT)
     night = night_of(root, settings, when, "", load_user_settings(os.environ))
-    report = curate_unattended(night, Watch(), "")
+    report = curate_night(night, Watch())
     say("")
     say_bold("One night", f", in {time.monotonic() - began:.1f} s: {report.summary()}.")
     say("", "Of Tuesday it kept:")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import flag_option, json_option, with_root
-from pipelines.cli.output import count, say, say_json, skipped_lines, warn
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import count, say, say_json, skipped_lines, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
 
 if TYPE_CHECKING:

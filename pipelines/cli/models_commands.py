@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim, watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers

@@ -18,10 +18,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import click
 
 from pipelines.clock import day_words
+from pipelines.store.layout import BRIEFING
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pipelines.night.report import RunReport, Watch
+    from pipelines.user_settings import UserSettings
 
 
 SHOWN: Final = 3
@@ -216,3 +220,44 @@ def put_out(name: str) -> Iterator[BinaryIO]:
         except BaseException:
             target.unlink()
             raise
+
+
+@contextlib.contextmanager
+def watch_for_people() -> Iterator[Watch]:
+    """Give a watch that draws a bar if standard error is a terminal, and is silent elsewhere."""
+    if not sys.stderr.isatty():
+        from pipelines.night.report import Watch  # noqa: PLC0415  most verbs have nothing to watch
+
+        yield Watch()
+        return
+    from pipelines.cli.progress_line import Bar  # noqa: PLC0415  as above
+
+    bar = Bar()
+    with bar.progress:
+        yield bar
+
+
+def say_report(report: RunReport, user: UserSettings) -> None:
+    """Print the run: one line, what needs a person, and details on a terminal."""
+    commit = f" (commit {report.commit[:10]})" if report.commit else ""
+    say(f"{report.summary()}{commit}.")
+    say(*(f"Note: {warning}" for warning in report.warnings))
+    stays = count(report.entries["pending"], "entry stays", "entries stay")
+    if report.failure:  # on standard error, which cron mails
+        warn(f"{report.failure} {stays} pending for the next run.")
+    if report.over_budget:
+        say(f"{report.over_budget} {stays} pending; the next run reads the oldest first.")
+    if usd := report.tally.usd:
+        say(f"The model calls cost {dollars(usd)}.")
+    if report.vectors_left:
+        texts = count(report.vectors_left, "text is", "texts are")
+        say(f"{texts} found by words alone so far. The next runs go on; `curate index` does it now.")
+    if on_terminal() and report.added:
+        say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
+        say(f"  {BRIEFING} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
+    left = report.entries["left"]
+    if left and report.extractor.startswith("rules"):  # a model leaves out on purpose
+        lines = count(left, "line was", "lines were")
+        say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
+    if left and not user.chosen and not user.keys:  # nobody chose to have no model
+        say("No model reads the logs. `curate models` shows who can.")

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from typing import TYPE_CHECKING
 
 from pipelines.night.report import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-@contextlib.contextmanager
-def watch_for_people() -> Iterator[Watch]:
-    """Give a watch that draws a bar if standard error is a terminal, and is silent elsewhere."""
-    if not sys.stderr.isatty():
-        yield Watch()
-        return
-    bar = Bar()
-    with bar.progress:
-        yield bar
 
 
 class Bar(Watch):

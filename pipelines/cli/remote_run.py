@@ -10,12 +10,12 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.cli.night_of import at_most, night_of, print_report
-from pipelines.cli.output import say, say_json, say_verbatim, warn
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import say, say_json, say_report, say_verbatim, warn, watch_for_people
 from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
 from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
-from pipelines.night.unattended import curate_unattended
+from pipelines.night.run import night_of
+from pipelines.night.run_night import curate_night
+from pipelines.night.unattended import curate_with_pings
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets
 
@@ -94,16 +94,17 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     spare_threads()  # many nights share the processors
-    user = at_most(load_user_settings(os.environ), max_usd)
+    user = load_user_settings(os.environ)
     guard = open_guard(user)
     folder = workdir or models_folder(os.environ).with_name("nights")
     with fetched_clone(remote, folder, user.push) as clone:
         settings = load_settings(clone.root)
         when = moment(now, settings)
         publishing = Publishing(settings, user.push, clone.address, when, clone=clone)
-        night = night_of(clone.root, settings, when, "", user, guard)
+        night = night_of(clone.root, settings, when, "", user, max_usd, guard)
         with watch_for_people() as watch:
-            report = curate_unattended(replace(night, sharing=publishing), watch, user.ping)
+            night = replace(night, sharing=publishing)
+            report = curate_with_pings(night, watch, user.ping) if user.ping else curate_night(night, watch)
         code = report.exit_code
         if code and any(kind.may_pass for _, kind in report.tally.failures):
             code = TRY_LATER
@@ -131,7 +132,7 @@ def _as_json(report: RunReport, clone: Clone, publishing: Publishing) -> dict[st
 
 
 def _print(report: RunReport, clone: Clone, publishing: Publishing, user: UserSettings) -> None:
-    print_report(report, user)
+    say_report(report, user)
     say(*publishing.notes)
     pushed, address = publishing.published, shown_address(clone.address)
     if pushed and pushed.head != clone.was.head:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.agents.agent_folders import may_have_sessions
-from pipelines.cli.night_of import at_most, night_of, print_report
 from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import say, say_json, say_verbatim
-from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.output import say, say_json, say_report, say_verbatim, watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.night.manual import read_memory, understood
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch, save_failure
-from pipelines.night.unattended import curate_unattended
+from pipelines.night.run import night_of
+from pipelines.night.run_night import curate_night
 from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git, run_id
 from pipelines.store.layout import LOGS, day_of_log
@@ -113,8 +112,8 @@ def _night_here(
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     try:
-        user = at_most(load_user_settings(os.environ, provider), max_usd)
-        return user, night_of(root, settings, when, again or "", user)
+        user = load_user_settings(os.environ, provider)
+        return user, night_of(root, settings, when, again or "", user, max_usd)
     except BadSettings as fault:
         if keeps:
             save_failure(root, run_id(when, None), when, fault)
@@ -132,11 +131,16 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
 
         night = with_backlog(night, days)
     with watch_for_people() as watch:
-        report = curate_unattended(night, watch, user.ping)
+        if user.ping:
+            from pipelines.night.unattended import curate_with_pings  # noqa: PLC0415  few nights have a monitor
+
+            report = curate_with_pings(night, watch, user.ping)
+        else:
+            report = curate_night(night, watch)
     if as_json:
         say_json(report.to_json())
     else:
-        print_report(report, user)
+        say_report(report, user)
         say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
     return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code
 

@@ -1,18 +1,23 @@
 """A manual change: one command, one checked change set, one commit, as safe as a night.
 
 It takes the lock, recovers, commits and understands people's edits, lets the command decide on the documents, applies
-caps and quality fields, checks everything, and writes through the journal.
+caps and quality fields, checks everything, and writes through the journal. The index follows the files, as after a
+night: it is derived, so a failure loses nothing and never undoes a change.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
+from pipelines.errors import CurateError
 from pipelines.night.caps import Pruned, prune
-from pipelines.night.reindex import reindex
+from pipelines.night.report import Watch
+from pipelines.search.embed import embed, embedded_units
+from pipelines.search.schema import reading
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.edits import baseline_at, commit_edits
 from pipelines.store.generated import vetoed_by
@@ -253,3 +258,52 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         why = {warned.path: warned.why for warned in held.snapshot.warnings}
         still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
         yield replace(held, documents={**held.documents, **still})
+
+
+# ---------------------------------------- the index follows
+
+
+_VERB_SECONDS = 1.0
+"""The time for vectors of a command that changes an item: enough for that item's, since new items come first."""
+NAMED: Final = 100
+"""The most files without text that a report lists, since it is kept for good; `curate status` lists all."""
+
+
+def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Bring the index up to date, then make vectors for a time, items and the newest texts first.
+
+    Ctrl-C ends the second part alone, and what it made stays. If no file changed and no vector is missing, nothing is
+    embedded. In a clone whose index a search has built, all vectors are missing.
+
+    Args:
+        root: the memory.
+        watch: receives the progress of a night, and has the time for vectors; the rest waits for the next one.
+
+    Returns:
+        What was done, and sentences on what failed.
+    """
+    from pipelines.search.build import update_index  # noqa: PLC0415  takes long to import
+
+    seconds, watch = (watch.patience, watch) if watch else (_VERB_SECONDS, Watch())
+    try:
+        with watch.stage("reindex"):
+            report = update_index(root)
+        done = report._replace(skipped=report.skipped[:NAMED]).to_json()
+        if not (report.added or report.changed or report.removed) and _is_embedded(root):
+            return done, ()
+    except (CurateError, sqlite3.Error, OSError) as fault:
+        return {}, (f"The index could not be brought up to date: {fault} To rebuild it, run `curate index --full`.",)
+    with watch.stage("embed"):
+        vectors, notes = embed(root, seconds, watch.advance)
+    return done | ({"vectors": vectors} if vectors else {}), notes
+
+
+def _is_embedded(root: Path) -> bool:
+    """Return whether each text has a vector of the model that embedded last."""
+    from pipelines.search.vectors import used_model  # noqa: PLC0415  only where nothing changed
+
+    model = used_model(root)
+    if model is None:
+        return False
+    with reading(root) as index:
+        return embedded_units(root, index, model)[1] == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import Extracted
 from pipelines.night.choose_document import Catalog
-from pipelines.store.layout import day_of_log
+from pipelines.store.layout import PRIVATE, day_of_log
+from pipelines.store.session_state import CAPTURED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pipelines.extract.claims import Verifier
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Extractor, Told
+    from pipelines.extract.llm.budget import Guard
     from pipelines.extract.llm.model_briefer import ModelBriefer
     from pipelines.night.brief import Brief
     from pipelines.night.report import RunReport, Watch
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import LogProgress, Tombstone
+    from pipelines.user_settings import UserSettings
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,75 @@ class Night:
     def today(self) -> str:
         """The memory's day."""
         return day_of(self.now, self.settings)
+
+
+START_PAGES: Final = f"{PRIVATE}/start"
+"""The last pages with which sessions started (`pipelines.queries.startup.kept`)."""
+_ASKED = timedelta(days=7)
+"""For how long agents are taken to ask for their start as they did."""
+
+
+def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the settings say
+    root: Path,
+    settings: Settings,
+    when: datetime,
+    again: str,
+    user: UserSettings,
+    max_usd: float | None = None,
+    guard: Guard | None = None,
+) -> Night:
+    """Return the night at a moment, with the models that the user's settings name.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time the run acts at.
+        again: a day to read again, or empty.
+        user: the user's settings.
+        max_usd: the most that the night may cost, if that is less than they allow.
+        guard: who else decides on the night's costs, or None.
+    """
+    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  help reads no logs
+
+    started = root / START_PAGES
+    was_asked = started.is_file() and started.stat().st_mtime > (when - _ASKED).timestamp()
+    agents = was_asked or (root / CAPTURED).is_file()
+    night = Night(root, settings, RulesExtractor(), when, again, rules_from=user.rules_from, agents=agents)
+    if user.providers[0] != "rules":
+        night = _with_models(night, user, max_usd, guard)
+    if remote := user.push.remote_of(root):
+        from pipelines.night.sync import Sharing  # noqa: PLC0415  few memories have one
+
+        night = replace(night, sharing=Sharing(settings, user.push, remote, when))
+    return night
+
+
+def _with_models(night: Night, user: UserSettings, max_usd: float | None, guard: Guard | None) -> Night:
+    from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
+    from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
+    from pipelines.extract.llm.fallback import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
+
+    replies, budget, caps = Replies(night.root), None, user.caps
+    if max_usd is not None and (caps.max_usd is None or max_usd < caps.max_usd):
+        caps = caps.model_copy(update={"max_usd": max_usd})
+    if guard or caps.model_fields_set:
+        from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  most have none
+        from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
+
+        spent = Cost()
+        for one in reported_nights(night.root):
+            if one.reported("day") == night.today:
+                tokens, usd = one.number("model", "input_tokens"), one.reported("model", "usd")
+                tokens += one.number("model", "output_tokens")
+                spent += Cost(tokens, usd if isinstance(usd, float) else 0.0)
+        budget = Budget(caps, spent, guard=guard)
+    chain = chain_of(user, user.providers, replies, budget=budget)
+    if chain is None:
+        return night
+    second = chain_of(user, user.verify, replies, budget=budget) or chain
+    return replace(night, extractor=ModelExtractor(chain), verifier=ModelVerifier(second), writer=ModelBriefer(chain))
 
 
 @dataclass

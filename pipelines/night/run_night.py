@@ -9,9 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, LockHeld
-from pipelines.night.manual import read_memory, taken_in
+from pipelines.night.manual import read_memory, reindex, taken_in
 from pipelines.night.plan import plan_night
-from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git, run_id

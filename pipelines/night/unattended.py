@@ -1,4 +1,4 @@
-"""An unattended night: it pings a monitor, and a failed one notifies a person."""
+"""An unattended night, where somebody listens: it pings a monitor, and a failed one notifies a person."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS: Final = 3.0
 """The timeout of a ping."""
 
 
-def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
+def curate_with_pings(night: Night, watch: Watch, monitor: str) -> RunReport:
     """Run one night, pinging a monitor (healthchecks and similar) at its start and end.
 
     A failed ping is a warning in the report, and changes neither the night nor its exit code.
@@ -32,14 +32,12 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
     Args:
         night: the night.
         watch: receives the progress.
-        monitor: the address, which is a secret and appears in no message; empty for no pings.
+        monitor: the address, which is a secret and appears in no message.
 
     Raises:
         LockHeld: another run is working on the memory, and sends its own pings.
         CurateError: any error of `curate_night`.
     """
-    if not monitor:
-        return curate_night(night, watch)
     faults = _pinged(_with_path(monitor, "/start"), "start")
     try:
         report = curate_night(night, watch)

@@ -23,8 +23,6 @@ PAGE, SETTINGS, ZONES = ".curate/start", "curate.toml", "/usr/share/zoneinfo"
 HOLDS_SECONDS = 3600
 _PAGES, _BETWEEN = 8, "\0"  # who works on several projects asks from each folder
 _SETTLED = 2  # seconds within which a file can change again under the same stamp
-_DAY = 86400
-_ASKED_DAYS = 7
 
 
 def units(text: str) -> int:
@@ -76,14 +74,6 @@ def _pages(root: str) -> list[str]:
             return file.read().split(_BETWEEN)
     except (OSError, ValueError):
         return []
-
-
-def was_asked(root: Path, now: float) -> bool:
-    """Whether a session asked for its start in the week before a moment, or later."""
-    try:
-        return os.stat(f"{root}/{PAGE}").st_mtime > now - _DAY * _ASKED_DAYS
-    except OSError:
-        return False
 
 
 def stamp(path: str) -> str:

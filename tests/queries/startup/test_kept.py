@@ -11,9 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from pipelines.clock import day_of, moment
+from pipelines.night.run import night_of
 from pipelines.queries.startup import kept
 from pipelines.queries.startup.fast import session_start
 from pipelines.settings import load_settings
+from pipelines.user_settings import UserSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,8 +89,10 @@ def test_another_question_has_another_page(memory: Memory, now: float) -> None:
     assert asked(memory) == first
     asked(memory, folder="/8")
     assert not is_kept(memory, now), "eight pages are kept"
-    assert kept.was_asked(memory.root, now - 9 * 86400)
-    assert not kept.was_asked(memory.root, now)
+    settings, user = load_settings(memory.root), UserSettings()
+    for days, are_there in ((9, True), (0, False)):
+        when = datetime.fromtimestamp(now - days * 86400, UTC)
+        assert night_of(memory.root, settings, when, "", user).agents is are_there, "agents ask, and a night knows"
 
 
 def test_what_has_just_changed_may_change_again_under_the_same_stamp(memory: Memory) -> None:
