@@ -32,7 +32,7 @@ _MILLION = 1_000_000
 @click.pass_context
 def curate_models(context: click.Context) -> None:
     """Show who reads the logs, which embedder search uses, why, and what else is available."""
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
+    from pipelines.search.embed import choose_embedder  # noqa: PLC0415  the verb's work
 
     if context.invoked_subcommand:
         return

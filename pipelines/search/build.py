@@ -119,7 +119,7 @@ def _follow(root: Path, *, anew: bool) -> Outcome:
     if not (anew or changes.stale):
         return changes, skipped
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
-    from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
+    from pipelines.search.read_files import put, take_out  # noqa: PLC0415  as above
 
     with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
         connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer

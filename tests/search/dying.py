@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pipelines.search import build, embed, rows
+from pipelines.search import build, embed, read_files
 from pipelines.search import schema as store
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
-    (rows, "put"),
-    (rows, "take_out"),
-    (rows, "surround"),
+    (read_files, "put"),
+    (read_files, "take_out"),
+    (read_files, "surround"),
     (build, "_report"),
     (store, "_remove"),
     (embed, "keep"),

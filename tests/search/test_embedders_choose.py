@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
-from pipelines.search.embedders.choose_embedder import choose_embedder
+from pipelines.search.embed import choose_embedder
 from pipelines.search.embedders.local import LocalEmbedder
 from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.provider_settings import EmbedderSettings
-    from pipelines.search.embedders.choose_embedder import Choice
+    from pipelines.search.embed import Choice
 
 KEY = "key-of-nobody"
 
@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pins = tiny_bert.pinned(tiny_bert.lay(tmp_path / "source"))
     monkeypatch.setattr("pipelines.cli.models_commands.MINILM", pins)
     monkeypatch.setattr("pipelines.search.embedders.pinned_model.MINILM", pins)
-    monkeypatch.setattr("pipelines.search.embedders.choose_embedder.MINILM", pins)
+    monkeypatch.setattr("pipelines.search.embed.MINILM", pins)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in [name for name in os.environ if name.startswith("PIP_")]:
