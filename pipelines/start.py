@@ -26,24 +26,19 @@ def main() -> None:
     """Run the command line and end the process with its exit code."""
     gc.set_threshold(_ALLOCATIONS)
     try:
-        sys.exit(_run())
-    finally:
-        gc.freeze()  # a process that ends would look through all of its objects once more
-
-
-def _run() -> int:
-    try:
         code = _answer(sys.argv[1:])
+        if code is None:
+            from pipelines.cli import main as command_line
+
+            code = command_line()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        code = _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on: a closed pipe is no failure
-        return 0
-    if code is not None:
-        return code
-    from pipelines.cli import main as command_line
-
-    return command_line()
+        code = 0
+    finally:
+        gc.freeze()  # a process that ends would look through all of its objects once more
+    sys.exit(code)
 
 
 def _answer(arguments: list[str]) -> int | None:

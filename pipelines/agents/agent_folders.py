@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from importlib.metadata import EntryPoint
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +37,9 @@ AGENTS_SESSIONS = {
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
 }
 GROUP: Final = "memcurate.sessions"
-"""The entry points of other programs that keep sessions."""
-
-
-def other_programs() -> Iterable[EntryPoint]:
-    """Return the entry points of `GROUP`; looking through what is installed takes 20 ms, once in a process."""
-    return _installed(tuple(sys.path))
-
-
-@cache
-def _installed(_path: tuple[str, ...]) -> Iterable[EntryPoint]:
-    return entry_points(group=GROUP)
+"""The entry points of other programs that keep sessions; to look through what is installed takes 20 ms."""
 
 
 def may_have_sessions(environ: Mapping[str, str]) -> bool:
     """Whether any agent or other program keeps sessions on this machine."""
-    return any(one.home(environ).is_dir() for one in AGENTS_SESSIONS.values()) or bool(other_programs())
+    return any(one.home(environ).is_dir() for one in AGENTS_SESSIONS.values()) or bool(entry_points(group=GROUP))

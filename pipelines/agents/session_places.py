@@ -20,11 +20,12 @@ import stat
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pipelines.agents.agent_folders import AGENTS_SESSIONS, other_programs
+from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
@@ -193,7 +194,7 @@ def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[
         for agent in AGENTS_SESSIONS:
             if gives_sessions(agent, asked):
                 yield agent, list(_kept_by(agent, os.environ)), open_kept, {}
-    for point in other_programs():
+    for point in entry_points(group=GROUP):
         try:
             module = point.load()
             found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]

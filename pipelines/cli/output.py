@@ -249,8 +249,8 @@ def say_report(report: RunReport, user: UserSettings) -> None:
         say(f"{report.over_budget} {stays} pending; the next run reads the oldest first.")
     if usd := report.tally.usd:
         say(f"The model calls cost {dollars(usd)}.")
-    if report.vectors_left:
-        texts = count(report.vectors_left, "text is", "texts are")
+    if left := report.index.get("vectors", {}).get("missing"):  # time was up, or Ctrl-C was pressed
+        texts = count(left, "text is", "texts are")
         say(f"{texts} found by words alone so far. The next runs go on; `curate index` does it now.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))

@@ -78,18 +78,21 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
         for path, one in known.items()
         if one.kind is Kind.PROJECT
     ]
-    user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
+    user = [f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
     return [
         Section(_THE_USER, [*_profile(known.get(USER)), *user], USER),
         Section(_PROJECTS, [row for _, row in sorted(projects, reverse=True)], "Projects/"),
         Section(
             _DUE,
-            [f"- {due}: {_short(text)}{unsure} {places[path]}" for due, text, unsure, path in dues],
+            [f"- {due}: {clipped(text, _LENGTH)}{unsure} {places[path]}" for due, text, unsure, path in dues],
             "`curate items --type Todo --status open`",
         ),
         Section(
             _RISKS,
-            [f"- {_short(text)}{unsure} {places[path]}" for _, text, unsure, path in sorted(risks, reverse=True)],
+            [
+                f"- {clipped(text, _LENGTH)}{unsure} {places[path]}"
+                for _, text, unsure, path in sorted(risks, reverse=True)
+            ],
             "`curate items --type Risk --status live`",
         ),
         Section(_PEOPLE, _people(active, places), "see Contacts on each page"),
@@ -140,16 +143,12 @@ def _written(document: Document, sections: Sequence[Section], shown: Mapping[str
     return with_sentences(document, wanted, ORDER)
 
 
-def _short(text: str) -> str:
-    return clipped(text, _LENGTH)
-
-
 def _profile(user: Document | None) -> list[str]:
     """Return the fields that a person filled in at the top of USER.md (name, role, language and so on) as one row."""
     items = {placed.line for placed in user.items} if user else set()
     rows = (line for number, line in user.body if number not in items) if user else ()
     fields = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line.rstrip()))]
-    return [f"- {_short('; '.join(fields))}"] if fields else []
+    return [f"- {clipped('; '.join(fields), _LENGTH)}"] if fields else []
 
 
 @kept_with_document
@@ -159,17 +158,12 @@ def _active(document: Document) -> list[Item]:
 
 @kept_with_document
 def _summary(document: Document) -> str:
-    steps = [f"Next: {with_due(one)}" for one in next_steps(_active(document))[:1]]
-    parts = [*_status(document, _active(document)), *steps]
-    return f": {' '.join(parts)}" if parts else ""
+    """Return a project's status and its next step, as they follow its name.
 
-
-def _status(document: Document, items: Sequence[Item]) -> list[str]:
-    """Return a project's status as one sentence or none.
-
-    It is the first sentence of its State that tells more than todos, risks, questions and people; else the latest
-    decision or fact.
+    The status is the first sentence of its State that tells more than todos, risks, questions and people; else the
+    latest decision or fact.
     """
+    items = _active(document)
     told = {one.id for one in items if one.type in _KNOWN and one.page_section in {"", "goals"}}
     ours = {one.text: one for _, one in sentences_under(document, STATE_TITLE)}
     read = map(str.strip, under(document, STATE_TITLE))
@@ -177,7 +171,9 @@ def _status(document: Document, items: Sequence[Item]) -> list[str]:
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
-    return [joined([_short(text).rstrip(".")]) for text in [*found, *map(shortened, latest)][:1]]
+    parts = [joined([clipped(text, _LENGTH).rstrip(".")]) for text in [*found, *map(shortened, latest)][:1]]
+    parts += [f"Next: {with_due(one)}" for one in next_steps(items)[:1]]
+    return f": {' '.join(parts)}" if parts else ""
 
 
 def under(document: Document, title: str) -> Iterator[str]:
@@ -197,7 +193,7 @@ def _people(active: Sequence[tuple[Item, str]], places: Mapping[str, str]) -> li
         if item.person or item.page_section == "contacts":
             name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
             row = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
-            rows.setdefault(name, f"- {_short(row)}{item.unsure} {places[path]}")
+            rows.setdefault(name, f"- {clipped(row, _LENGTH)}{item.unsure} {places[path]}")
     return [row for _, row in sorted(rows.items())]
 
 
@@ -217,7 +213,7 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
         items = {placed.line for placed in document.placed}
         tasks = sum(1 for at, line in document.body if OPEN_TASK.match(line) and at not in items)
         told += [f"{tasks} open task{'' if tasks == 1 else 's'}"] if tasks else []
-        about = ", ".join(told) or _short(document.front.get("description"))
+        about = ", ".join(told) or clipped(document.front.get("description"), _LENGTH)
         is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
         key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), -tasks, not is_project, path)
         (rows if about else plain).append((key, f"- [{document.title}]({path}){': ' if about else ''}{about}"))

@@ -7,7 +7,6 @@ first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import briefing_sections, with_briefing, with_true_now
@@ -28,11 +27,9 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pipelines.settings import Settings
-
-    Rank = Callable[[Item], float]
 
 
 _CAPPED = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
@@ -82,10 +79,9 @@ def prune(
         vetoed: what people deleted from the generated sentences.
     """
     caps, newest = settings.caps, newest_day(documents.values())
-    rank = partial(_worth_at_start, newest=newest)
     after, moved = with_history(documents, newest), list[Moved]()
     if USER in after and USER not in closed:
-        _shrink(after, USER, caps.user, rank, closed, moved)
+        _shrink(after, USER, caps.user, newest, closed, moved)
     after = with_states(after, vetoed)
     general = free_path(GENERAL, closed)
     for path in [one for one in sorted(after) if one != general and one not in closed]:
@@ -98,7 +94,7 @@ def prune(
             bare = after[BRIEFING]
             whole = with_briefing(bare, briefing_sections(after), bare.size + caps.briefing, vetoed)
             room = min(whole.size - bare.size, caps.briefing // POINTER_SHARE)
-            leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
+            leaves = _shrink(after, BRIEFING, caps.briefing - room, newest, closed, moved)
     if general in after:
         after |= with_states({general: after[general]}, vetoed)
         _overflow(after, general, caps.document, newest, closed, moved, vetoed)
@@ -108,25 +104,27 @@ def prune(
     return Pruned(after, tuple(moved))
 
 
-def _worth_at_start(item: Item, newest: str) -> float:
-    """Return what an item is worth where every session loads it: what is pinned first, then rules and decisions."""
-    return priority(item, newest) + (2 if item.pinned else item.type in {ItemType.RULE, ItemType.DECISION})
-
-
 def _shrink(
-    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
+    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
 ) -> bool:
     """Move the lowest-priority items out of MEMORY.md or USER.md until it is under `cap` bytes.
 
-    Only items that runs extracted leave; pinned ones leave last, if the cap requires it. If people's own text alone
-    exceeds the cap, all of them leave.
+    Only items that runs extracted leave: rules and decisions after others, pinned ones last, if the cap requires it. If
+    people's own text alone exceeds the cap, all of them leave.
 
     Returns:
         Whether any item left.
     """
-    document = documents[path]
+    document, late = documents[path], {ItemType.RULE, ItemType.DECISION}
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
-    candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
+    candidates.sort(
+        key=lambda placed: (
+            2 if placed.item.pinned else placed.item.type in late,
+            priority(placed.item, newest),
+            placed.item.since,
+            placed.item.id,
+        )
+    )
     if out := [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]:
         documents[path] = edited(document, remove=[block.item.id for block in out])
         _move(documents, out, path, free_path(GENERAL, closed), moved)

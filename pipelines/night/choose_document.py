@@ -132,7 +132,10 @@ def filed_candidates(
     """
     filed, unplaced, made = list[Candidate](), list[Candidate](), set[str]()
     for one in candidates:
-        if not has_subject(one, catalog):
+        # On a page that is about no one thing, a goal without its project says nothing, nor does an address without a
+        # name.
+        needs_page = one.page_section == "goals" or (one.page_section == "contacts" and not one.name)
+        if needs_page and named_document(one, catalog) in {"", GENERAL}:
             unplaced.append(one)
             continue
         given = replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text))
@@ -201,15 +204,6 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
         if path:
             return path
     return ""
-
-
-def has_subject(candidate: Candidate, catalog: Catalog) -> bool:
-    """Whether a reader could tell whose goal, or whose contact, a candidate is.
-
-    On a page that is about no one thing, a goal without its project says nothing, nor does an address without a name.
-    """
-    needs = candidate.page_section == "goals" or (candidate.page_section == "contacts" and not candidate.name)
-    return not needs or named_document(candidate, catalog) not in {"", GENERAL}
 
 
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:

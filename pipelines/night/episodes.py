@@ -121,23 +121,16 @@ def with_episodes(
     items = items_of_days(documents, homes) if homes else {}
     for day, path in sorted(homes.items()):
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
-        told = [one for one in _with_told(page, day, written.get(day, ())) if not one.by_code]
-        kept = [one for one in told if still_rests(one, known, with_status=False)]
+        new = written.get(day, ())
+        read = [pair for one in new for pair in rests_on(one)]
+        was = [one for _, one in sentences_under(page, day) if not one.by_code]
+        was = [one for one in was if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)]
+        kept = [one for one in (*was, *new) if still_rests(one, known, with_status=False)]
         sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
         if sentences or path in after:
             there = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
             after[path] = with_sentences(page, {day: sentences}, tuple(there))
     return after
-
-
-def _with_told(page: Document, day: str, new: Sequence[Sentence]) -> list[Sentence]:
-    """Return what is told of a day now, after what was told of other lines of it before."""
-    read = [pair for one in new for pair in rests_on(one)]
-    old = [one for _, one in sentences_under(page, day)]
-    return [
-        *(one for one in old if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)),
-        *new,
-    ]
 
 
 def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
@@ -165,14 +158,13 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
             groups[ended or asked or _TITLES[item.type]].append(item)
     ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if title in groups]
     room = MOST_SENTENCES - len(kept)
-    left = [item for _, some in ordered[room:] for item in some]
-    return kept + [_sentence(*one, left * (at == room)) for at, one in enumerate(ordered[:room], 1)]
-
-
-def _sentence(title: str, items: Sequence[Item], left: Sequence[Item]) -> Sentence:
-    named, cited = sorted(items, key=lambda one: -priority(one, one.learnt))[:MOST_NAMED], [*items, *left]
-    text, ids = titled(title, joined(map(shortened, named))), tuple(one.id for one in cited)
-    return Sentence(text, ids, digest(cited, with_status=False), by_code=True)
+    for at, (title, some) in enumerate(ordered[:room], 1):
+        named = sorted(some, key=lambda one: -priority(one, one.learnt))[:MOST_NAMED]
+        text = titled(title, joined(map(shortened, named)))
+        rests = [*some, *(item for _, left in ordered[room:] for item in left if at == room)]
+        ids = tuple(one.id for one in rests)
+        kept.append(Sentence(text, ids, digest(rests, with_status=False), by_code=True))
+    return kept
 
 
 def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:

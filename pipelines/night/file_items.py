@@ -25,7 +25,6 @@ from pipelines.text import fold
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from pipelines.review.existing_items import Belief
     from pipelines.review.questions import DoubtfulClaim
     from pipelines.review.rulings import Ruling
 
@@ -82,8 +81,16 @@ def promote(
         Question(mine.item, why, last.item if rival and (last := known.find(rival.name)) else None)
         for mine, why, rival in known.questions
     ]
+    changed = [one for one in known.all if one.was and one.item is not one.was]
+    added = [(one.document, one.item) for one in new]
+    after = with_items(documents, {one.item.id: one.item for one in changed}, added, known.titles)
+    for one in changed:
+        if one.document != places[one.item.id][0]:  # it was archived
+            if one.document not in after:
+                after[one.document] = new_document(one.document, known.titles.get(one.document, ""))
+            after = moved(after, one.item.id, one.document)
     return Promoted(
-        _written(known, documents, places, new),
+        after,
         {one.item.id: (one.document, one.item) for one in new},
         known.confirmed,
         [one.item.id for one in known.all if one.successor],
@@ -91,21 +98,6 @@ def promote(
         sorted(questions, key=lambda one: one.rival is None),
         known.claims,
     )
-
-
-def _written(
-    known: KnownItems, before: Mapping[str, Document], places: Mapping[str, tuple[str, Item]], new: Iterable[Belief]
-) -> dict[str, Document]:
-    """Return the documents with items as they are now, missing ones created."""
-    changed = [one for one in known.all if one.was and one.item is not one.was]
-    added = [(one.document, one.item) for one in new]
-    documents = with_items(before, {one.item.id: one.item for one in changed}, added, known.titles)
-    for one in changed:
-        if one.document != places[one.item.id][0]:  # it was archived
-            if one.document not in documents:
-                documents[one.document] = new_document(one.document, known.titles.get(one.document, ""))
-            documents = moved(documents, one.item.id, one.document)
-    return documents
 
 
 def with_items(

@@ -71,15 +71,16 @@ def with_quiet(
         if document.kind not in _HOMES:
             continue
         here = [(day, one) for day, one in lists if not one.document or f"{one.document}.md" == path]
-
-        def marked(item: Item, here: Sequence[tuple[str, OpenList]] = here) -> Item:
+        new: dict[str, Item] = {}
+        for item in (placed.item for placed in document.items if placed.item.id and placed.item.active):
+            now = item
             for day, one in here:
-                item = _after_list(item, day, one, seen)
-            since = _quiet_since(item, days, today, told.get(item.id, ""))
-            return item if bool(since) == bool(item.quiet) else replace(item, quiet=since)
-
-        items = [(p.item, marked(p.item)) for p in document.items if p.item.id and p.item.active]
-        if new := {now.id: now for was, now in items if was != now}:
+                now = _after_list(now, day, one, seen)
+            since = _quiet_since(now, days, today, told.get(item.id, ""))
+            now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
+            if now != item:
+                new[item.id] = now
+        if new:
             after[path] = edited(document, replace=new)
     return after
 

@@ -100,7 +100,7 @@ class RunReport:
     failure: str = ""
     over_budget: str = ""
     pending: bool = False
-    index: Mapping[str, object] = field(default_factory=dict)
+    index: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     commit: str | None = None
@@ -115,12 +115,6 @@ class RunReport:
         """How many existing items were changed, moved or removed."""
         by_run = sum(self.items[how] for how in ("confirmed", "superseded", "closed")) + len(self.evicted)
         return int(by_run + sum(self.people.values()) - self.people["asked"])
-
-    @property
-    def vectors_left(self) -> int:
-        """How many texts have no vector yet, because time was up or Ctrl-C was pressed."""
-        vectors: Mapping[str, Any] = self.index.get("vectors") or {}  # type: ignore[assignment]
-        return int(vectors.get("missing", 0))
 
     @property
     def exit_code(self) -> int:

@@ -93,7 +93,15 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
         missing = [part for part in parts if part.items[0].id not in cited]
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
             break
-    told = [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
+    told = kept[:room]
+    for part in missing:
+        named = part.items[:MOST_NAMED]
+        days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
+        said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
+        title = f"{part.title} ({said})" if said and part.title != _GOAL else part.title
+        text = titled(title, joined(map(with_due, named)))
+        told.append(Sentence(text, tuple(one.id for one in named)))
+    told = told[:MOST_SENTENCES]
     return with_sentences(document, {STATE_TITLE: told}, ORDER)
 
 
@@ -106,14 +114,6 @@ class _Part:
 
     title: str
     items: Sequence[Item]
-
-    def sentence(self) -> Sentence:
-        named = self.items[:MOST_NAMED]
-        days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
-        said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
-        title = f"{self.title} ({said})" if said and self.title != _GOAL else self.title
-        text = titled(title, joined(map(with_due, named)))
-        return Sentence(text, tuple(one.id for one in named))
 
 
 def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:

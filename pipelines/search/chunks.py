@@ -305,18 +305,13 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[TextBlock]:
     for headings, numbers, verbatim in _groups(lines, start):
         first = lines[numbers[0]]
         rows = [(n, lines[n].rstrip()) for n in numbers]
-        if verbatim or _is_table([lines[n] for n in numbers[:2]]):
+        is_ruled = len(rows) > 1 and "|" in first and _RULER.fullmatch(rows[1][1])
+        if verbatim or is_ruled or _TABLE.match(first):
             yield from _blocks(rows, headings, WHOLE_BYTES, verbatim=verbatim)
         elif ids_in(first):  # keep an item whole
             yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())))
         else:
             yield from _blocks(rows, headings)
-
-
-def _is_table(lines: Sequence[str]) -> bool:
-    """Return whether a block is a table, by its first two lines."""
-    ruled = len(lines) > 1 and "|" in lines[0] and _RULER.fullmatch(lines[1].rstrip())
-    return bool(ruled or _TABLE.match(lines[0]))
 
 
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:

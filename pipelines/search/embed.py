@@ -62,10 +62,17 @@ Choice = tuple["Embedder | None", str]
 def chosen_embedder() -> Choice:
     """Return the embedder chosen by the user's settings, or None, and a sentence that says which and why.
 
+    A settings file without a table `[embedder]` is not validated, which takes a tenth of a second.
+
     Raises:
-        BadSettings: the user's settings for it are not valid.
+        BadSettings: the file cannot be read, or has that table and any fault.
     """
-    return choose_embedder(embedder_settings(os.environ), os.environ)
+    path, settings = user_file(os.environ), EmbedderSettings(api_key=os.environ.get(VOYAGE_KEY, "").strip())
+    if path and "embedder" in read_toml(path):
+        from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+        settings = load_user_settings(os.environ).embedder
+    return choose_embedder(settings, os.environ)
 
 
 def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
@@ -162,20 +169,6 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
         return embedder.embed_query(query), ""
     except CurateError as fault:
         return None, f"{fault.sentence} This answer uses words alone."
-
-
-def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
-    """Return the user's `[embedder]` settings; a file without that table is not validated.
-
-    Raises:
-        BadSettings: the file cannot be read, or has that table and any fault.
-    """
-    path = user_file(environ)
-    if path is None or "embedder" not in read_toml(path):
-        return EmbedderSettings(api_key=environ.get(VOYAGE_KEY, "").strip())
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  validation takes a tenth of a second
-
-    return load_user_settings(environ).embedder
 
 
 class VectorReport(NamedTuple):

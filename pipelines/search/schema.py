@@ -232,7 +232,8 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
             with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
                 old.execute("PRAGMA wal_checkpoint")
-            _remove(path, _BESIDE)
+            for suffix in _BESIDE:
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
             aside.replace(path)
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
@@ -242,9 +243,5 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
 
 def clear_aside(root: Path) -> None:
     """Remove what a killed rebuild left, which may be as large as the index; the caller holds the writer lock."""
-    _remove(root / _ASIDE)
-
-
-def _remove(path: Path, suffixes: tuple[str, ...] = ("", *_BESIDE)) -> None:
-    for suffix in suffixes:
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for suffix in ("", *_BESIDE):
+        (root / f"{_ASIDE}{suffix}").unlink(missing_ok=True)
