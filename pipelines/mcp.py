@@ -297,7 +297,7 @@ def serve(root: str) -> None:
 
 
 def _outcome_text(memory: Memory, outcome: Outcome) -> str:
-    from pipelines.queries.item_lines import outcome_lines
+    from pipelines.queries.item_graph import outcome_lines
     from pipelines.store.snapshot import read_documents
 
     return "\n".join(outcome_lines(outcome, read_documents(memory.root)))

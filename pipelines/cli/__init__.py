@@ -100,11 +100,10 @@ _GROUPS = {
     "transfer_commands": ("import", "export", "sync"),
     "runs_commands": ("runs", "undo"),
     "install_commands": ("install", "uninstall"),
-    "index_commands": ("index",),
     "models_commands": ("models",),
     "serve_commands": ("mcp", "schedule", "context", "view"),
-    "health_commands": ("status", "doctor"),
-    "check_commands": ("check", "secrets"),
+    "search_command": ("search", "index"),
+    "health_commands": ("status", "doctor", "check", "secrets"),
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""
 _MODULES = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}

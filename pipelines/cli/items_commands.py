@@ -16,8 +16,7 @@ from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, s
 from pipelines.errors import UsageFault
 from pipelines.night.forget import bereft, forget
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.queries.item_graph import Beliefs
-from pipelines.queries.item_lines import listed_json
+from pipelines.queries.item_graph import Beliefs, listed_json
 from pipelines.search.chunks import UNTOLD
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed

@@ -25,8 +25,7 @@ from pipelines.night.outcome_changes import (
     reopen_items,
 )
 from pipelines.night.session_changes import settle_by_session
-from pipelines.queries.item_graph import item_json
-from pipelines.queries.item_lines import outcome_lines
+from pipelines.queries.item_graph import item_json, outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item

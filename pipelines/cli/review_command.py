@@ -13,7 +13,7 @@ from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, s
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
 from pipelines.night.own_items import decide
-from pipelines.queries.item_lines import listed_json, quote_lines
+from pipelines.queries.item_graph import listed_json, quote_lines
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents

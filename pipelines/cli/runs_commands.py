@@ -23,8 +23,8 @@ from pipelines.errors import UsageFault
 from pipelines.night.name_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
-from pipelines.queries.history import differences
 from pipelines.queries.item_graph import item_json
+from pipelines.queries.why import differences
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 

@@ -28,10 +28,8 @@ from pipelines.cli.output import (
 from pipelines.clock import day_of, span_of
 from pipelines.errors import ItemGone
 from pipelines.night.name_items import looks_like_id
-from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import Beliefs
-from pipelines.queries.item_lines import safe
-from pipelines.queries.why import why
+from pipelines.queries.item_graph import Beliefs, safe
+from pipelines.queries.why import history_of, why
 from pipelines.queries.why_lines import history_lines, why_lines
 from pipelines.store.files import list_files
 from pipelines.store.git import Git

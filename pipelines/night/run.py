@@ -115,9 +115,9 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
 
 def _with_models(night: Night, user: UserSettings, max_usd: float | None, guard: Guard | None) -> Night:
     from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
+    from pipelines.extract.llm.fallback import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
-    from pipelines.extract.llm.fallback import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
 
     replies, budget, caps = Replies(night.root), None, user.caps

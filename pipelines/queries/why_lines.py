@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.queries.item_lines import SHORT, item_line, quote_lines, safe
+from pipelines.queries.item_graph import SHORT, item_line, quote_lines, safe
 from pipelines.queries.why import trust_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pipelines.queries.history import History, Version
-    from pipelines.queries.why import Why, Witness
+    from pipelines.queries.why import History, Version, Why, Witness
 
 
 def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:

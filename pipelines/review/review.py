@@ -222,7 +222,7 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
             if belief.item.type is one.type and belief.item.page_section != ASKED and belief.learnt <= one.entry.day
         }
         old = held.get(replaced_in(one.text, [belief.item for belief in held.values()], is_whole=True))
-        if old and not guarded(OperationKind.SUPERSEDE, [old], one.trust, one.entry.day, context.known):
+        if old and not guarded(Operation(OperationKind.SUPERSEDE), [old], one.trust, one.entry.day, context.known):
             return _ruling(one, OperationKind.SUPERSEDE, old)
     return _ruling(one, _ADD)
 
@@ -249,7 +249,7 @@ def rulings_of_operation(
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    asks = guarded(kind, targets, trust, day, context.known, one.source if one else "", operation.how or "")
+    asks = guarded(operation, targets, trust, day, context.known, one.source if one else "")
     if kind is OperationKind.SUPERSEDE and one:
         is_sure = one.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
@@ -298,7 +298,7 @@ def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Rulin
         closing = Operation(OperationKind.CLOSE, (belief.name,), how=one.closed, places=one.places, by=one.by)
         return rulings_of_operation(closing, one, context, "")[0]
     if belief.item.active and one.due not in {"", belief.item.due}:
-        asks = guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, context.known)
+        asks = guarded(Operation(OperationKind.SUPERSEDE), [belief], one.trust, one.entry.day, context.known)
         return _ruling(one, OperationKind.SUPERSEDE, belief, asks=asks)
     return _ruling(one, OperationKind.CONFIRM, belief)
 
@@ -333,22 +333,18 @@ def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -
 
 
 def guarded(
-    kind: OperationKind,
-    targets: Sequence[Belief],
-    trust: Trust,
-    day: str,
-    known: KnownItems,
-    source: str = "",
-    how: str = "",
+    operation: Operation, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems, source: str = ""
 ) -> str:
-    """Return why a person must decide whether items end in a way, or an empty string.
+    """Return why a person must decide whether items end, or an empty string.
 
     What somebody told the agent (`source`) ends by itself what the same person said, and answers questions.
     """
-    if kind in REMOVING:
-        if not all(trust.may_end(belief.item, how) for belief in targets):
+    if operation.kind in REMOVING:
+        if not all(trust.may_end(belief.item, operation.how or "") for belief in targets):
             return "the item is trusted more than this line"
-        if kind is not OperationKind.UPDATE and not all(known.may_take_out(belief, day) for belief in targets):
+        if operation.kind is not OperationKind.UPDATE and not all(
+            known.may_take_out(belief, day) for belief in targets
+        ):
             return TOO_MANY
     others = [belief for belief in targets if belief.item.source != source and belief.item.page_section != ASKED]
     return f"{source} says otherwise" if source and others else ""

@@ -218,7 +218,7 @@ def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
     belief, one = known.get(ident), ruling.candidate
     if belief is None or one is None or not belief.item.active:
         return None
-    asks = guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, known, one.source)
+    asks = guarded(Operation(OperationKind.SUPERSEDE), [belief], one.trust, one.entry.day, known, one.source)
     if not asks and (mine := known.get(one.id)):  # it counts for the bound on how much a day may end
         known.take_out(belief, with_successor(belief.item, mine.item, one.day), one.entry.day, mine)
     return asks
@@ -229,8 +229,9 @@ def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItem
     if candidate.closed not in OUTCOMES[belief.item.type]:
         return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
     closing, day = _on(ruling, OperationKind.CLOSE, [belief], candidate), candidate.entry.day
-    asks = guarded(OperationKind.CLOSE, [belief], candidate.trust, day, known, candidate.source)
-    return replace(closing, operation=replace(closing.operation, how=candidate.closed), candidate=None, asks=asks)
+    operation = replace(closing.operation, how=candidate.closed)
+    asks = guarded(operation, [belief], candidate.trust, day, known, candidate.source)
+    return replace(closing, operation=operation, candidate=None, asks=asks)
 
 
 def _on(ruling: Ruling, kind: OperationKind, beliefs: Sequence[Belief], candidate: Candidate) -> Ruling:

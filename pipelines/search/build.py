@@ -118,8 +118,11 @@ def _follow(root: Path, *, anew: bool) -> Outcome:
         changes = Changes(list(found), [], [])
     if not (anew or changes.stale):
         return changes, skipped
-    from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
-    from pipelines.search.read_files import put, take_out  # noqa: PLC0415  as above
+    from pipelines.search.read_files import (  # noqa: PLC0415  as above
+        place_claims,
+        put,
+        take_out,
+    )
 
     with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
         connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer

@@ -40,17 +40,24 @@ from pipelines.store.snapshot import document_paths, read_documents, read_snapsh
 from pipelines.store.template import named_documents
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
-from pipelines.view.cards import Card, Row, item_link, item_row, quoted, ranks, related, since
 from pipelines.view.markup import (
+    Card,
+    Row,
     address_of,
     file_address,
     html,
     html_of,
+    item_link,
+    item_row,
     joined,
     link,
     marked,
     place,
+    quoted,
+    ranks,
+    related,
     said_days,
+    since,
     spoken,
     told,
     when,

@@ -27,8 +27,26 @@ from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
 from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
-from pipelines.view.cards import Card, Row, due, item_row, notes, quoted, ranks, since
-from pipelines.view.markup import address_of, changed, html, html_of, joined, place, said_days, sentence, spoken, when
+from pipelines.view.markup import (
+    Card,
+    Row,
+    address_of,
+    changed,
+    due,
+    html,
+    html_of,
+    item_row,
+    joined,
+    notes,
+    place,
+    quoted,
+    ranks,
+    said_days,
+    sentence,
+    since,
+    spoken,
+    when,
+)
 from pipelines.view.pages import counted, ended, generated_rows
 
 if TYPE_CHECKING:

@@ -135,7 +135,8 @@ def test_what_waits_or_is_archived_is_for_another_verb(memory: Memory, ids: Mapp
     assert "is archived" in memory.curate("reopen", ids[PORT], exits=2)
 
 
-def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory, ids: Mapping[str, str]) -> None:
+@pytest.mark.usefixtures("ids")
+def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory) -> None:
     memory.curate("add", "Todo", "call Ann", "--project", "Alpha", *NOON)  # which a line of the log does not close
     memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Done: call Ann\n")
     memory.curate("run", "--now", "2026-03-13T02:00")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner
 
-from pipelines.cli import index_commands as index
 from pipelines.cli import search_command as search
 from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
 
@@ -76,10 +75,10 @@ def test_a_snippet_marks_what_matched_and_stays_short() -> None:
 def test_index_tells_what_it_did(root: Path) -> None:
     runner = CliRunner()
     (root / "Logs/2026-01-03.md").write_bytes(b"\xff")
-    first = runner.invoke(index.curate_index, ["--memory", str(root)]).stdout
+    first = runner.invoke(search.curate_index, ["--memory", str(root)]).stdout
     line = r"Index: 1 file, 2 new, 0 changed, 151 units, 1 not read in full .* s\n  Logs/2026-01-03\.md is not .*\.\n"
     assert re.fullmatch(line, first)
-    report = json.loads(runner.invoke(index.curate_index, ["--full", "--json", "--memory", str(root)]).stdout)
+    report = json.loads(runner.invoke(search.curate_index, ["--full", "--json", "--memory", str(root)]).stdout)
     assert report | {"seconds": 0} == {
         "files": 1,
         "added": 0,

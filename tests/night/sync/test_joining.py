@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.night.join import with_edits_recorded
+from pipelines.night.sync import with_edits_recorded
 from pipelines.store.git import Git
 from pipelines.store.merge import merge_trees
 from tests.making import split_rows
