@@ -29,7 +29,7 @@ from benchmarks.search_quality import DEFAULT, RANKINGS, markdown
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.found import remember_found
+from pipelines.search.hits import remember_found
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from pipelines.queries.item_graph import Holding
     from pipelines.queries.recap import Episode
     from pipelines.queries.why import Why
-    from pipelines.search.found import Found
-    from pipelines.search.hits import Hit
+    from pipelines.search.hits import Found, Hit
 
 __all__ = ["Answer", "Memory", "Passage", "Written"]
 

@@ -206,7 +206,7 @@ def memory_read(memory: Memory, name: str, start_line: int | None = None, end_li
 @_tool(_WHY, _READS, item=_text(1, _MOST_ID, "An item's id."))
 def memory_why(memory: Memory, item: str) -> str:
     """Return why an item is believed: its evidence with places, and who added it and when."""
-    from pipelines.queries.why_lines import why_lines
+    from pipelines.queries.why import why_lines
     from pipelines.text import escape_terminal
 
     return escape_terminal("\n".join(why_lines(memory.why(item))))[:_MOST_ANSWER]
@@ -308,7 +308,7 @@ def _answer_text(answer: Answer) -> str:
     if not answer.hits:
         return "\n".join(["Nothing was found. Try other words, or say that you do not know; do not guess.", *notes])
     if answer.found == "little":
-        from pipelines.search.found import LITTLE
+        from pipelines.search.hits import LITTLE
 
         notes.append(f"{LITTLE} If none answers it, say that you do not know.")
     room = _MOST_ANSWER - sum(len(note) + 1 for note in notes)

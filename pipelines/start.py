@@ -58,7 +58,7 @@ def _answer(arguments: list[str]) -> int | None:
 
         return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
     if verb == "search":
-        from pipelines.queries.startup.quick_search import search_quickly
+        from pipelines.queries.search_settings import search_quickly
 
         if (code := search_quickly(" ".join(words), options)) is not None:
             os._exit(code)  # all is closed and flushed: to take the interpreter apart is a fifth of a search's time

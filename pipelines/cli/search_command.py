@@ -18,7 +18,7 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import count, day_shown, say, say_json, say_marked, skipped_lines, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
-from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
+from pipelines.queries.search_settings import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust

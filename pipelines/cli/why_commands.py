@@ -29,8 +29,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import ItemGone
 from pipelines.night.name_items import looks_like_id
 from pipelines.queries.item_graph import Beliefs, safe
-from pipelines.queries.why import history_of, why
-from pipelines.queries.why_lines import history_lines, why_lines
+from pipelines.queries.why import history_lines, history_of, why, why_lines
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.layout import LOGS, day_of_log

@@ -27,8 +27,7 @@ from pipelines.search.chunk_context import (
     unspaced_pairs,
 )
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.found import Found, found_before, held_words, is_close, name_of, reads
-from pipelines.search.hits import Hit, read_hits
+from pipelines.search.hits import Found, Hit, found_before, held_words, is_close, name_of, read_hits, reads
 from pipelines.search.rank import (
     OVERFETCH,
     Ranking,

@@ -23,7 +23,7 @@ from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.kept import stamp
 from pipelines.queries.why import why
-from pipelines.search.found import LITTLE
+from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.evidence import without_pointer

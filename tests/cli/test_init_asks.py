@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.cli import run_cli, set_up
+from pipelines.cli import init_command, run_cli
 from pipelines.queries import readers
 from tests.agents.install.outside import SYSTEMCTL, System, system
 from tests.fake_agents import claude_says, lay
@@ -33,7 +33,7 @@ def home(system: System) -> Path:
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], root: Path, *answers: str) -> str:
-    monkeypatch.setattr(set_up, "can_ask", lambda: True)
+    monkeypatch.setattr(init_command, "can_ask", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{one}\n" for one in answers)))
     assert run_cli(["init", str(root)]) == 0
     return capsys.readouterr().out

@@ -74,7 +74,7 @@ def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if spoken.search(file.read_text())}
     assert found == {
         *("cli/output.py", "cli/output.py", "cli/progress_line.py", "queries/startup/fast.py"),
-        "queries/startup/quick_search.py",
+        "queries/search_settings.py",
         *("search/pdf.py", "night/schedule.py"),
     }
 
