@@ -151,6 +151,41 @@ def test_what_the_owner_typed_stays_theirs_without_its_envelope(memory: Memory, 
     assert [held[text] for text in held if "milk of farm" in text] == [("owner", "live")] * len(OWNERS)
 
 
+ADAS = {"senderId": "486", "senderName": "Ada", "senderIsOwner": True}
+BOGDANS = {"senderId": "555", "senderName": "Bogdan", "senderIsOwner": False}
+
+
+@pytest.mark.parametrize(
+    ("other", "speaker"),
+    [
+        ({"__openclaw": BOGDANS}, "**Bogdan:**"),
+        ({"__openclaw": {"senderId": "555"}}, "**555:**"),
+        ({"__openclaw": {"runtimeOnlyEvent": True}}, ""),
+        ({"display": False}, ""),
+    ],
+)
+def test_the_sender_that_a_record_keeps_beside_bare_words(
+    memory: Memory, tmp_path: Path, other: dict[str, Any], speaker: str
+) -> None:
+    """https://github.com/openclaw/openclaw/pull/107025, #90531 and, of chats of one person, #25344."""
+    rows = claw("Buy tea.", "From now on, never buy oat milk.", "From now on, never buy rice milk.", "Buy rye.")
+    rows[1]["message"]["__openclaw"] = rows[5]["message"]["__openclaw"] = ADAS
+    rows[3]["message"] |= other
+    rows[7]["message"]["__openclaw"] = {"senderIsOwner": False}
+    said = [line for line in capture(memory, tmp_path, rows).splitlines() if "Noted" not in line]
+    [others] = [line for line in said if "oat" in line] or [""]
+    assert (speaker in others, "owner~" in others) == (True, False)
+    assert all("owner~" in line for line in said if any(one in line for one in ("tea", "rice", "rye")))
+
+
+@pytest.mark.parametrize(
+    "words", ["[Inter-session message] sourceSession=a isUser=false\nPush.", "Continue the OpenClaw runtime event."]
+)
+def test_what_the_gateway_says_itself_is_nobodys_word(memory: Memory, tmp_path: Path, words: str) -> None:
+    """https://github.com/openclaw/openclaw/issues/91485 and #89896."""
+    assert "**user:**" not in capture(memory, tmp_path, claw(words))
+
+
 def test_somebody_elses_line_has_their_name(memory: Memory, tmp_path: Path) -> None:
     log = capture(memory, tmp_path, claw(chat(ADA, "Hi."), OTHERS["a group"]))
     assert "**Bogdan:** From now on" in log

@@ -93,12 +93,13 @@ _GROUP = re.compile(r"@g\.us\b|\bid:-\d|\bgroup\b|#|\bguild\b|\bchannel\b|\broom
 _OWN_PROMPTS = (
     "[cron:", "Read HEARTBEAT.md", "A new session was started via ", "Pre-compaction memory flush", "[Subagent ",
     "A scheduled reminder has been triggered", "A scheduled cron event was triggered", "An async command you ran ",
+    "[Inter-session message]", "Continue the OpenClaw runtime event.",
 )  # fmt: skip
 _OF_SENDER = frozenset({"Conversation info", "Sender", "Inbound Context"})
 """The blocks that say who sent the message itself, and not what it replies to or came after."""
 _OF_GROUPS = ("is_group", "group_", "guild", "channel_")
 _FORWARDED = "Forwarded message"
-_NAMES = ("sender", "name", "label", "username", "sender_id", "id")
+_NAMES = ("sender", "senderName", "name", "label", "senderUsername", "username", "sender_id", "senderId", "id")
 
 
 @dataclass(slots=True)
@@ -108,8 +109,9 @@ class Envelopes:
     A session takes messages from chats of one person and of groups, and prompts that the gateway writes: scheduled
     jobs, heartbeats, notices of commands that ended, and context of its own. What stands before the words names the
     sender: blocks of JSON after a line that ends with `(untrusted metadata):`, or, in older versions, brackets with the
-    channel's name. The owner is who writes in a chat of their own; the first one, if several do. On another channel
-    they have another id: there their name tells.
+    channel's name. Today's versions leave the words bare and keep the sender in the record. The owner is whom the
+    record calls so, or who writes in a chat of their own; the first one, if several do. On another channel they have
+    another id: there their name tells.
 
     Args:
         owner: the id of the first sender who wrote in a chat of their own; empty while there is none.
@@ -119,14 +121,18 @@ class Envelopes:
     owner: str = ""
     name: str = ""
 
-    def opened(self, text: str) -> list[tuple[str, str]]:
+    def opened(self, text: str, kept: dict[str, Any]) -> list[tuple[str, str]]:
         """Return the messages in a text, each as sender and words; the sender is empty for the owner.
 
         What the gateway wrote itself is left out.
-        """
-        return [one for part in _QUEUED.split(text) if (one := self._opened(part))[1]]
 
-    def _opened(self, text: str) -> tuple[str, str]:
+        Args:
+            text: the messages, each with what stands before it.
+            kept: what the record itself keeps of the sender of those that do not say theirs.
+        """
+        return [one for part in _QUEUED.split(text) if (one := self._opened(part, kept))[1]]
+
+    def _opened(self, text: str, kept: dict[str, Any]) -> tuple[str, str]:
         text, told, is_forwarded = _INTERNAL.sub("", text).lstrip(), dict[str, Any](), False
         while found := _BLOCK.match(text) or _NOTICE.match(text):
             if found.re is _BLOCK:
@@ -140,9 +146,14 @@ class Envelopes:
         text = text.strip()
         if not text or text.startswith(_OWN_PROMPTS):
             return "", ""
-        sender = str(told.get("sender_id") or told.get("id") or "")
+        told = told or kept
+        sender = str(told.get("sender_id") or told.get("senderId") or told.get("id") or "")
         name = next((str(told[key]) for key in _NAMES if told.get(key)), "")
-        in_group = any(value for key, value in told.items() if key.startswith(_OF_GROUPS))
+        if told.get("senderIsOwner"):
+            self.owner, self.name = sender, name.casefold()
+        # Only groups keep ids. Without one, it is a chat of their own, even where the gateway was not told its owner.
+        in_group = told.get("senderIsOwner") is False and bool(sender)
+        in_group = in_group or any(value for key, value in told.items() if key.startswith(_OF_GROUPS))
         in_group = in_group or bool(_GROUP.search(str(told.get("conversation_label") or "")))
         if channel and _GROUP.search(channel[1]):
             in_group, (name, _, rest) = True, text.partition(": ")

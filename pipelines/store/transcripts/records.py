@@ -143,12 +143,15 @@ def said_in(  # noqa: PLR0911  a way out for each shape
 
 def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn]:
     """Return the messages in a user's record of OpenClaw, each with its sender."""
-    source = message.get("provenance")
+    source, told = message.get("provenance"), message.get("__openclaw")
+    told = told if isinstance(told, dict) else {}
     if isinstance(source, dict) and source.get("kind") in {"inter_session", "internal_system"}:
+        return []
+    if told.get("runtimeOnlyEvent") or message.get("display") is False:
         return []
     return [
         replace(said[0], text=words, act=Act.NONE if sender else Act.TYPED, speaker=clean(fold(sender))[:_SENDER])
-        for sender, words in acts.envelopes.opened(said[0].text)
+        for sender, words in acts.envelopes.opened(said[0].text, told)
     ]
 
 
