@@ -60,19 +60,24 @@ _PICTURE = re.compile(
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _HUMPED = re.compile(r"\b(?=[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]{3,64}\b")
-_ODD = frozenset("ßªº¹²³¼½¾")
+_ODD = frozenset("ßªº¹²³¼½¾æœøðþÆŒØÐÞ\u00ad")
 # To take letters apart takes long, so only those of scripts that have accents are.
 _LATIN = re.compile("[\u00c0-\u036f\u1e00-\u1eff]+")
 _ACCENTED = re.compile("[\u00c0-\u06ff\u1e00-\u1fff]+")
 _ACCENT = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
 """What stands above or below letters, and many people do not type; vowel points among them."""
+_LETTERS = str.maketrans(
+    dict(zip("øłđħŧðþıæœ", ("o", "l", "d", "h", "t", "d", "th", "i", "ae", "oe"), strict=True))
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060", "")
+)
+"""Letters that cannot be taken apart, as people type them; and what joins or parts letters unseen."""
 
 
 def normalised(text: str) -> str:
     """Return a text as questions and the index compare it: composed, without case, accents and width; `ß` is `ss`."""
     if text.isascii():
         return text.lower()
-    return _ACCENTED.sub(_bare, unicodedata.normalize("NFKC", text).casefold())
+    return _ACCENTED.sub(_bare, unicodedata.normalize("NFKC", text).casefold()).translate(_LETTERS)
 
 
 def tokenized(text: str) -> str:
