@@ -124,11 +124,14 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 _DAY = r"[ ]?(\d{4}-\d\d-\d\d)"
-_DUE = re.compile(rf"[ ]?(?:[📅📆🗓]\ufe0f?{_DAY}|\(due:{{0,2}}{_DAY}\)|\[due::{_DAY}\])")
+_DUE = re.compile(
+    rf"[ ]?(?:[📅📆🗓]\ufe0f?{_DAY}|\(due:{{0,2}}{_DAY}\)|\[due::{_DAY}\]"
+    rf"|(?<!\S)(?:@{{{_DAY}}}|@due\({_DAY}\)|\(@{_DAY}(?:[ ]\d\d:\d\d)?\)))"
+)
 
 
 def stated_due(text: str) -> tuple[str, str]:
-    """Return a text without the field that says when it is due (`📅 DAY`, `[due:: DAY]`, `(due DAY)`), and the day."""
+    """Return a text without the field that says when it is due (`📅 DAY`, `[due:: DAY]`, `(due DAY)`, `@{DAY}`), and the day."""
     found = _DUE.search(text)
     return (text[: found.start()] + text[found.end() :], "".join(found.groups(""))) if found else (text, "")
 

@@ -184,7 +184,7 @@ _CODE_INDENT = 4
 _UNDER = "    "
 _OF_BLOCK = re.compile(r"\s*+(?:[a-z][\w-]{0,40}::(?:[ \t].*)?|:[A-Z]{1,20}:|CLOCK: \[.*|SCHEDULED: <.*)?")
 """A line without words, or with what a program notes of a block: Logseq's properties and logbook."""
-_DEADLINE = re.compile(r"\A\s*DEADLINE: <(\d{4}-\d\d-\d\d)[^<>\n]*>\s*\Z")
+_DEADLINE = re.compile(r"(?<!\S)DEADLINE: <(\d{4}-\d\d-\d\d)[^<>\n]*>")
 
 
 def read_lines(entry: Entry) -> list[Line]:

@@ -42,9 +42,14 @@ def test_a_line_is_its_own_after_any_space_and_any_line_end(memory: Memory, line
 
 @pytest.mark.parametrize(
     "field",
-    ["📅 2026-03-20", "📅2026-03-20 ⏫", "[due:: 2026-03-20]", "(due:: 2026-03-20)", "➕ 2026-03-01 📅 2026-03-20"],
-)
+    [
+        "📅 2026-03-20", "📅2026-03-20 ⏫", "[due:: 2026-03-20]", "(due:: 2026-03-20)", "➕ 2026-03-01 📅 2026-03-20",
+        "@{2026-03-20}", "@due(2026-03-20)", "(@2026-03-20)", "(@2026-03-20 09:00)", "DEADLINE: <2026-03-20 Fri>",
+    ],
+)  # fmt: skip
 def test_a_field_says_when_a_task_of_a_log_is_due_and_leaves_its_words(memory: Memory, field: str) -> None:
+    """Fields of Tasks, Dataview, Kanban, TaskPaper, Reminder (HeroBlackInk/ultimate-todoist-sync-for-obsidian#85) and
+    Logseq (https://github.com/logseq/logseq/issues/6896)."""
     memory.write("Logs/2026-03-16.md", f"- [ ] Send Odile the price {field} ^a1b2\n")
     assert {*items(memory)} == {"Send Odile the price"}
     assert shown_due(memory, "Odile") == "due 2026-03-20"
