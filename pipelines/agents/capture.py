@@ -296,7 +296,9 @@ class _Turns:
         if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
             return
-        more = lines_of(self.session, turn, moment, day, self._seals, self.outside)
+        # Of a session that began in no project, each turn has that of the folder to which it moved.
+        place = replace(self.session, project=self.session.project or capture.project_of(turn)[0])
+        more = lines_of(place, turn, moment, day, self._seals, self.outside)
         self.lines.setdefault(day, []).append(more)
         self.new += 1
         self.owners += bool(turn.act)

@@ -88,6 +88,22 @@ def test_a_folder_that_is_gone_is_told_by_its_path(memory: Memory, tmp_path: Pat
     assert project_in(memory, folder, tmp_path) == "harbor"
 
 
+def test_a_session_that_begins_in_no_project_takes_that_of_each_folder_to_which_it_moves(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """https://github.com/thedotmack/claude-mem/issues/2663."""
+    for name in ("kiln", "glaze"):
+        (tmp_path / f"code/{name}/.git").mkdir(parents=True)
+        (tmp_path / f"code/{name}/.git/HEAD").touch()
+    turns = [
+        said("user", f"Ask {n}.", f"2026-03-17T21:3{n}:00Z", cwd=str(tmp_path / folder), uuid=f"u{n}")
+        for n, folder in enumerate(("code", "code/kiln", "code/glaze"))
+    ]
+    memory.curate("capture", str(transcript(tmp_path / "s.jsonl", *turns)), *NOW)
+    lines = [one for one in memory.read("Logs/2026-03-17.md").splitlines() if "Ask" in one]
+    assert ["project: kiln" in lines[1], "project: glaze" in lines[2], "project" in lines[0]] == [True, True, False]
+
+
 def test_a_hostile_repository_starts_nothing(memory: Memory, harbor: Path, tmp_path: Path) -> None:
     mark = tmp_path / "started"
     program = tmp_path / "program"
