@@ -60,7 +60,7 @@ def without_envelopes(text: bytes) -> bytes:
         return text
     head, *turns = _TURN.split(text.decode())
     said, reader = [turn.partition(": ") for turn in turns], Envelopes()
-    told = [reader.opened(words) if who == "user" else [(who, words)] for who, _, words in said]
+    told = [reader.opened(words, {}) if who == "user" else [(who, words)] for who, _, words in said]
     rows = [f"{who or 'user'}: {words.rstrip()}\n" for messages in told for who, words in messages]
     return "".join([head, *rows]).encode()
 
