@@ -131,7 +131,7 @@ _DUE = re.compile(
 
 
 def stated_due(text: str) -> tuple[str, str]:
-    """Return a text without the field that says when it is due (`📅 DAY`, `[due:: DAY]`, `(due DAY)`, `@{DAY}`), and the day."""
+    """Return a text without the field of its due day (`📅 DAY`, `[due:: DAY]`, `(due DAY)`, `@{DAY}`), and the day."""
     found = _DUE.search(text)
     return (text[: found.start()] + text[found.end() :], "".join(found.groups(""))) if found else (text, "")
 

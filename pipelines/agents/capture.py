@@ -30,7 +30,7 @@ from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.reader import Transcript, head_of, keep, open_transcript, recording, taken_back
 from pipelines.store.transcripts.records import Role, Turn
-from pipelines.store.work_trees import remote_in, repository_of
+from pipelines.store.work_trees import as_project, remote_in, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,6 @@ NO_TURN = "has no turn of a person or an agent"
 CHANGED = "changed while it was read"
 LONGEST = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
-_NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME = 40
 _SHOWN = 8
 _MOST_NAMED = 100  # sentences of a turn
@@ -243,7 +242,7 @@ class Capture:
             name = known.get(remote, "") if remote else ""
             is_one = folder and (self.root / f"Projects/{slug(folder)}.md").exists()
             own = folder if is_one else remote.rpartition("/")[2] or folder
-            self._projects[place] = _as_project(name or own), (remote,) if remote else ()
+            self._projects[place] = as_project(name or own), (remote,) if remote else ()
         return (self.project, ()) if self.project else self._projects[place]
 
 
@@ -354,11 +353,6 @@ class Session:
 def session_name(ident: str) -> str:
     """Return a session's id as used in headings and file names: letters, digits and dashes, at most 40."""
     return "-".join(re.findall(r"[A-Za-z0-9]+", ident))[:_NAME] or "unnamed"
-
-
-def _as_project(name: str) -> str:
-    """Return a folder's name as a project name; empty for generic names such as `src`."""
-    return "" if name.casefold() in _NOWHERE else name.replace("[", "(").replace("]", ")")[:80].strip()
 
 
 def heading_above(session: Session, log: str) -> str:

@@ -44,7 +44,7 @@ _ECHOES_LIST = re.compile(
 )
 _CONTEXT = re.compile(
     r"=== (?:Who you are|Who you work for|What you know|The project|Open todos and risks|"
-    r"Open, but not|Procedures, decisions and facts|Yesterday|Today so far|Found for your question)\b|"
+    r"Open, but not|Procedures, decisions and facts|Yesterday|Last day of work|Today so far|Found for your question)\b|"
     r"\bMemory health: "
 )
 _JSON = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')

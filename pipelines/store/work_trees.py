@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 _LONGEST = 1 << 16
+_NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 
 
 def repository_of(folder: str) -> tuple[str, str] | None:
@@ -57,3 +58,22 @@ def remote_in(url: str) -> str:
     for mark in ":@\\":
         url = url.replace(mark, "/")
     return "/".join([part for part in url.strip().rstrip("/").removesuffix(".git").split("/") if part][-2:])
+
+
+def as_project(name: str) -> str:
+    """Return a folder's name as a project name; empty for generic names such as `src`."""
+    return "" if name.casefold() in _NOWHERE else name.replace("[", "(").replace("]", ")")[:80].strip()
+
+
+def project_of_repository(folder: str, root: str) -> tuple[str, str]:
+    """Return the main work tree of a folder's repository, and the project that it begins, or two empty strings.
+
+    Args:
+        folder: a folder.
+        root: the memory, whose own repository, or one around it, is no project of it.
+    """
+    main, remote = repository_of(folder) or ("", "")
+    is_around = f"{os.path.realpath(root)}/".startswith(f"{os.path.realpath(main)}/")
+    if not main or is_around:
+        return "", ""
+    return main, as_project(remote.rpartition("/")[2] or os.path.basename(main))

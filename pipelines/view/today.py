@@ -78,6 +78,7 @@ _WHY = {
     "quiet": "Open, but perhaps over or not mentioned of late; shown last.",
     "work": "By weight: type, age, how sure, and whose word.",
     "yesterday": "The last two days, with what room is left.",
+    "last day": "The last day of work here, with what room is left.",
     "today": "The last two days, with what room is left.",
     "pairs": "Three a day, for the agent to settle.",
 }

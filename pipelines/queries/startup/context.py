@@ -5,6 +5,7 @@ Its last line is the memory's health: a night that did not happen, or did not en
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import FileWarning, read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
+from pipelines.store.work_trees import project_of_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -66,12 +68,12 @@ if TYPE_CHECKING:
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 20, "MEMORY.md": 25, "USER.md": 12, "project": 12, "work": 16, "quiet": 5, "SOUL.md": 3, "pairs": 4,
-    "today": 2, "yesterday": 1,
+    "open": 20, "MEMORY.md": 24, "USER.md": 12, "project": 12, "work": 14, "quiet": 4, "SOUL.md": 3, "pairs": 3,
+    "today": 3, "yesterday": 5, "last day": 5,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
-    "yesterday", "today", "pairs",
+    "yesterday", "last day", "today", "pairs",
 )  # fmt: skip
 _NAMELESS = {
     "open": "open todos, risks and questions", "work": "what is known of the work",
@@ -89,6 +91,9 @@ OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _LOG_SHARE = 4
 """The part of the budget that the lines of one day's log take at most."""
+LOOKS_BACK = 14
+"""Days among which the last day of work is looked for."""
+_PROJECTS = re.compile(r"\bproject:[*_ \t]{0,4}([^\]\n]{1,88})", re.IGNORECASE)
 _AHEAD = timedelta(hours=1)
 _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
@@ -256,8 +261,11 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     for part, is_quiet in ("open", False), ("quiet", True):
         entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
         found.append(ContextPart(part, "", _veiled(entries)))
-    for name, day in ("yesterday", day_before(today)), ("today", today):
-        found.append(_log_part(request, name, day, said, documents, slug(page_name(path)) if path else ""))
+    name = page_name(path) if path else project_of_repository(request.folder, str(root))[1]
+    last, own = last_day(root, today, slug(name) if name else "")
+    own = slug(page_name(path)) if path else own
+    for name, day in ("yesterday" if last == day_before(today) else "last day", last), ("today", today):
+        found.append(_log_part(request, name, day, said, documents, own))
     found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
     return found
@@ -325,7 +333,7 @@ def _log_part(
         told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
-        paths = logs_of(root, day) or paths
+        paths = logs_by_day(root).get(day, paths)
         for one in paths:  # the episode does not say of which of several logs its lines are
             known = covered if covered and len(paths) == 1 else _cited_lines(documents, one)
             entries += _own_entries(root, one, day, most, known)
@@ -346,10 +354,35 @@ def _cited_lines(documents: Mapping[str, Document], log: str) -> list[tuple[int,
     return [(one.start_line, one.end_line) for one in places if one.path == log]
 
 
-def logs_of(root: Path, day: str) -> list[str]:
-    """Return the logs of a day, and its partial ones."""
-    paths = [*list_files(root, LOGS, ".md"), *log_notes(root)]
-    return [one for one in paths if day_of_log(one) == day or one.startswith(f"{PARTIAL}/{day}")]
+def logs_by_day(root: Path) -> dict[str, list[str]]:
+    """Return the logs of each day, the partial ones among them."""
+    found: dict[str, list[str]] = {}
+    for path in (*list_files(root, LOGS, ".md"), *log_notes(root)):
+        day = path.removeprefix(f"{PARTIAL}/")[:10] if path.startswith(f"{PARTIAL}/") else day_of_log(path)
+        found.setdefault(day or "", []).append(path)
+    return found
+
+
+def last_day(root: Path, today: str, project: str) -> tuple[str, str]:
+    """Return the last day before today on which somebody logged what belongs to a project, and its slug.
+
+    Where no log of late names it, that is the last day with a log, and an empty string.
+
+    Args:
+        root: the memory.
+        today: the memory's day.
+        project: the slug of the session's project, or empty for any.
+    """
+    logs = logs_by_day(root)
+    days = [day for day in (day_before(today, back) for back in range(LOOKS_BACK + 1)) if day in logs]
+    named = [day for day in days if project and project in _projects_of(root, logs[day])]
+    before = [day for day in (named or days) if day != today]
+    return before[0] if before else day_before(today), project if named else ""
+
+
+def _projects_of(root: Path, paths: Iterable[str]) -> set[str]:
+    text = "\n".join([(read_bytes(root, one) or b"").decode(errors="replace") for one in paths])
+    return {slug(name) for name in set(_PROJECTS.findall(text))}
 
 
 def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[tuple[int, int]]) -> list[Snippet]:

@@ -67,6 +67,19 @@ def keep_page(root: Path, asked: str, text: str, stamps: list[str], now: float) 
         )
 
 
+def was_asked_from(root: str, folder: str) -> bool:
+    """Return whether a session was started in a folder, or below it, of late."""
+    from ast import literal_eval
+    from contextlib import suppress
+
+    for page in _pages(root):
+        with suppress(ValueError, SyntaxError):
+            asked = literal_eval(literal_eval(page.partition("\n")[0]).partition(" ")[2])
+            if f"{asked['folder']}/".startswith(f"{folder}/"):
+                return True
+    return False
+
+
 def _pages(root: str) -> list[str]:
     """Return the pages that are kept, newest first."""
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from pipelines.queries.startup.kept import was_asked_from
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +70,8 @@ def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
 def project_of_line(root: str, text: str, named: str) -> str:
     """Return the name of the project that a logged line belongs to: the one named, else the working directory's.
 
-    A line that names a project itself belongs to no other. A path means the page that is there.
+    A line that names a project itself belongs to no other. A path means the page that is there. In a repository without
+    a page, where a session was started, the line begins one, as the session does when it is captured.
 
     Raises:
         UsageFault: no page has that path.
@@ -88,7 +91,13 @@ def project_of_line(root: str, text: str, named: str) -> str:
         for name in names
         if name.endswith(".md") and name.isprintable()
     ]
-    return page_name(project_of_folder(root, pages, working_directory()))
+    folder = working_directory()
+    if page := project_of_folder(root, pages, folder):
+        return page_name(page)
+    from pipelines.store.work_trees import project_of_repository
+
+    main, project = project_of_repository(folder, root)
+    return project if project and was_asked_from(root, main) else ""
 
 
 def working_directory() -> str:

@@ -8,10 +8,11 @@ from datetime import timedelta
 
 from pipelines.night.report import TRAVELLING
 from pipelines.queries.startup.context import (
+    LOOKS_BACK,
     ContextPart,
     ContextRequest,
     assemble,
-    logs_of,
+    logs_by_day,
 )
 from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
 from pipelines.store.days import day_before, read_days
@@ -44,6 +45,7 @@ TITLES = {
     "quiet": "Open, but perhaps over or not mentioned of late",
     "work": "Procedures, decisions and facts of the pages, page by page",
     "yesterday": "Yesterday",
+    "last day": "Last day of work",
     "today": "Today so far",
     "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
 }
@@ -71,7 +73,9 @@ def _stamps(request: ContextRequest) -> list[str]:
     root, days = request.root, read_days(request.root)
     if days.of(request.now + timedelta(hours=1)) != request.today:
         return []
-    logs = [one for day in (request.today, day_before(request.today)) for one in (log_path(day), *logs_of(root, day))]
+    found = logs_by_day(root)
+    known = [day_before(request.today, back) for back in range(LOOKS_BACK + 1)]
+    logs = [one for day in known for one in (log_path(day), *found.get(day, ()))]
     pages = [SOUL, *document_paths(root), *list_files(root, ITEMS.rstrip("/"), ".jsonl"), *logs]
     paths = {SETTINGS, f"{PRIVATE}/runs", f"{PRIVATE}/secrets.jsonl", *pages, *FOLDERS, PARTIAL, TRAVELLING}
     if layout_of(root).home:

@@ -210,9 +210,15 @@ LAUNCH = (
 LONG = f"{LAUNCH} Nothing moves before it is there, and whoever asks for it in the meantime is told so."
 
 
-def parts_of(memory: Memory) -> dict[str, str]:
-    parts = json.loads(memory.curate("context", "--now", MORNING, "--format", "json"))
+def parts_of(memory: Memory, *named: str) -> dict[str, str]:
+    parts = json.loads(memory.curate("context", *named, "--now", MORNING, "--format", "json"))
     return {part["part"]: part["text"] for part in parts}
+
+
+def run_in(folder: Path, memory: Memory, *words: str) -> str:
+    """Return what the command prints in a folder, to a program that reads it."""
+    command = [sys.executable, "-m", "pipelines.cli", "--memory", str(memory.root), *words]
+    return subprocess.run(command, cwd=folder, input="", capture_output=True, text=True, check=True).stdout
 
 
 def test_what_the_first_part_tells_has_its_id_there_and_its_day_if_that_is_no_late_one(memory: Memory) -> None:
@@ -344,3 +350,42 @@ def test_what_is_told_without_blanks_is_named_too(memory: Memory) -> None:
     named = parts_of(memory)["open"].partition("Todo: ")[2].removesuffix("… (rin)")
     assert len(named) > 10
     assert said.startswith(named)
+
+
+def test_a_session_sees_the_last_day_of_work_on_its_project(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Projects/quay.md", "---\ntitle: Quay\n---\n# Quay\n")
+    memory.write("Logs/2026-03-13.md", "- 09:00 [project: Ferry] **user:** Staging is on port 5433.\n")
+    memory.write("Logs/2026-03-15.md", "- 09:00 [project: quay] **user:** The quay is closed.\n")
+    repository = tmp_path / "ferry"
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git/HEAD").touch()
+    shown = [parts_of(memory, *way).get("last day", "") for way in ((), ("--project", "quay"))]
+    assert ["The quay is closed." in one for one in shown] == [True, True], "the 17th has no log"
+    told = json.loads(run_in(repository, memory, "context", "--now", MORNING, "--format", "json"))
+    [last] = [part for part in told if part["part"] == "last day"]
+    assert (last["path"], "port 5433" in last["text"]) == ("Logs/2026-03-13.md", True)
+
+
+def test_a_full_memory_leaves_room_for_yesterday(memory: Memory) -> None:
+    full = "".join(f"- Fact: Shelf {at} of the {'long ' * 12}hall holds rope.\n" for at in range(200))
+    for page in ("MEMORY.md", "USER.md", "Areas/quay.md"):
+        memory.write(page, f"# Page\n\n## Facts\n\n{full.replace('Shelf', page.rpartition('/')[2])}")
+    todos = "".join(f"- [ ] Todo: Count the rope on shelf {at} of the {'long ' * 12}hall.\n" for at in range(200))
+    memory.write("Areas/todos.md", f"# Todos\n\n## Todos\n\n{todos}")
+    memory.write("Logs/2026-03-17.md", "- 10:00 The crane was rigged, and it holds.\n")
+    assert "The crane was rigged" in parts_of(memory).get("yesterday", "")
+
+
+def test_a_line_logged_where_a_session_was_started_begins_the_project_of_its_repository(
+    memory: Memory, tmp_path: Path
+) -> None:
+    repository = tmp_path / "ferry"
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git/HEAD").touch()
+    assert "project" not in run_in(repository, memory, "log", "Fact: The ramp is steep.")
+    run_in(repository, memory, "context")
+    (repository / "src").mkdir()
+    assert "[project: ferry] Fact: The bow is blunt." in run_in(
+        repository / "src", memory, "log", "Fact: The bow is blunt."
+    )
+    assert "project" not in run_in(tmp_path, memory, "log", "Fact: The sea is calm.")
