@@ -174,7 +174,10 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Return the front matter; a block that is never closed is a fault and does not count."""
+    """Return the front matter; a block that is never closed is a fault and does not count.
+
+    A second block right below belongs to it: programs put theirs above a person's.
+    """
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
         return FrontMatter(0, ())
     end = next((n for n in range(1, len(lines)) if lines[n].rstrip() in {"---", "..."}), None)
@@ -193,6 +196,10 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
             above += [] if value else [(depth, found[1])]
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
             faults.append(f"line {number}: the front matter has a line that is not `key: value`")
+    start = next((n for n in range(end + 1, len(lines)) if lines[n].strip()), 0)
+    more = read_front_matter(lines[start:] if start else ())
+    if more.values and not more.faults:
+        return FrontMatter(start + more.lines, (*values, *more.values), tuple(faults))
     return FrontMatter(end + 1, tuple(values), tuple(faults))
 
 

@@ -59,6 +59,15 @@ def test_a_note_with_a_byte_order_mark_keeps_its_front_matter(adoption: Adoption
     assert texts(adoption.memory) == {"Oak, not pine"}
 
 
+def test_a_second_front_matter_below_a_programs_own_is_read(adoption: Adoption) -> None:
+    """https://github.com/basicmachines-co/basic-memory/issues/1171."""
+    note = "---\npermalink: a/n\n---\n\n---\nname: oak\ntype: feedback\n---\n\nUse oak.\n\n---\n\nNote: more\n"
+    lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "# M\n", "memory/n.md": note})
+    adoption.adopt("--yes")
+    [item] = json.loads(adoption.memory.curate("items", "--json"))
+    assert (item["type"], item["text"]) == ("Rule", "Use oak.")
+
+
 # ---------------------------------------- OpenClaw
 
 
