@@ -40,7 +40,7 @@ _MOST_VARYING = 4
 _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_DATED = re.compile(r"(?:(\d{4})([-_])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
+_DATED = re.compile(r"(?:(\d{4})([-_.])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 DIGEST = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
 """How the path of a note that is named after a day says that it only sums the day up."""
@@ -137,19 +137,21 @@ def dated(path: str) -> tuple[str, str, str]:
 def moment_pattern(form: str) -> re.Pattern[str] | None:
     """Return a pattern for dates in a moment.js format, or None if the format has no full date.
 
-    Weekdays, weeks and what else it may hold are not read.
+    Weekdays, weeks and what else it may hold are not read, nor the name of a month beside its number: it may be in any
+    language.
     """
     tokens = _TOKEN.findall(form) if len(form) <= _LONGEST else []
+    is_named = not {"M", "MM"}.intersection(token for _, token, *_ in tokens)
     if sum(bool(run) or token not in _SAMPLE for _, token, run, _, _ in tokens) > _MOST_VARYING:
         return None
     parts, seen = [], set()
     for literal, token, run, _, other in tokens:
-        if token:
+        if token and (is_named or not token.startswith("MMM")):
             name, pattern = _PARTS[token]
             parts.append(f"({'?:' if name in seen else f'?P<{name}>'}{pattern})")
             seen.add(name)
         else:
-            parts.append(_ANY if run else re.escape(literal or other))
+            parts.append(_ANY if token or run else re.escape(literal or other))
     return re.compile("".join(parts)) if len(seen) == len({"year", "month", "day"}) else None
 
 

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
         ("MMMM Do, YYYY", "February 3rd, 2026.md"),
         ("[Day] YYYY.M.D", "Day 2026.2.3.md"),
         ("gggg-[W]ww/YYYYMMDD", "2026-W06/20260203.md"),
+        ("YYYY/MMM/YYYY-MM-DD", "2026/2月/2026-02-03.md"),
+        ("YYYY/MMMM/YYYY-MM-DD", "2026/Şubat/2026-02-03.md"),
     ],
 )
 def test_formats_of_daily_notes(form: str, path: str) -> None:
+    """Also https://github.com/community-archive/obsidian-full-calendar/issues/521."""
     vault = Vault("Journal", moment_pattern(form))
     assert vault.day_of(f"Journal/{path}") == "2026-02-03"
     assert not vault.day_of(path)
@@ -54,6 +57,7 @@ def test_each_day_is_found_again(day: date) -> None:
 
 def test_days_by_name() -> None:
     assert dated("a/2026-02-03.md")[0] == dated("a/2026-02-03-standup.md")[0] == "2026-02-03"
+    assert dated("journals/2026.02.03.md")[0] == "2026-02-03"  # https://github.com/logseq/logseq/issues/5046
     assert dated("a/2026/02/03-b.md") == ("2026-02-03", "a/????/??/??", "-b")
     assert not dated("2026-02-30.md")[0]
     assert not dated("2026-02-031.md")[0]
