@@ -193,11 +193,9 @@ def _doubted(one: Candidate, context: ReviewContext) -> Ruling:
 
     Doubtful words confirm nothing: an item that says the same gains no evidence.
     """
-    if any(context.known.same(kind, one.text, one.page) for kind in ItemType):
+    if any(context.known.same(kind, one.text, one.page) for kind in ItemType) or _is_vetoed(one, context):
         return _ruling(one, OperationKind.IGNORE)
-    if _is_vetoed(one, context):
-        return _ruling(one, OperationKind.IGNORE)
-    return _ruling(one, OperationKind.ADD, asks=one.doubt)
+    return _ruling(one, _ADD, asks=one.doubt)
 
 
 def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:

@@ -64,31 +64,23 @@ def apply_changes(
 
     Raises:
         HoldsSecret: a change contains a secret; nothing was written.
+        BrokenChangeSet: a change is one of a person's note; nothing was written.
         NotWritable: the disk refused; nothing was written, or the next start completes the changes.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
     _finish(root, git)
-    _refuse(root, changes)
-    journal = _Journal(tuple(changes), message, author, git.head(), onto)
-    _stage(root, journal)
-    return _complete(root, git, journal, inside(root, _FOLDER))
-
-
-def _refuse(root: Path, changes: Sequence[Change]) -> None:
-    """Refuse changes with a secret, and changes of a person's notes, whoever asks for them.
-
-    A commit can never be unpublished.
-    """
     faults, redactor = [], load_redactor(root)
     for change in changes:
-        data = change.after or b""
-        if spans := redactor.find(data):
+        if spans := redactor.find(data := change.after or b""):
             line = data.count(b"\n", 0, spans[0].start) + 1
             faults.append(f"{change.path}: {spans[0].rule} (line {line})")
-    if faults:
+    if faults:  # whoever asks for it: a commit can never be unpublished
         raise HoldsSecret(faults)
     if theirs := [change.path for change in changes if is_note(change.path)]:
         raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
+    journal = _Journal(tuple(changes), message, author, git.head(), onto)
+    _stage(root, journal)
+    return _complete(root, git, journal, inside(root, _FOLDER))
 
 
 def recover(root: Path, git: Git) -> Applied | None:

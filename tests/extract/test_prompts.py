@@ -13,7 +13,8 @@ from pipelines.errors import BadFile
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.grounding import Shown
 from pipelines.extract.llm.call import load_prompt
-from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply, reply_schema
+from pipelines.extract.llm.reply_json import schema_of
+from pipelines.extract.llm.reply_schema import Asked, ExtractionReply, extraction_of, read_reply
 from pipelines.store.item import Item, ItemType
 from pipelines.store.log import Entry
 
@@ -48,7 +49,7 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -
     found, faulty = extraction_of(reply, Asked(request, "", shown, seen, own))
     assert (faulty, len(found.candidates), len(found.operations), len(found.episode)) == ((), 3, 2, 1)
     assert (found.candidates[0].replaces, found.candidates[0].since) == (("k2",), "2026-05-01")
-    keys = {name: set(part["properties"]) for name, part in reply_schema()["$defs"].items()}
+    keys = {name: set(part["properties"]) for name, part in schema_of(ExtractionReply)["$defs"].items()}
     given = json.loads(example[example.index('{"items"') : example.index("\n\nLog and items")])
     assert all(set(one) <= keys["ReplyItem"] for one in given["items"])
     assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])

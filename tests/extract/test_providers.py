@@ -15,7 +15,8 @@ from pipelines.extract.llm.anthropic import AnthropicModel
 from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.openai import OpenAIModel
-from pipelines.extract.llm.reply_schema import reply_schema
+from pipelines.extract.llm.reply_json import schema_of
+from pipelines.extract.llm.reply_schema import ExtractionReply
 from pipelines.provider_settings import ProviderSettings
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Model
     from tests.extract.wire import Wire
 
-CALL = Call("extract", "extract", 2, "the system part", "the user part", reply_schema())
+CALL = Call("extract", "extract", 2, "the system part", "the user part", schema_of(ExtractionReply))
 WIRES: dict[str, tuple[Any, Any, Any]] = {
     "anthropic": (anthropic_wire, AnthropicModel, message),
     "gemini": (gemini_wire, GeminiModel, generated),

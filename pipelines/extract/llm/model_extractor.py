@@ -106,7 +106,8 @@ class ModelExtractor:
 
     def _call(self, request: ExtractionRequest, piece: LogPiece, shown: _Shown) -> Call:
         """Return the call for a piece."""
-        from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
+        from pipelines.extract.llm.reply_json import schema_of  # noqa: PLC0415  as above
+        from pipelines.extract.llm.reply_schema import ExtractionReply  # noqa: PLC0415  as above
 
         data = {
             "day": request.day,
@@ -117,7 +118,7 @@ class ModelExtractor:
             "open": shown.open,
             "near": shown.near,
         }
-        return self.prompt.call({**data, "log": piece.text}, reply_schema(), data=data)
+        return self.prompt.call({**data, "log": piece.text}, schema_of(ExtractionReply), data=data)
 
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
@@ -125,22 +126,23 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     from pipelines.extract.rules.label_reader import read_labels  # noqa: PLC0415  compiles the rules' patterns
     from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  as above
 
-    labels, found = read_labels(request.entries), [read for read, _ in outcomes]
+    labels, replies = read_labels(request.entries), [read for read, _ in outcomes]
     dropped = [one for _, lost in outcomes for one in lost]
-    said: list[Candidate | Operation] = [one for read in found for one in read.candidates]
-    said += [one for read in found for one in read.operations]
+    said: list[Candidate | Operation] = [one for read in replies for one in read.candidates]
+    said += [one for read in replies for one in read.operations]
     kept = [one for one in said if not _would_hold_secret(one)]
     reply = Extraction(
         tuple(one for one in kept if isinstance(one, Candidate)),
         tuple(one for one in kept if isinstance(one, Operation)),
         tuple(labels.forms),
-        tuple(dict.fromkeys(one for read in found for one in read.seen)),
-        tuple(one for read in found for one in read.open_lists),
-        tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
+        tuple(dict.fromkeys(one for read in replies for one in read.seen)),
+        tuple(one for read in replies for one in read.open_lists),
+        tuple(one for read in replies for one in read.episode if not holds_secret(one.text)),
         notes=(*_notes(pieces, dropped), *_counted(len(said) - len(kept), "it would hold a secret")),
     )
-    candidates = sorted([*reply.candidates, *passed_over(labels, request, reply)], key=_position)
-    return replace(reply, candidates=tuple(candidates))
+    found = [*reply.candidates, *passed_over(labels, request, reply)]
+    found.sort(key=lambda one: (one.places[0].path, one.places[0].start_line, one.places[0].end_line))
+    return replace(reply, candidates=tuple(found))
 
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:
@@ -236,11 +238,6 @@ def _entry_row(entry: Entry) -> dict[str, object]:
         "speaker": parse_spoken(first).speaker,
         "trust": str(voice[2] if voice else Trust.SELF),
     }
-
-
-def _position(one: Candidate) -> tuple[str, int, int]:
-    place = one.places[0]
-    return place.path, place.start_line, place.end_line
 
 
 def _counted(count: int, why: str) -> list[str]:

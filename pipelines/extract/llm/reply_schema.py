@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
@@ -37,7 +37,6 @@ from pipelines.extract.llm.reply_json import (
     Reply,
     checked,
     last_object,
-    schema_of,
     single_line,
 )
 from pipelines.store.evidence import fold_markdown, without_pointer
@@ -149,11 +148,6 @@ class ExtractionReply(Reply):
 
 PARTS: Final = tuple(ExtractionReply.model_fields)
 _OPERATIONS = {"doubt": OperationKind.QUESTION}
-
-
-def reply_schema() -> dict[str, Any]:
-    """Return a new copy of the JSON schema of a reply about a day."""
-    return schema_of(ExtractionReply)
 
 
 def read_reply(text: str) -> dict[str, list[object]] | None:
