@@ -43,12 +43,12 @@ from pipelines.store.conservation import check_memory, repository_faults
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
-from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.known import TAG_DIGITS
 from pipelines.store.secrets.redact import known_values, load_redactor, without_secrets
 from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
+from pipelines.store.trees import MISSING, left_out
 from pipelines.usage import spent
 
 if TYPE_CHECKING:

@@ -32,10 +32,10 @@ from pipelines.store.document import Block, Document, edited
 from pipelines.store.edits import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
-from pipelines.store.left_out import MISSING
 from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
+from pipelines.store.trees import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -25,12 +25,12 @@ from pipelines.store.git import Author, Git, run_id
 from pipelines.store.git_history import BY_HAND, BY_PEOPLE
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PROGRESS, REVIEW, TOMBSTONES
-from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.lock import run_lock
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import Tombstone, read_progress, read_tombstones, render_progress, render_tombstones
+from pipelines.store.trees import MISSING, left_out
 from pipelines.templating import render
 
 if TYPE_CHECKING:

@@ -32,11 +32,10 @@ from pipelines.store.item import (
 )
 from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
-from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
-from pipelines.store.trees import bare_words, words_on_page
+from pipelines.store.trees import MISSING, bare_words, left_out, words_on_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

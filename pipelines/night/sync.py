@@ -23,13 +23,12 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, merge_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS, TOMBSTONES, day_of_log, is_tracked, kind_of
-from pipelines.store.left_out import MISSING, TOLD, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge_trees
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.state import read_record, read_tombstones, render_tombstones, write_record
-from pipelines.store.trees import ledger_after, ledger_in, read_documents_in
+from pipelines.store.trees import MISSING, TOLD, ledger_after, ledger_in, left_out, read_documents_in
 from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:

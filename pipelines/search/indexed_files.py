@@ -42,8 +42,7 @@ from pipelines.store.layout import (
     is_image,
     is_note,
 )
-from pipelines.store.left_out import left_out
-from pipelines.store.trees import ledger_on_disk
+from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:

@@ -22,12 +22,11 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust, ids_in
 from pipelines.store.layout import EPISODES, NOTES, REVIEW, SESSIONS, TOMBSTONES, day_of_log, is_log, kind_of
-from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
 from pipelines.store.state import Reason, read_tombstones
-from pipelines.store.trees import ledger_on_disk
+from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
 from pipelines.text import fold
 

@@ -83,7 +83,7 @@ def _beginning(root: Path, path: str) -> bytes:
     """Return what git has of a log that it leaves out of the disk."""
     if not (root / PRIVATE / "left-out.json").exists():
         return b""
-    from pipelines.store.left_out import left_out  # noqa: PLC0415  hardly any memory needs it
+    from pipelines.store.trees import left_out  # noqa: PLC0415  hardly any memory needs it
 
     return left_out(root).get(path, b"")
 

@@ -1,6 +1,6 @@
 """Edits by people and agents since the last commit: a run commits them first, under a message of their own.
 
-Files that are gone are edits, too, but for those of `store/left_out.py`: they are found here.
+Files that are gone are edits, too, but for those of `store/trees.py`: they are found here.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from pipelines.store.files import open_regular
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.item import Status
 from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_tracked, kind_of
-from pipelines.store.left_out import FILE, MISSING, TOLD
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.state import read_record, write_record
 from pipelines.store.template import own_files
-from pipelines.store.trees import committed, ledger_at, read_documents_in
+from pipelines.store.trees import LEFT_OUT, MISSING, TOLD, committed, ledger_at, read_documents_in
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
@@ -199,8 +198,8 @@ def _left_out(git: Git, absent: Collection[str]) -> dict[str, str]:
         found = dict.fromkeys(_told(git).intersection(absent), TOLD)
         gone = [path for path in absent if path not in found and kind_of(path)]
         found |= dict.fromkeys(_to_ask_about(git, gone), MISSING) if gone else {}
-    if found != read_record(git.root, FILE):
-        write_record(git.root, FILE, found)
+    if found != read_record(git.root, LEFT_OUT):
+        write_record(git.root, LEFT_OUT, found)
     return found
 
 

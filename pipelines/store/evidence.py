@@ -17,8 +17,8 @@ from pipelines.errors import BadFile
 from pipelines.store.files import log_notes, read_bytes
 from pipelines.store.item import Evidence, Trust, quote_digest
 from pipelines.store.layout import day_of_log, is_note
-from pipelines.store.left_out import left_out
 from pipelines.store.log import lines_of
+from pipelines.store.trees import left_out
 from pipelines.text import fold
 
 if TYPE_CHECKING:

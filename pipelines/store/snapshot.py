@@ -28,10 +28,9 @@ from pipelines.store.layout import (
     is_note,
     kind_of,
 )
-from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
-from pipelines.store.trees import committed, ledger_at, ledger_on_disk, read_documents_in, read_version
+from pipelines.store.trees import committed, ledger_at, ledger_on_disk, left_out, read_documents_in, read_version
 from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
 

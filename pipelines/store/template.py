@@ -13,9 +13,9 @@ from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, slug
-from pipelines.store.left_out import left_out
 from pipelines.store.markdown import line_end
 from pipelines.store.snapshot import read_documents
+from pipelines.store.trees import left_out
 from pipelines.store.user_layout import FORMAT_FILE
 from pipelines.templating import resource
 

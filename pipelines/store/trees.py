@@ -15,7 +15,7 @@ import contextlib
 import os
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at
@@ -23,7 +23,7 @@ from pipelines.store.files import list_files, read_bytes
 from pipelines.store.item import ids_in, without_mark
 from pipelines.store.item_line import ITEM_ID, line_key, own_block_id, rows_in, values_in, weight_of
 from pipelines.store.layout import BRIEFING, FOLDERS, GENERATED, ITEMS, LEDGER, REVIEW, USER, kind_of
-from pipelines.store.left_out import left_out
+from pipelines.store.state import read_record
 from pipelines.text import stated_due
 
 if TYPE_CHECKING:
@@ -34,6 +34,43 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
 
     Ledger = Mapping[str, str]
+
+
+# ---------------------------------------- what stands in for the disk
+# Files of the last commit that are not on the disk, and are not deleted all the same: the commit's version counts. Git
+# was told to leave them out (a sparse checkout, `git update-index --skip-worktree` or `--assume-unchanged`, or never
+# checked them out), or so many items would go with them that Review.md asks first. They are not committed as deleted,
+# they are read from git, and they come back to the disk when something is written to them.
+
+
+LEFT_OUT: Final = "left-out.json"
+MISSING: Final = "missing"
+"""The reason of pages that are gone with many items, and the kind of the question in Review.md about them."""
+TOLD: Final = "told"
+"""The reason of files that git was told to leave out, or to take for unchanged."""
+
+
+def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
+    """Return path → bytes of the last commit's files that were left out when somebody last looked, and still are.
+
+    Args:
+        root: the memory.
+        reason: only files left out for this one; empty for all.
+    """
+    rows = [path for path, why in read_record(root, LEFT_OUT).items() if reason in {"", why}]
+    if not (absent := [path for path in rows if not os.path.lexists(root / path)]):
+        return {}
+    from pipelines.store.git import Git  # noqa: PLC0415  hardly any memory needs it
+
+    with contextlib.suppress(CurateError):
+        git = Git(root)
+        tree = git.tree(git.head())
+        found = {path: git.blob(tree[path][1]) for path in absent if path in tree}
+        return {path: data for path, data in found.items() if data is not None}
+    return {}
+
+
+# ---------------------------------------- the ledger
 
 
 _MONTH = re.compile(r"\d{4}-\d\d")

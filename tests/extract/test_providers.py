@@ -274,7 +274,7 @@ from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
 three = ("anthropic", "gemini", "openai")
 named = UserSettings((*three, "exec:true"), dict.fromkeys(three, ProviderSettings("m", "k")))
-names = [model.name for model in chain_of(named, named.providers).models]
+names = [model.name for model in chain_of(named, named.providers, None, None).models]
 heavy = {"anthropic", "google.genai", "jinja2"} & set(sys.modules)
 import json; print(json.dumps([names, sorted(heavy)]))
 """
