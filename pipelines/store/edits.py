@@ -55,7 +55,13 @@ def uncommitted(git: Git) -> list[str]:
         with contextlib.suppress(BadFile):
             inside(root, path)
             absent += [path] if tree[path][0] != "120000" else []
-    left = _left_out(git, absent)
+    left = dict[str, str]()  # and why; `left_out` knows them from now on
+    if absent:
+        left = dict.fromkeys(_told(git).intersection(absent), TOLD)
+        gone = [path for path in absent if path not in left and kind_of(path)]
+        left |= dict.fromkeys(_to_ask_about(git, gone), MISSING) if gone else {}
+    if left != read_record(root, LEFT_OUT):
+        write_record(root, LEFT_OUT, left)
     changed += [path for path in absent if path not in left]
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
@@ -184,23 +190,6 @@ _MANY_GONE = 5
 """If more items than this are gone at once, it looks like a bad checkout."""
 _SMALL = 4
 """A document with fewer items than this may lose half of them without a question."""
-
-
-def _left_out(git: Git, absent: Collection[str]) -> dict[str, str]:
-    """Return those of the last commit's files that are left out, and why; also keep them for `left_out`.
-
-    Args:
-        git: the memory's git.
-        absent: the last commit's files that are not on the disk.
-    """
-    found = dict[str, str]()
-    if absent:
-        found = dict.fromkeys(_told(git).intersection(absent), TOLD)
-        gone = [path for path in absent if path not in found and kind_of(path)]
-        found |= dict.fromkeys(_to_ask_about(git, gone), MISSING) if gone else {}
-    if found != read_record(git.root, LEFT_OUT):
-        write_record(git.root, LEFT_OUT, found)
-    return found
 
 
 def _told(git: Git) -> set[str]:
