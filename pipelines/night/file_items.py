@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.outcomes import history_of, leaving, with_link, with_successor
 from pipelines.review.questions import Question
-from pipelines.review.rulings import carry_out
+from pipelines.review.rulings import carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, document_at, edited
 from pipelines.store.item import CLOSED, Item, Status
@@ -53,7 +53,7 @@ class Promoted:
 
 
 def promote(
-    rulings: Iterable[Ruling], documents: Mapping[str, Document], seen: Mapping[str, str] = MappingProxyType({})
+    rulings: Sequence[Ruling], documents: Mapping[str, Document], seen: Mapping[str, str] = MappingProxyType({})
 ) -> Promoted:
     """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
@@ -66,8 +66,7 @@ def promote(
     """
     places = items_by_id(documents)
     known = KnownItems(places.values())
-    for ruling in rulings:
-        carry_out(ruling, known)
+    carried_out(rulings, known)
     for ident, day in seen.items():
         one = known.get(ident)
         if one and one.item.active and day > max(one.item.confirmed, one.learnt):

@@ -16,7 +16,7 @@ from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.existing_items import RECURRING, Belief, KnownItems, alike, repeats_there
 from pipelines.review.match_forms import replaced_in
 from pipelines.review.questions import TOO_MANY
-from pipelines.review.rulings import ASKED, REMOVING, Ruling, carry_out
+from pipelines.review.rulings import ASKED, REMOVING, Ruling, carried_out
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.wording import folded
@@ -77,15 +77,11 @@ def review(
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question, and an answer no fact.
             is_read = (form.place.path, form.place.start_line) in by_model
-            rulings += _carried_out([one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))], context)
+            ruled = [one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))]
+            rulings += carried_out(ruled, context.known)
         for operation in (one for one in said if one.day == day):
-            rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)
-    return rulings
-
-
-def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
-    for ruling in rulings:
-        carry_out(ruling, context.known)
+            ruled = rulings_of_operation(operation, None, context, f"n{next(numbers)}")
+            rulings += carried_out(ruled, context.known)
     return rulings
 
 
@@ -147,7 +143,7 @@ def _review_day(filed: Sequence[Candidate], context: ReviewContext) -> list[Ruli
             decided = rulings_of_operation(operation, one, context, f"{one.id}u")
         else:
             decided = [_by_rules(one, context)]
-        rulings += _carried_out(decided, context)
+        rulings += carried_out(decided, context.known)
     return rulings
 
 

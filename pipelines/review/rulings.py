@@ -75,15 +75,17 @@ class Ruling:
         return self.candidate.entry.day if self.candidate else self.operation.day
 
 
-def carry_out(ruling: Ruling, known: KnownItems) -> None:
-    """Apply a ruling to the items; what a person must decide becomes a question or a claim, and changes none."""
-    candidate, kind = ruling.candidate, ruling.kind
-    targets = [belief for ident in ruling.operation.ids if (belief := known.get(ident))]
-    if candidate and (kind in MAKING or (kind is OperationKind.CONFIRM and not targets)):
-        _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
-    else:
-        for belief in targets:
-            _change(ruling, belief, known)
+def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling]:
+    """Apply rulings to the items; what a person must decide becomes a question or a claim, and changes none."""
+    for ruling in rulings:
+        candidate, kind = ruling.candidate, ruling.kind
+        targets = [belief for ident in ruling.operation.ids if (belief := known.get(ident))]
+        if candidate and (kind in MAKING or (kind is OperationKind.CONFIRM and not targets)):
+            _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
+        else:
+            for belief in targets:
+                _change(ruling, belief, known)
+    return rulings
 
 
 def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:

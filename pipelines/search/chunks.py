@@ -27,8 +27,8 @@ from pipelines.store.item import (
     written_words,
 )
 from pipelines.store.layout import Kind, day_of_log, is_log, log_path
-from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
-from pipelines.store.markdown import Heading, body_lines, headings_among, is_drawn, without_spans
+from pipelines.store.log import CLOCKED, Entry, is_message, parse_entries, tags_of
+from pipelines.store.markdown import DRAWN, Heading, body_lines, headings_among, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
 from pipelines.store.template import aliases_of
@@ -328,7 +328,7 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
         if group and (hidden or closes or _begins(lines, group, number)):
             yield tuple(one.title for one in above), group, False
             group = []
-        if hidden and not (lines[hidden[0]].lstrip().startswith(("<!--", "<<<<<<<")) or is_drawn(lines[hidden[0]])):
+        if hidden and not (lines[hidden[0]].lstrip().startswith(("<!--", "<<<<<<<")) or DRAWN.match(lines[hidden[0]])):
             yield tuple(one.title for one in above), hidden, True
         if heading is not None:
             above = (*(one for one in above if one.level < heading.level), heading)
@@ -347,7 +347,7 @@ def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
         nested = listed[1] and (above := _LISTED.match(first)) and len(above[1]) < len(listed[1])
         return not nested or sum(len(lines[n].encode()) for n in (*group, number)) > NESTED_BYTES
     chat = is_message(first, in_chat=False)
-    clocks = starts_with_clock(line) and starts_with_clock(first)
+    clocks = bool(CLOCKED.match(line) and CLOCKED.match(first))
     return clocks or is_message(line, in_chat=chat) or _SPEAKER.match(line) is not None
 
 

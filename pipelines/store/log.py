@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.store.markdown import conflicts, fence_ends, fenced, is_drawn
+from pipelines.store.markdown import DRAWN, conflicts, fence_ends, fenced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -127,7 +127,7 @@ def drawn(lines: Sequence[str]) -> Iterator[int]:
     for index, line in enumerate(lines):
         if _QUERY in line:
             until = next((at for at in range(index, len(lines)) if "#+END_QUERY" in lines[at]), index)
-        if index <= until or is_drawn(line) or _PROPERTY.fullmatch(line):
+        if index <= until or DRAWN.match(line) or _PROPERTY.fullmatch(line):
             yield index
 
 
@@ -197,7 +197,7 @@ class _Reader:
         elif (
             (_BREAK.fullmatch(line) and not (self.offset >= 0 and line[:1].isspace()))
             or _ATTRIBUTES.match(line)
-            or is_drawn(line)
+            or DRAWN.match(line)
             or (is_apart and _PROPERTY.fullmatch(line))  # of a block without words
         ):
             self.close()
@@ -238,7 +238,7 @@ class _Reader:
         return end if not self.lines[end].rpartition(mark)[2].strip() else None
 
     def _fence(self, line: str, index: int, end: int) -> None:
-        if is_drawn(line):
+        if DRAWN.match(line):
             self.close()
         else:
             self._text(line, index, end)
@@ -255,7 +255,7 @@ class _Reader:
         elif bullet:
             begins = not bullet[2][0].isdecimal() or int(bullet[2][:-1]) == 1
         else:
-            begins = starts_with_clock(line) and starts_with_clock(self.lines[self.start])
+            begins = bool(CLOCKED.match(line) and CLOCKED.match(self.lines[self.start]))
         if begins:
             self.close()
             if self.bare:
@@ -322,7 +322,8 @@ _STAMPED = re.compile(
     rf"|(?:{_DATE},?[T ]{{1,2}})?{CLOCK}(?:\s{{1,8}}|[ ]-[ ])(?:{_NICK}|{_NAME}|\*\s|-->|<--|→|←)"
     rf"|\d{{1,2}}:\d{{2}}:\d{{2}}\s"
 )
-_CLOCKED = re.compile(rf"(?:{_DATE},?[T ]{{1,2}})?{CLOCK}[\s,:-]")
+CLOCKED = re.compile(rf"(?=\d)(?:{_DATE},?[T ]{{1,2}})?{CLOCK}[\s,:-]")
+"""How a line begins with a time of day: in a journal without list marks, each such line is an entry."""
 _UNSTAMPED = re.compile(rf"({_NICK})\s")
 _NOTICE = re.compile(r"(?:→|←|⇐|⇒|-->\|?|<--\|?|\|<--|=-=|-!-|\*\*\*)\s")
 _HTML = re.compile(
@@ -346,11 +347,6 @@ def is_message(line: str, *, in_chat: bool) -> bool:
     if first == "<" and (found := _UNSTAMPED.match(line)):
         return not _is_html(found[1])
     return in_chat and _NOTICE.match(line) is not None
-
-
-def starts_with_clock(line: str) -> bool:
-    """Return whether `line` starts with a time of day: in a journal without list marks, each such line is an entry."""
-    return line[:1].isdecimal() and _CLOCKED.match(line) is not None
 
 
 def _is_html(tag: str) -> bool:

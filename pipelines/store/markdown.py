@@ -74,15 +74,11 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
 
 
-_DRAWN = re.compile(
+DRAWN = re.compile(
     r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)"
     r"|(?:[-*+][ \t]+)?\{\{query\b[^{}]*\}\})\s*$"
 )
-
-
-def is_drawn(line: str) -> bool:
-    """Whether a line begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
-    return _DRAWN.match(line) is not None
+"""A line that begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
 
 
 BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")

@@ -161,7 +161,7 @@ class LabelReader:
             above = section_type(self._entry.headings[-1]) if self._entry.headings else None
             boxed = above if above and above.page_section == "questions" else _TICK_BOX
             if " " in spoken.said.strip() or not _has_tasks(lines, index):  # else a word that names what they belong to
-                self._add(index, end, _with_box(boxed, spoken.box), self._text(index, end), "tick box")
+                self._add(index, end, boxed, self._text(index, end), "tick box")
             self._take(index, end)
             return end
         if not spoken.said[label.text_at :].strip(" *_"):
@@ -171,7 +171,7 @@ class LabelReader:
         text += f" ({fold(label.owner)})" if label.owner else ""
         self._take(index, end)
         if not CONTENTS.match(text):
-            self._add(index, end, _with_box(label, spoken.box), text)
+            self._add(index, end, label, text)
         return end
 
     def _read_done(self, index: int) -> int | None:
@@ -244,17 +244,17 @@ class LabelReader:
 
     def _add(self, index: int, end: int, label: Label, text: str, reason: str = "label") -> None:
         self._take(index, end)
-        kind, section = label.type, label.page_section
-        bare = text.lstrip(_DONE_MARKS)
-        done, text = bare != text, bare
+        kind, section, spoken = label.type, label.page_section, self._lines[index].spoken
+        box, bare = spoken.box if spoken else "", text.lstrip(_DONE_MARKS)
+        done, text = label.closed or box in _TICKED or bare != text, bare
         if text.endswith(":") and reason == "label" and not section:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
         if text.endswith(":") or is_void(kind, text, section) or (not label.sure and HEDGE.search(text[:400])):
             return
-        how = _OVER.get(kind, "ended") if label.dropped else ""
-        if not how and kind is ItemType.TODO and (label.closed or done or without_done(text)):
+        how = _OVER.get(kind, "ended") if box == _CANCELLED else ""
+        if not how and kind is ItemType.TODO and (done or without_done(text)):
             how, text = "done", without_done(text) or text
-        if not how and section == "questions" and (label.closed or done):
+        if not how and section == "questions" and done:
             how = "answered"
         if how:
             self._close(index, end, how, text)
@@ -269,10 +269,6 @@ class LabelReader:
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
         return Place(self._entry, start, min(lines[-1].number, start + quote.count("\n")), quote)
-
-
-def _with_box(label: Label, box: str) -> Label:
-    return replace(label, closed=label.closed or box in _TICKED, dropped=box == _CANCELLED) if box else label
 
 
 def due_of(text: str, log_day: str) -> tuple[str, str]:

@@ -37,8 +37,7 @@ class Label:
         sure: whether it can mean nothing else here.
         marks: emphasis opened before the label and closed only after the text.
         owner: a name in brackets after the label, as in `TODO(bob):`, or empty.
-        closed: whether the label or its box says that it is done.
-        dropped: whether its box says that it was cancelled.
+        closed: whether the label says that it is done.
         page_section: the section on the page, if the label names one; else empty.
     """
 
@@ -48,7 +47,6 @@ class Label:
     marks: str = ""
     owner: str = ""
     closed: bool = False
-    dropped: bool = False
     page_section: str = ""
 
 
