@@ -19,7 +19,6 @@ from pipelines.store.document import (
     STATE_TITLE,
     Document,
     kept_with_document,
-    newest_day,
 )
 from pipelines.store.generated import Sentence, is_vetoed, sentences_under, still_rests, with_sentences, words_of
 from pipelines.store.item import Item, ItemType
@@ -67,7 +66,9 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     }
     mine = _active(known[USER]) if USER in known else []
     places = {path: f"([{one.title}]({path}))" for path, one in known.items()}
-    newest = newest_day(known.values())  # the clock would change rows on a day without news
+    newest = max(
+        (one.newest for one in known.values()), default=""
+    )  # the clock would change rows on a day without news
     active = [(item, path) for path, one in known.items() for item in _active(one)]
     dues = [(item.due, item.text, item.unsure, path) for item, path in active if item.due]
     dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now

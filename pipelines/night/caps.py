@@ -19,7 +19,6 @@ from pipelines.store.document import (
     Placed,
     block_of,
     edited,
-    newest_day,
 )
 from pipelines.store.generated import without_rows
 from pipelines.store.item import Item, ItemType, Status
@@ -78,7 +77,7 @@ def prune(
         closed: files that exist but cannot be read; nothing is moved into them.
         vetoed: what people deleted from the generated sentences.
     """
-    caps, newest = settings.caps, newest_day(documents.values())
+    caps, newest = settings.caps, max((one.newest for one in documents.values()), default="")
     after, moved = with_history(documents, newest), list[Moved]()
     if USER in after and USER not in closed:
         _shrink(after, USER, caps.user, newest, closed, moved)

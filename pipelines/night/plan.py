@@ -31,7 +31,6 @@ from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust import TrustGate
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
-from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import run_id
@@ -172,7 +171,7 @@ def _read(run: Run) -> None:
         from pipelines.extract.nearby import Nearby  # noqa: PLC0415  the rules are shown none
 
         shown = ((document_id(path), item) for path, item in linkable(catalog.items))
-        nearby = Nearby(shown, newest_day(run.documents.values()))
+        nearby = Nearby(shown, max((one.newest for one in run.documents.values()), default=""))
     extracted = run.extracted = extract(
         run.days, reader, document_choices(catalog),
         lambda done: run.watch.advance(done, len(run.days)), nearby, seals,

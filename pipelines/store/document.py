@@ -311,11 +311,6 @@ def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]
     return ((document, placed) for document in documents for placed in document.items if placed.item.id)
 
 
-def newest_day(documents: Iterable[Document]) -> str:
-    """Return the latest day that any item was learnt or confirmed, or an empty string."""
-    return max((document.newest for document in documents), default="")
-
-
 def section_of(item: Item) -> str:
     """Return the title of an item's section: the one that it names, else that of its type.
 
