@@ -22,9 +22,9 @@ from typing import IO, TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.files import make_folder, open_own, sync_folder, writing
 from pipelines.store.layout import ASIDE, SESSIONS
-from pipelines.store.transcripts.acts import Acts
+from pipelines.store.transcripts.acts import Acts, Record
 from pipelines.store.transcripts.outside import Outside
-from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
+from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Role, Turn, opening_of, said_in
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:

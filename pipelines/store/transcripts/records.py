@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from pipelines.store.evidence import Act
-from pipelines.store.transcripts.acts import Acts, is_human, requested
+from pipelines.store.transcripts.acts import Acts, Record, is_human, requested
 from pipelines.text import clean, fold
 
 _HOME_DEPTH = 2
@@ -76,8 +76,6 @@ class Turn:
         home = len(parts) <= _HOME_DEPTH and parts[:1] in (["home"], ["Users"], ["root"])
         return "" if home or not parts else parts[-1]
 
-
-Record = dict[str, Any]
 
 SUMMARY: Final = "summary"
 """A record that sums up what was said before."""
