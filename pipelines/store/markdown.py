@@ -75,7 +75,7 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
 
 
 DRAWN = re.compile(
-    r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)"
+    r"\A\s*(?:(?:`{3,}|~{3,})[ \t]*(?:dataview(?:js)?|tasks|query|base|button)"
     r"|(?:[-*+][ \t]+)?\{\{query\b[^{}]*\}\})\s*$"
 )
 """A line that begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
@@ -130,7 +130,7 @@ _COMMENT = re.compile("<!--|-->")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING = re.compile(r"\n[^\S\n]*<!--")
-KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+KEY_LINE = re.compile(r"\A([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 """The key and value of a front matter line."""
 
 
