@@ -143,11 +143,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 84_020, "night": 52_330, "search": 34_570, "extract": 32_890, "cli": 27_740, "queries": 22_820,
-    "agents": 24_570, "view": 18_880, "review": 17_440, "loose": 12_470,
+    "store": 83_120, "night": 52_390, "search": 34_340, "extract": 32_440, "cli": 26_970, "queries": 23_030,
+    "agents": 24_500, "view": 18_840, "review": 17_200, "loose": 12_450,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 327_690
+WHOLE = 325_230
 
 
 def test_no_room_outgrows_its_budget() -> None:
