@@ -180,11 +180,9 @@ def note_text(root: Path, path: str) -> bytes:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace").encode()
     text = data.decode(errors="surrogateescape")
-    return _NOT_UTF8.sub(lambda found: _windows(found[0]), text).encode()
-
-
-def _windows(byte: str) -> str:
-    return byte.encode(errors="surrogateescape").decode("cp1252", errors="replace")
+    return _NOT_UTF8.sub(
+        lambda found: found[0].encode(errors="surrogateescape").decode("cp1252", errors="replace"), text
+    ).encode()
 
 
 def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], str]]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
@@ -18,7 +18,6 @@ from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.night.outcome_changes import (
     Authority,
     Changed,
-    Outcome,
     check_ending,
     close_items,
     correct_item,
@@ -132,7 +131,7 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
     sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
-        return correct_item(held.documents, found[0], text, _owner(held), never_held=never_held)
+        return correct_item(held.documents, found[0], text, Authority(held.today), never_held=never_held)
 
     _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
 
@@ -149,7 +148,7 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
     sought = (lambda one: one.status in REOPENABLE, "closed item")
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
-        return reopen_items(held.documents, found, _owner(held))
+        return reopen_items(held.documents, found, Authority(held.today))
 
     _carry_out("reopen", sought, change, **given)
 
@@ -180,10 +179,6 @@ def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
     return lambda item: item.active and item.type in kinds
 
 
-def _owner(held: HeldMemory) -> Authority:
-    return Authority(held.today)
-
-
 def _close(
     verb: str, kinds: frozenset[ItemType], what: str, how_of: Callable[[ItemType], Status], **given: Unpack[_Given]
 ) -> None:
@@ -191,7 +186,7 @@ def _close(
         for ident in found:
             item = placed_item(held.documents, ident)[1].item
             check_ending(item, how_of(item.type), _WAYS[item.type])
-        return close_items(held.documents, found, how_of, _owner(held))
+        return close_items(held.documents, found, how_of, Authority(held.today))
 
     _carry_out(verb, (_open(kinds), what), change, **given)
 
@@ -218,12 +213,13 @@ def _carry_out(
             summary = f"{verb.capitalize()} {named}{more}"
             after = held.write(ManualChange(documents, summary, added=added, changed=changed))
     if as_json:
-        say_json([_outcome_json(one, after) for one in outcomes])
+        places = [(one, *placed_item(after, one.id)) for one in outcomes]
+        say_json(
+            [
+                item_json(placed.item, path, line=placed.line + 1) | {"was": one.was.status}
+                for one, path, placed in places
+            ]
+        )
         return
     for one in outcomes:
         say(*outcome_lines(one, after, day_shown))
-
-
-def _outcome_json(one: Outcome, documents: Mapping[str, Document]) -> dict[str, Any]:
-    path, placed = placed_item(documents, one.id)
-    return item_json(placed.item, path, line=placed.line + 1) | {"was": one.was.status}

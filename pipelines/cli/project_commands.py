@@ -19,10 +19,7 @@ from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pipelines.cli.options import OpenMemory
-    from pipelines.store.document import Document
 
 
 @click.group()
@@ -36,14 +33,18 @@ def curate_project() -> None:
 @with_memory
 def rename(name: str, new_name: str, opened: OpenMemory) -> None:
     """Rename a project, both its file and its title. Links are updated, and the old name still works."""
-    title = _title(new_name)
+    if not (title := document_title(new_name)):
+        raise UsageFault(f"“{new_name}” cannot be a project's name.", "Use letters or digits.")
     with change_by_hand(*opened, "curate project rename") as held:
         path = project_named(held.documents, name)
         document = held.documents[path]
         if document.title == title and slug(title) == document.id.rpartition("/")[2]:
             say(f"{path} is already called {title}.")
             return
-        _refuse_taken({one: two for one, two in held.documents.items() if one != path}, title)
+        others = {one: two for one, two in held.documents.items() if one != path}
+        if taken := Catalog(others).names.get(slug(title)):
+            advice = "Choose another name, or join the two: `curate project merge NAME INTO`."
+            raise UsageFault(f"{taken} already has the name {title}.", advice)
         documents = renamed_project(held.documents, path, title)
         after = next(iter(documents.keys() - held.documents.keys()), path)
         held.write(ManualChange(documents, f"Rename {path} to {after}", changed=len(document.items)))
@@ -89,27 +90,3 @@ def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
         summary = f"Close {path}: it is now {after}"
         held.write(ManualChange(archived, summary, changed=len(held.documents[path].items)))
     say(f"Closed {path}: it is now {after}.")
-
-
-def _title(name: str) -> str:
-    """Return a name as a title.
-
-    Raises:
-        UsageFault: it holds no letter or digit.
-    """
-    if not (title := document_title(name)):
-        raise UsageFault(f"“{name}” cannot be a project's name.", "Use letters or digits.")
-    return title
-
-
-def _refuse_taken(documents: Mapping[str, Document], title: str) -> None:
-    """Check that no document has that name.
-
-    Raises:
-        UsageFault: one has.
-    """
-    if path := Catalog(documents).names.get(slug(title)):
-        raise UsageFault(
-            f"{path} already has the name {title}.",
-            "Choose another name, or join the two: `curate project merge NAME INTO`.",
-        )

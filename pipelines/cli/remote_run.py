@@ -47,7 +47,7 @@ def run_elsewhere(
     try:
         return _curate(remote, workdir, max_usd, now, as_json=as_json) if remote else _tell_due(as_json=as_json)
     except CurateError as fault:
-        fault.exit_code = TRY_LATER if _may_pass(fault) else fault.exit_code
+        fault.exit_code = TRY_LATER if isinstance(fault, _PASSING) or fault.is_full_disk else fault.exit_code
         if not as_json:
             raise
         say_json({**_error(remote or "", fault, str(fault)), "exit_code": fault.exit_code})
@@ -57,10 +57,6 @@ def run_elsewhere(
 def _error(remote: str, fault: CurateError, says: str) -> dict[str, object]:
     error = {"kind": type(fault).__name__, "sentence": without_secrets(says)}
     return {"remote": without_secrets(shown_address(remote)), "error": error}
-
-
-def _may_pass(fault: CurateError) -> bool:
-    return isinstance(fault, _PASSING) or fault.is_full_disk
 
 
 def _tell_due(*, as_json: bool) -> int:

@@ -22,18 +22,24 @@ from pipelines.cli.output import (
 from pipelines.errors import UsageFault
 from pipelines.night.name_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
-from pipelines.night.skipped import with_texts
 from pipelines.queries.item_graph import item_json
 from pipelines.queries.why import differences
+from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.git import Git
+from pipelines.store.item import Evidence
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
+from pipelines.text import clipped, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
     from pipelines.store.change_set import ItemChange, ItemPlace
+
+
+_LONGEST = 200
 
 
 @click.command()
@@ -79,7 +85,7 @@ def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
     if rows is None:
         which = f"run {runs[0].id}" if run else "a run that read something"
         raise UsageFault(f"This machine has no list of skipped lines of {which}.", "Only where it ran is it kept.")
-    lines = list(with_texts(root, rows))
+    lines = list(_with_texts(root, rows))
     if as_json:
         say_json(lines)
     elif not lines:
@@ -88,6 +94,22 @@ def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
         text = line["text"] or "(the line has changed since)"
         say_verbatim(f"{line['path']}:{line['line']}: {text}")
         say(f"  {line['why']}")
+
+
+def _with_texts(root: Path, reported: Iterable[Mapping[str, object]]) -> Iterator[dict[str, object]]:
+    """Yield what a report calls skipped, with its text as the log has it now, redacted; None if it is gone.
+
+    Args:
+        root: the memory.
+        reported: rows of the report.
+    """
+    quotes = Quotes(root)
+    for row in reported:
+        place = Evidence(str(row["path"]), int(str(row["start_line"])), int(str(row["end_line"])), str(row["digest"]))
+        found = quotes.found(place)
+        said = None if found.quote is None else fold(without_pointer(found.quote.replace("\n", " ")))
+        text = None if said is None else clipped(without_secrets(said), _LONGEST)
+        yield {"path": found.path, "line": found.start_line, "why": row["why"], "text": text}
 
 
 @click.command()

@@ -101,13 +101,6 @@ class Proposal:
             return None
         return Claim("sentence", self.text, self.quotes, self.context)
 
-    @property
-    def sentence(self) -> Sentence:
-        """The sentence as it is written."""
-        return Sentence(
-            self.text, tuple(one.id for one in self.items), digest(self.items, with_status=True), days=self.days
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Brief:
@@ -150,7 +143,7 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
         writer: the models that write.
         documents: every document by path, as the run leaves them so far.
     """
-    documents, today = with_true_now(documents, run.today), run.today
+    documents, today = with_true_now(documents, run.night.today), run.night.today
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     if not (pages := _changed_pages(documents, run.before, names, today)):
         return None
@@ -217,7 +210,8 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[
     after = dict(documents)
     kept: dict[tuple[str, str], list[Sentence]] = {one: [] for one in written.asked}
     for one in written.proposals:
-        kept[one.path, one.title].append(one.sentence)
+        ids, of = tuple(item.id for item in one.items), digest(one.items, with_status=True)
+        kept[one.path, one.title].append(Sentence(one.text, ids, of, days=one.days))
     for (path, title), sentences in sorted(kept.items()):
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
         if title == NOW_TITLE and path in after:

@@ -43,15 +43,6 @@ class Saved:
     base: str
 
 
-def text_to_edit(root: Path, path: str) -> str:
-    """Return a document's text as it is on disk, marks of a conflict included, with plain line ends.
-
-    Raises:
-        BadFile: it cannot be read.
-    """
-    return (read_bytes(root, path) or b"").decode(errors="replace").replace("\r\n", "\n")
-
-
 def _joined(path: str, base: str, text: str, current: str) -> str:
     """Return a text with two changes of another one; where they clash, both stand between marks."""
     sides = ({path: one.encode()} for one in (base, text, current))
@@ -84,22 +75,20 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         CurateError: any error of a manual change; nothing was saved.
     """
     with direct_change(root, settings, when, "curate edit") as held:
-        shown, snapshot = path, held.snapshot
+        snapshot = held.snapshot
         if path not in snapshot.documents:
-            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
+            raise UsageFault(f"{path} is not there any more, or cannot be read.", "To see why, run `curate check`.")
         now = (read_bytes(root, path) or b"").decode()
         current, base, text = (one.replace("\r\n", "\n") for one in (now, base, text))
         if text in (base, current):
-            return Saved(f"Nothing was changed in {shown}.", (), current, current)
+            return Saved(f"Nothing was changed in {path}.", (), current, current)
         if current != base:
             joined = _joined(path, base, text, current)
             both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
             what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
-            return Saved("", (f"{shown} changed meanwhile. {what} save again.",), joined, current)
+            return Saved("", (f"{path} changed meanwhile. {what} save again.",), joined, current)
         if at := conflict_in(text):
-            why = (
-                f"{shown} has marks of a conflict at line {at}. Keep what is right, delete the marks, then save again."
-            )
+            why = f"{path} has marks of a conflict at line {at}. Keep what is right, delete the marks, then save again."
             return Saved("", (why,), text, base)
         written = text.replace("\n", "\r\n") if "\r\n" in now else text
         documents = {**snapshot.documents, path: document_at(path, written, snapshot.documents[path].rows)}
@@ -109,9 +98,9 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         if faults := [str(fault) for fault in after if fault.key not in before]:
             return Saved("", faults, text, base)
         author = held.git.identity() or settings.author
-        message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
+        message = f"Edits by hand\n\nSaved with `curate edit`: {path}.\n"
         change = Change(path, now.encode(), written.encode())
         commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
     with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
         pass  # if another run has the lock by now, it understands the edit, too
-    return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)
+    return Saved(f"Saved {path}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -28,7 +28,7 @@ def take_logs(run: Run) -> None:
     snapshot, report, redactor = run.snapshot, run.report, load_redactor(run.night.root)
     cleaned = {} if rules_changed(run.night.root) else snapshot.progress
     logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
-    run.logs, folded, odd = with_partial_logs(logs, partials, run.today, snapshot.unreadable())
+    run.logs, folded, odd = with_partial_logs(logs, partials, run.night.today, snapshot.unreadable())
     notes = {path for path in run.logs if is_note(path)}  # they keep what they hold
     run.files |= {path: data for path, data in run.logs.items() if path not in notes}
     run.files |= {**partials, **dict.fromkeys(folded)}

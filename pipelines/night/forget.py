@@ -92,7 +92,10 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         logs = _blots(held.snapshot, item, words)
         places += [f"{file}:{record}" for blot in logs for file, record in blot.records() if (root / file).exists()]
         places += _left(held, words)
-        _drop_derived(root)
+        drop_replies(root)
+        with writing(PRIVATE):  # the index is rebuilt after the commit
+            for name in ("index.db", "index.db-wal", "index.db-shm", "start"):
+                (private_folder(root) / name).unlink(missing_ok=True)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
         further = [blot.change for blot in logs]
         held.write(
@@ -242,14 +245,6 @@ def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
     return set(range(first, last))
 
 
-def _drop_derived(root: Path) -> None:
-    """Delete the kept replies of models, and the index, which is rebuilt after the commit."""
-    drop_replies(root)
-    with writing(PRIVATE):
-        for name in ("index.db", "index.db-wal", "index.db-shm", "start"):
-            (private_folder(root) / name).unlink(missing_ok=True)
-
-
 def _unpacked(value: object) -> Iterator[str]:
     """Yield a text, and every string in it if it is JSON, nested JSON included: replies are JSON in JSON."""
     if isinstance(value, str):
@@ -287,9 +282,6 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
         with file:
             for number, line in enumerate(file, 1):
                 low = line.lower()
-                if any(word in low or not word.isascii() for word in rare) and _data_says(line, words):
-                    yield number
-
-
-def _data_says(data: bytes, words: Words) -> bool:
-    return any(_says(text, words) for text in _unpacked(data.decode(errors="replace")))
+                if any(word in low or not word.isascii() for word in rare):
+                    said = _unpacked(line.decode(errors="replace"))
+                    yield from [number] * any(_says(text, words) for text in said)

@@ -23,18 +23,18 @@ from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
-from pipelines.night.skipped import skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.near_pairs import with_unsettled, with_unsettled_pairs
 from pipelines.review.outcomes import linkable
 from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
+from pipelines.review.rulings import evidence_of
 from pipelines.review.trust import TrustGate
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import run_id
-from pipelines.store.item import ItemType, Trust
+from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
 from pipelines.store.layout import (
     BRIEFING,
     PROGRESS,
@@ -46,9 +46,11 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.log import parse_entries
+from pipelines.store.provenance import is_told
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NAME, load_seals, read_kept
+from pipelines.store.spoken_lines import is_of_program, parse_spoken, read_lines
 from pipelines.store.state import (
     Reason,
     file_hash,
@@ -60,17 +62,18 @@ from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Told
+    from pipelines.extract.extraction import Candidate, Told
+    from pipelines.extract.rules.labels import ClosingForm
     from pipelines.night.file_items import Promoted
     from pipelines.night.manual import HeldMemory
-    from pipelines.night.reconcile import Reconciled
     from pipelines.night.report import Watch
     from pipelines.night.run import Night
     from pipelines.store.document import Document
     from pipelines.store.git import Git
+    from pipelines.store.log import Entry
 
 
 def plan_night(
@@ -137,19 +140,14 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Do
     over = [ident for ident, (_, item) in items_by_id(documents).items() if not item.active]
     run.documents = without_questions(documents, over)
     run.catalog = Catalog(run.documents, snapshot.unreadable())
-    _tell_of_people(report, held.people)
-    return run
-
-
-def _tell_of_people(report: RunReport, people: Reconciled | None) -> None:
-    """Report what was understood of people's edits and answers."""
-    kinds = ("edited", "numbered", "retracted", "restored", "asked")
+    kinds, people = ("edited", "numbered", "retracted", "restored", "asked"), held.people
     report.people = {kind: len(getattr(people, kind, ())) for kind in kinds}
     if gone := report.people["asked"]:
         report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {REVIEW}.")
     if people and people.foreign:
         report.warnings.append(f"Items came from elsewhere ({len(people.foreign)}). Keep or drop them in {REVIEW}.")
     report.warnings += people.notes if people else ()
+    return run
 
 
 def _read(run: Run) -> None:
@@ -157,7 +155,7 @@ def _read(run: Run) -> None:
     night, catalog = run.night, run.catalog
     before = partial(_read_before, run.git)
     gone = {(one.file, line) for one in read_kept(night.root).values() for line in one.gone}  # since they were captured
-    days = days_to_read(run.logs, run.progress, run.today, before, gone)
+    days = days_to_read(run.logs, run.progress, run.night.today, before, gone)
     run.days = [one for one in days if one.day not in run.failed or not one.fresh]
     if night.verifier:
         run.days, run.later = first_days(run.days, night.rules_before)
@@ -222,10 +220,9 @@ def _rule(run: Run) -> None:
     said = as_said(extracted.candidates, lambda one: one.entry)
     filed, unplaced = filed_candidates(said, run.catalog, gate)
     forms = as_said(extracted.forms, lambda one: one.place.entry)
-    rulings = review(filed, extracted.operations, forms, context)
+    run.rulings = review(filed, extracted.operations, forms, context)
     run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
-    run.report.skipped = skipped_lines(extracted, unplaced, rulings, context, by_model=bool(night.verifier))
-    run.rulings = rulings
+    run.report.skipped = _skipped_lines(run, unplaced)
 
 
 def _is_ours(told: Told, context: ReviewContext) -> bool:
@@ -240,9 +237,9 @@ def _promoted(run: Run) -> Promoted:
     rulings = with_unsettled(run.rulings, run.context.known)
     promoted = promote(rulings, run.catalog.documents, extracted.seen)
     unread = {day.day for day in extracted.pending}  # what no run has read yet is no silence
-    last = max((day.day for day in extracted.read), default=run.today)
+    last = max((day.day for day in extracted.read), default=run.night.today)
     days = [day for day in run.log_days if day not in unread and day <= last]
-    documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.today)
+    documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.night.today)
     return replace(promoted, documents=documents)
 
 
@@ -265,7 +262,7 @@ def _file(run: Run) -> Promoted:
 
 def _ask(run: Run, promoted: Promoted) -> None:
     """Add the questions for a person."""
-    quotes, today, report = Quotes(run.night.root), run.today, run.report
+    quotes, today, report = Quotes(run.night.root), run.night.today, run.report
     settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
     known = {one.id for one in read_queue(run.documents.get(REVIEW))}
     documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
@@ -288,7 +285,7 @@ def _tell(run: Run) -> None:
 
         documents, dropped = with_brief(documents, run.briefed)
         run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped}
-    run.documents = with_true_now(documents, run.today, run.vetoed)
+    run.documents = with_true_now(documents, run.night.today, run.vetoed)
 
 
 def _fit(run: Run) -> None:
@@ -309,7 +306,7 @@ def _finish(run: Run) -> None:
         raise snapshot.refusal(faults)
     progress = run.progress
     if extracted.read:
-        progress = advanced_progress(progress, extracted.read, run.today)
+        progress = advanced_progress(progress, extracted.read, run.night.today)
     take_secrets_out(run)
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
@@ -329,3 +326,60 @@ def _finish(run: Run) -> None:
         from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
 
         run.changes += describe_images(night.root, run.git, night.writer.chain, report)
+
+
+# ---------------------------------------- what was not understood
+# The run made nothing of these lines, and no person would know.
+
+
+_NOTHING_NAMED = "no single open item matches it"
+_NO_SUBJECT = "it does not say whose it is"
+_NO_FORM = "it has no label and no known form"
+_NOT_KEPT = "the model kept nothing of it"
+
+
+def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, object]]:
+    """Return what was not understood of the entries that were read for the first time, in order of the logs.
+
+    Each row is a line, or an entry that was not understood as a whole: where it is, and why nothing came of it, as a
+    clause. The report keeps no text of the logs. Text of external origin and code are not meant to be kept.
+
+    Args:
+        run: the run, with its rulings.
+        unplaced: proposed items that were dropped since they name no subject.
+    """
+    extracted, context = run.extracted, run.context
+    ruled = {place for one in run.rulings for place in one.operation.places}
+    ruled |= {place for one in run.rulings if one.candidate for place in one.candidate.places}
+    lost = [one for one in extracted.forms if one.how and one.place not in ruled and not _is_over(one, context)]
+    dropped = {one.places[0]: _NO_SUBJECT for one in unplaced} | {one.place: _NOTHING_NAMED for one in lost}
+    heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced}
+    proposed = (*(one.places for one in extracted.candidates), *(one.places for one in extracted.operations))
+    heard |= {place.entry for places in proposed for place in places}
+    found = [
+        (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
+    ]
+    why = _NOT_KEPT if run.night.verifier else _NO_FORM
+    for day in extracted.read:
+        for entry in day.fresh:
+            first = entry.head
+            if entry not in heard and _says_something(entry) and _is_own(entry, first, context):
+                ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
+                found.append((ends, why))
+    return [{**place._asdict(), "why": why} for place, why in sorted(found, key=lambda one: one[0][:3])]
+
+
+def _is_over(form: ClosingForm, context: ReviewContext) -> bool:
+    """Whether a form repeats what is over already."""
+    same = (context.known.same(kind, form.target, "") for kind in ItemType)
+    return any(one is not None and not one.item.active for one in same)
+
+
+def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
+    return context.word_of(entry, line).reaches(Trust.SELF) or is_told(parse_spoken(line).marked)
+
+
+def _says_something(entry: Entry) -> bool:
+    """Whether an entry has words outside code, and no program sent them."""
+    said = (line.spoken.said for line in read_lines(entry) if line.spoken)
+    return not is_of_program(entry) and any(map(str.isalpha, "".join(said)))

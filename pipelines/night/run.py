@@ -200,14 +200,9 @@ class Run:
     changes: list[Change] = field(default_factory=list)
 
     @property
-    def today(self) -> str:
-        """The memory's day."""
-        return self.night.today
-
-    @property
     def log_days(self) -> list[str]:
         """The days with logs, in order."""
-        return sorted({day for path in self.logs if (day := day_of_log(path)) <= self.today})
+        return sorted({day for path in self.logs if (day := day_of_log(path)) <= self.night.today})
 
     @property
     def is_last(self) -> bool:

@@ -134,7 +134,9 @@ class Sharing:
 
     def remote_for(self, git: Git) -> Remote:
         """Return the remote, with the memory's current branch."""
-        return remote_named(git, self.remote, self.push_settings)
+        git.check()
+        branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
+        return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
 
     def tried(self, action: Callable[[], T]) -> T:
         """Run a remote operation, retrying after a while if it fails."""
@@ -156,13 +158,6 @@ class Sharing:
         known = before.get("pushed") if before.get("remote") == self.remote else None
         row["pushed"] = at if state == "pushed" else known
         write_record(git.root, STATE, row)
-
-
-def remote_named(git: Git, name: str, push_settings: PushTable) -> Remote:
-    """Return a remote by its name or address, with the memory's current branch."""
-    git.check()
-    branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
-    return Remote(git, address_of(git, name), branch, push_settings.timeout_seconds)
 
 
 class _Diverged(CurateError):

@@ -29,7 +29,10 @@ _MOST_BYTES = 1_000_000
 
 def readers(user: UserSettings) -> list[tuple[str, str]]:
     """Return who can read here, the best first: what goes where, and what it costs a month."""
-    rows = [(name, f"with your login of {LOGINS[name].title}: {login_means(name)}") for name in logged_in_here(user)]
+    from pipelines.extract.choose_models import model_of  # noqa: PLC0415  the verb's work, not its help
+
+    here = (name for name in LOGINS if not model_of(name, user.models[name]).trouble())
+    rows = [(name, f"with your login of {LOGINS[name].title}: {login_means(name)}") for name in here]
     for name in user.keys:
         settings = user.models[name]
         model, where = settings.model, settings.address or _VENDORS[name]
@@ -76,13 +79,6 @@ def local_server() -> tuple[str, str] | None:
             model = json.loads(server.getresponse().read(_MOST_BYTES))["data"][0]["id"]
             return f"http://localhost:{port}/v1", str(model)
     return None
-
-
-def logged_in_here(user: UserSettings) -> list[str]:
-    """Return the installed programs with a login."""
-    from pipelines.extract.choose_models import model_of  # noqa: PLC0415  the verb's work, not its help
-
-    return [name for name in LOGINS if not model_of(name, user.models[name]).trouble()]
 
 
 def login_means(name: str) -> str:

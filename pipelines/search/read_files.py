@@ -217,7 +217,8 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp)
     numbered = ((number, file, text) for number, text in enumerate(passages, last + 1))
     connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", numbered)
     connection.executemany(_UNIT, (_row(one, last + 1) | {"file": file} for one in placed))
-    put_claims(connection, file, read.claims)
+    cited = ((claim, at) for claim in read.claims if (at := Evidence.parse(claim.cited)))
+    connection.executemany(_PUT, ((file, *claim, at.path, _UNPLACED, _UNPLACED) for claim, at in cited))
 
 
 def _row(placed: UnitInContext, first: int) -> dict[str, Any]:
@@ -309,18 +310,6 @@ def _claims_of(item: Item) -> Iterator[LineClaim]:
 _PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
 _MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED = -1
-
-
-def put_claims(connection: sqlite3.Connection, file: int | None, claims: Iterable[LineClaim]) -> None:
-    """Insert a file's claims; `place_claims` finds their lines.
-
-    Args:
-        connection: the index, in a transaction.
-        file: the file's number.
-        claims: what the file claims.
-    """
-    placed = ((claim, at) for claim in claims if (at := Evidence.parse(claim.cited)))
-    connection.executemany(_PUT, ((file, *claim, at.path, _UNPLACED, _UNPLACED) for claim, at in placed))
 
 
 def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from pipelines.clock import day_of
 from pipelines.errors import CurateError
 from pipelines.night.answers import questions
-from pipelines.night.edit_page import Saved, text_to_edit
+from pipelines.night.edit_page import Saved
 from pipelines.night.run_history import PastRun, all_runs, items_changed, reported_nights
 from pipelines.queries.health import OK, WRONG, health, installed_nights, next_run, waiting_days
 from pipelines.queries.item_graph import Beliefs, Holding
@@ -27,7 +27,7 @@ from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.evidence import without_pointer
-from pipelines.store.files import list_files, open_regular
+from pipelines.store.files import list_files, open_regular, read_bytes
 from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Status, Trust
@@ -224,7 +224,8 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     ident = asked["ident"]
-    saved = again or Saved("", (), *[text_to_edit(reading.root, reading.document(ident).path)] * 2)
+    on_disk = (read_bytes(reading.root, reading.document(ident).path) or b"").decode(errors="replace")
+    saved = again or Saved("", (), *[on_disk.replace("\r\n", "\n")] * 2)
     hides = escape_terminal(saved.text) != saved.text and _HIDES
     parts = parts_of(reading.document(ident).with_text(saved.text), reading.today) if asked.get("preview") else ()
     return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
