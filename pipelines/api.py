@@ -177,11 +177,7 @@ class Memory:
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
-        from pipelines.store.secrets.redact import (  # noqa: PLC0415  as above
-            format_found,
-            load_redactor,
-            without_private,
-        )
+        from pipelines.store.secrets.redact import format_found, load_redactor, without_private  # noqa: PLC0415  as above
         from pipelines.store.template import new_project  # noqa: PLC0415  as above
 
         if not text.strip():

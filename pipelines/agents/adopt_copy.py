@@ -14,15 +14,7 @@ from urllib.parse import unquote
 
 from pipelines.agents.adopt_days import DIGEST, LOGSEQ, Vault, dated, read_vault
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
-from pipelines.agents.adopt_source import (
-    LeftOut,
-    NotesKind,
-    Source,
-    file_bytes,
-    is_note,
-    note_text,
-    shown,
-)
+from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, file_bytes, is_note, note_text, shown
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import document_at, with_front_matter, with_marks
 from pipelines.store.edits import commit_edits

@@ -94,11 +94,9 @@ VERBS: Final = {**_FIRST, **_MORE, **_PLUMBING}
 _GROUPS = {
     "log_commands": ("log", "add"),
     "outcome_commands": ("done", "close", "correct", "settle", "reopen"),
-    "items_commands": ("items", "pin", "set", "move", "forget"),
-    "project_commands": ("project",),
-    "why_commands": ("why", "recap"),
+    "items_commands": ("items", "pin", "set", "move", "forget", "project"),
     "transfer_commands": ("import", "export", "sync"),
-    "runs_commands": ("runs", "undo"),
+    "runs_commands": ("runs", "undo", "why", "recap"),
     "install_commands": ("install", "uninstall"),
     "models_commands": ("models",),
     "serve_commands": ("mcp", "schedule", "context", "view"),

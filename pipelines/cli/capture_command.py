@@ -14,12 +14,7 @@ import click
 
 from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.capture import CapturedSession, capture_sessions
-from pipelines.agents.session_places import (
-    open_kept,
-    sessions_of,
-    sweep,
-    transcripts_below,
-)
+from pipelines.agents.session_places import open_kept, sessions_of, sweep, transcripts_below
 from pipelines.cli.options import (
     ANY_PATH,
     day_option,

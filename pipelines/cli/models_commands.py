@@ -15,7 +15,7 @@ from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
 from pipelines.queries.startup.fast import find_root
-from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder
+from pipelines.search.embedders.pinned_model import MINILM, models_folder
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ def curate_models(context: click.Context) -> None:
     user = load_user_settings(os.environ)
     _, why = choose_embedder(user.embedder, os.environ)
     folder = models_folder(os.environ) / MINILM.name
-    here = "fetched" if is_complete(folder) else "not fetched; run `curate models fetch`"
+    is_here = all((folder / name).is_file() for name in MINILM.files)
+    here = "fetched" if is_here else "not fetched; run `curate models fetch`"
     others = ((name, means) for name, means in readers(user) if name not in user.providers)
     say_fields(
         [

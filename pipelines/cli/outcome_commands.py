@@ -15,14 +15,7 @@ from pipelines.cli.output import day_shown, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import looks_like_id, named_items
-from pipelines.night.outcome_changes import (
-    Authority,
-    Changed,
-    check_ending,
-    close_items,
-    correct_item,
-    reopen_items,
-)
+from pipelines.night.outcome_changes import Authority, Changed, check_ending, close_items, correct_item, reopen_items
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json, outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs

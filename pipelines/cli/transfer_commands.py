@@ -58,11 +58,7 @@ def curate_import(*, export: Path, as_json: bool, opened: OpenMemory) -> None:
     them. Your words are yours; what was uploaded or found by a tool is left out. Nothing is sent anywhere. A newer
     export adds only what is new.
     """
-    from pipelines.agents.chat_exports import (  # noqa: PLC0415  few imports are of chats
-        TITLES,
-        capture_chats,
-        read_chats,
-    )
+    from pipelines.agents.chat_exports import TITLES, capture_chats, read_chats  # noqa: PLC0415  few imports are of chats
 
     chats, empty = read_chats(export)
     found = capture_chats(*opened, export, chats)

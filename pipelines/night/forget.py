@@ -29,10 +29,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.log import FORGOTTEN, Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import (
-    Reason,
-    tombstone,
-)
+from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
 from pipelines.store.wording import folded
 

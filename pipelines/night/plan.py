@@ -35,29 +35,14 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import run_id
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
-from pipelines.store.layout import (
-    BRIEFING,
-    PROGRESS,
-    REVIEW,
-    SETTINGS,
-    TOMBSTONES,
-    day_of_log,
-    document_id,
-    kind_of,
-)
+from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.provenance import is_told
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NAME, load_seals, read_kept
 from pipelines.store.spoken_lines import is_of_program, parse_spoken, read_lines
-from pipelines.store.state import (
-    Reason,
-    file_hash,
-    render_progress,
-    render_tombstones,
-    wording_hash,
-)
+from pipelines.store.state import Reason, file_hash, render_progress, render_tombstones, wording_hash
 from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
 

@@ -10,13 +10,7 @@ from urllib.parse import quote, unquote
 
 from pipelines.night.caps import archived, free_path
 from pipelines.store.change_set import moved
-from pipelines.store.document import (
-    ORDER,
-    Document,
-    document_at,
-    with_front_matter,
-    with_marks,
-)
+from pipelines.store.document import ORDER, Document, document_at, with_front_matter, with_marks
 from pipelines.store.generated import without_rows, without_sentences
 from pipelines.store.layout import BRIEFING, slug
 from pipelines.store.template import aliases_of, with_alias

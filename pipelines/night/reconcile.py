@@ -19,17 +19,7 @@ from pipelines.store.document import HISTORY, Document, block_of, edited, number
 from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import unknown_ids
-from pipelines.store.item import (
-    STRUCK,
-    UNSURE_SAID,
-    Confidence,
-    Item,
-    Status,
-    Trust,
-    brackets_of,
-    ids_in,
-    new_id,
-)
+from pipelines.store.item import STRUCK, UNSURE_SAID, Confidence, Item, Status, Trust, brackets_of, ids_in, new_id
 from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry

@@ -20,16 +20,7 @@ from pipelines.search.indexed_files import (
     scan,
     skipped_in,
 )
-from pipelines.search.schema import (
-    FAULTS,
-    INDEX,
-    PATIENCE,
-    clear_aside,
-    reading,
-    replacing,
-    writer_lock,
-    writing_in,
-)
+from pipelines.search.schema import FAULTS, INDEX, PATIENCE, clear_aside, reading, replacing, writer_lock, writing_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,11 +109,7 @@ def _follow(root: Path, *, anew: bool) -> Outcome:
         changes = Changes(list(found), [], [])
     if not (anew or changes.stale):
         return changes, skipped
-    from pipelines.search.read_files import (  # noqa: PLC0415  as above
-        place_claims,
-        put,
-        take_out,
-    )
+    from pipelines.search.read_files import place_claims, put, take_out  # noqa: PLC0415  as above
 
     with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
         connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from pipelines.errors import CurateError, ModelFailed, UnusableModel, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words, unspaced_pairs
-from pipelines.search.embedders.pinned_model import LOCAL, MINILM, is_complete, models_folder, recorded_model
+from pipelines.search.embedders.pinned_model import LOCAL, MINILM, models_folder, recorded_model
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, tidy
 
@@ -118,7 +118,7 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
     try:
         models = models_folder(environ)
         folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
-        if not settings.folder and not is_complete(folder):
+        if not (settings.folder or all((folder / name).is_file() for name in MINILM.files)):
             no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
             return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
         from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above

@@ -7,13 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from pipelines.night.report import TRAVELLING
-from pipelines.queries.startup.context import (
-    LOOKS_BACK,
-    ContextPart,
-    ContextRequest,
-    assemble,
-    logs_by_day,
-)
+from pipelines.queries.startup.context import LOOKS_BACK, ContextPart, ContextRequest, assemble, logs_by_day
 from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
 from pipelines.store.days import day_before, read_days
 from pipelines.store.files import list_files

@@ -89,11 +89,6 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     return Path(home, ".cache", "memcurate", "models")
 
 
-def is_complete(folder: Path) -> bool:
-    """Return whether every file of the pinned model exists. Digests are compared later, when a file is used."""
-    return all((folder / name).is_file() for name in MINILM.files)
-
-
 def changed_file(model: PinnedModel, folder: Path) -> str:
     """Return the name of a model's first file that lacks the pinned bytes, or an empty string. This reads them all."""
     for name, (_, sha256) in model.files.items():
