@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.month_gold import same_key
-from pipelines.night.states import has_state
+from pipelines.night.sentences import has_state
 from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import is_citable, sentences_in, sentences_under
 from pipelines.store.item import Item, ItemType, without_mark

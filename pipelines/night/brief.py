@@ -19,8 +19,7 @@ from pipelines.extract.grounding import Shown, words_in
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.briefing import EPISODE_DAYS, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
-from pipelines.night.episodes import episodes_in
-from pipelines.night.states import citable_items, has_passed, has_state
+from pipelines.night.sentences import citable_items, episodes_in, has_passed, has_state
 from pipelines.review.trust import made_inert
 from pipelines.store.days import day_before
 from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter

@@ -11,15 +11,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.episodes import episodes_in
-from pipelines.night.states import citable_items, has_passed, joined, next_steps, shortened, with_due
-from pipelines.store.document import (
-    NOW_TITLE,
-    ORDER,
-    STATE_TITLE,
-    Document,
-    kept_with_document,
-)
+from pipelines.night.sentences import citable_items, episodes_in, has_passed, joined, next_steps, shortened, with_due
+from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, kept_with_document
 from pipelines.store.generated import Sentence, is_vetoed, sentences_under, still_rests, with_sentences, words_of
 from pipelines.store.item import Item, ItemType
 from pipelines.store.item_line import ROWS

@@ -10,16 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import briefing_sections, with_briefing, with_true_now
-from pipelines.night.episodes import with_episodes
 from pipelines.night.file_items import new_document
-from pipelines.night.states import with_history, with_states
-from pipelines.store.document import (
-    Block,
-    Document,
-    Placed,
-    block_of,
-    edited,
-)
+from pipelines.night.sentences import with_episodes, with_history, with_states
+from pipelines.store.document import Block, Document, Placed, block_of, edited
 from pipelines.store.generated import without_rows
 from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path

@@ -17,12 +17,12 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
-from pipelines.night.episodes import told_sentences, with_episodes
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
+from pipelines.night.sentences import told_sentences, with_episodes
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.near_pairs import with_unsettled, with_unsettled_pairs
 from pipelines.review.outcomes import linkable

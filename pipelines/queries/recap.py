@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
-from pipelines.night.episodes import completed, episodes_in
+from pipelines.night.sentences import completed, episodes_in
 from pipelines.store.change_set import items_by_id
 from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug

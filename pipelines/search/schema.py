@@ -232,8 +232,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
             with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
                 old.execute("PRAGMA wal_checkpoint")
-            for suffix in _BESIDE:
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            _remove(path, _BESIDE)
             aside.replace(path)
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
@@ -243,5 +242,9 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
 
 def clear_aside(root: Path) -> None:
     """Remove what a killed rebuild left, which may be as large as the index; the caller holds the writer lock."""
-    for suffix in ("", *_BESIDE):
-        (root / f"{_ASIDE}{suffix}").unlink(missing_ok=True)
+    _remove(root / _ASIDE)
+
+
+def _remove(path: Path, suffixes: tuple[str, ...] = ("", *_BESIDE)) -> None:
+    for suffix in suffixes:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

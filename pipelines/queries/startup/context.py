@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError, UsageFault
-from pipelines.night.episodes import episodes_in, rests_on
 from pipelines.night.run_history import reported_nights
+from pipelines.night.sentences import episodes_in, rests_on
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
     Said,

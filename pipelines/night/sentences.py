@@ -1,0 +1,365 @@
+"""The sentences that runs write: the State of a page, and the episodes of days, each citing its items.
+
+A State is up to five sentences at the top of a page that sum up where things are. Only pages with more than ten active
+items, or with a closed one, have a State. A sentence by a model stays while the items it cites are unchanged. Code adds
+what is missing of the last decision, the next steps and the open risks, in the items' own words and with the day on
+which they were last said: what prose changed since, only a model reads. So State is right after every change by hand,
+too.
+
+An episode is one to four sentences on what happened on a day; there is one page a month. A day gets its episode on the
+night that reads it, and a new one when a late line arrives. Who reads the day writes it: a model, from the lines of the
+log, or code, in the items' own words. An episode is never evidence. It keeps items that were superseded later, since
+they held on that day. Items that never held, or were forgotten, leave it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.change_set import items_by_id
+from pipelines.store.days import day_before
+from pipelines.store.document import (
+    HISTORY,
+    ORDER,
+    STATE_TITLE,
+    Document,
+    block_of,
+    document_at,
+    edited,
+    kept_with_document,
+    numbered,
+)
+from pipelines.store.generated import (
+    Sentence,
+    can_stand,
+    digest,
+    is_citable,
+    is_vetoed,
+    sentences_under,
+    still_rests,
+    with_sentences,
+    words_of,
+)
+from pipelines.store.item import ACTIVE, CLOSED, UNSURE, Item, ItemType, Status
+from pipelines.store.layout import Kind, day_of_log, episode_path
+from pipelines.store.priority import priority
+from pipelines.text import clipped
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+    from pipelines.extract.extraction import Place
+
+
+MOST_SENTENCES: Final = 5
+SPEAKS_FOR_ITSELF: Final = 10
+"""A page with at most this many active items, and no closed one, needs no State."""
+HISTORY_DAYS: Final = 14
+"""Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
+_LENGTH = 160
+MOST_NAMED: Final = 3
+_KINDS = frozenset({Kind.PROJECT, Kind.AREA})
+_OVER = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
+_NO_LONGER = CLOSED | _OVER
+
+
+def has_state(document: Document) -> bool:
+    """Return whether a page should have a State."""
+    if document.kind not in _KINDS:
+        return False
+    items = [placed.item for placed in document.items if placed.item.id]
+    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in _NO_LONGER for one in items)
+
+
+@kept_with_document
+def citable_items(document: Document) -> tuple[Item, ...]:
+    """Return the items that a page's State may cite, most important first.
+
+    The last decision, the next step and the first risk come first, then all other active items, then the last to end.
+    """
+    items = [placed.item for placed in document.items if placed.item.id and is_citable(placed.item)]
+    holding = [one for one in items if one.status in ACTIVE and not one.doubted]
+    first = [item for part in _parts(holding) if part.title != _GOAL for item in part.items[:1]]
+    rest = [one for one in holding if one not in first]
+    over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
+    return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
+
+
+def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
+    """Return the documents, each page's State brought up to date, without what a person vetoed."""
+    return {path: _with_state(document, vetoed) for path, document in documents.items()}
+
+
+@lru_cache(maxsize=256)
+def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
+    """Return the document with its State: the model's sentences that still hold, and code's own for what is missing.
+
+    Cached: one run asks several times, and most pages have not changed.
+    """
+    if not has_state(document):
+        is_told = document.told and document.kind in _KINDS
+        return with_sentences(document, {STATE_TITLE: []}, ORDER) if is_told else document
+    items = {one.id: one for one in citable_items(document)}
+    kept = [
+        one
+        for _, one in sentences_under(document, STATE_TITLE)
+        if one.ids and still_rests(one, items, with_status=True)
+    ]
+    unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
+    parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
+    parts = [part for part in parts if not (kept and part.title == _GOAL)]
+    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the parts
+        cited = {ident for one in kept[:room] for ident in one.ids}
+        missing = [part for part in parts if part.items[0].id not in cited]
+        if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
+            break
+    told = kept[:room]
+    for part in missing:
+        named = part.items[:MOST_NAMED]
+        days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
+        said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
+        title = f"{part.title} ({said})" if said and part.title != _GOAL else part.title
+        text = titled(title, joined(map(with_due, named)))
+        told.append(Sentence(text, tuple(one.id for one in named)))
+    told = told[:MOST_SENTENCES]
+    return with_sentences(document, {STATE_TITLE: told}, ORDER)
+
+
+_GOAL = "Goal"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One kind of sentence in a State, and its items, most important first."""
+
+    title: str
+    items: Sequence[Item]
+
+
+def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
+    """Return the parts of a State that have something to tell, without what a person vetoed."""
+
+    def latest(kind: ItemType, section: str) -> list[Item]:
+        fitting = [one for one in reversed(items) if one.type is kind and one.page_section == section]
+        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
+
+    decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
+    goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
+    parts = (
+        _Part(_GOAL, goals[-1:]),
+        _Part("Last decision", decided[:1]),
+        _Part("Next", next_steps(items)),
+        _Part("At risk", latest(ItemType.RISK, "")),
+    )
+    wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
+    return [part for part in wanted if part.items]
+
+
+def next_steps(items: Iterable[Item]) -> list[Item]:
+    """Return the open todos: those with a due date by it, then the others, the last one mentioned first."""
+    todos = (one for one in items if one.type is ItemType.TODO and not (one.quiet or one.perhaps))
+    latest = sorted(todos, key=lambda one: one.confirmed or one.learnt, reverse=True)
+    return sorted(latest, key=lambda one: one.due or "9")
+
+
+def has_passed(item: Item, today: str) -> bool:
+    """Whether an item tells of an appointment whose day is over, and nobody has told how it went."""
+    return item.active and "" < item.on < today
+
+
+def with_due(item: Item) -> str:
+    """Return a todo's text with its due date, without a full stop."""
+    due = f" (due {item.due})" if item.due and item.due not in item.text else ""
+    return f"{shortened(item)}{due}"
+
+
+def shortened(item: Item) -> str:
+    """Return an item's text for a generated sentence: cut to fit, without full stop, and whether it is unsure."""
+    return clipped(words_of(item.text), _LENGTH).rstrip(".") + item.unsure
+
+
+def titled(title: str, text: str) -> str:
+    """Return a text after its title, unless it begins with those words."""
+    return text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts as one sentence."""
+    whole = "; ".join(texts)
+    return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
+
+
+def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Document]:
+    """Return the documents, with items that ended two weeks before the newest day moved to their page's History.
+
+    Log dates decide, not the clock: a day without news changes nothing.
+
+    Args:
+        documents: every document by path.
+        newest: the latest date of any item.
+    """
+    after = dict(documents)
+    before = day_before(newest, HISTORY_DAYS) if newest else ""
+    for path, document in documents.items():
+        over = (one for one in (document.items if document.kind in _KINDS else ()) if one.item.status in _OVER)
+        ended = (one for one in over if one.item.id and one.section != HISTORY)
+        if old := [one for one in ended if "" < (one.item.until or one.item.since) <= before]:
+            blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
+            after[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
+    return after
+
+
+# ---------------------------------------- episodes
+
+
+_MOST_OF_A_DAY = 4
+_ENDED = {
+    Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
+    Status.DROPPED: "Dropped", Status.ENDED: "No longer",
+}  # fmt: skip
+_TITLES = {
+    ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
+    ItemType.RISK: "At risk",
+}  # fmt: skip
+_NUMBERS = re.compile(r"\d{1,9}")
+_ORDER = ("Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
+"""What was decided is told first, and of a full day the rest not at all."""
+
+
+def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
+    """Return day → document path and item, for the items that each day brought or ended and an episode may cite.
+
+    They are in the order of the log.
+    """
+    found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
+    for document, placed in numbered(documents.values()):
+        item = placed.item
+        if item.status is Status.SUPERSEDED and item.until == item.learnt:  # the day itself corrected it
+            continue
+        if (item.learnt in days or item.until in days) and item.evidence and is_citable(item):
+            for day in {item.learnt, item.until if item.status in _ENDED else ""}:
+                if day in days:
+                    found[day].append((document.path, item))
+    for items in found.values():
+        items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
+    return found
+
+
+def told_sentences(
+    documents: Mapping[str, Document], day: str, told: Iterable[tuple[str, Sequence[Place]]]
+) -> list[Sentence]:
+    """Return what a model told of a day as sentences: each with its lines, citing the items that rest on them.
+
+    Links and HTML are disabled, and what would be a heading, a list or a comment is left out.
+
+    Args:
+        documents: every document by path.
+        day: the day.
+        told: each text, with the lines of the log that it rests on.
+    """
+    from pipelines.review.trust import made_inert  # noqa: PLC0415  the start of a session needs no reader of logs
+
+    items = [item for _, item in items_of_days(documents, {day}).get(day, ())]
+    found = []
+    for said, places in told:
+        if not can_stand(text := made_inert(said)):
+            continue
+        cited = [one for one in items if any(place.meets(found) for found in one.evidence for place in places)]
+        lines = ",".join(f"{place.start_line}-{place.end_line}" for place in places)
+        found.append(Sentence(text, tuple(one.id for one in cited), digest(cited, with_status=False), lines=lines))
+    return found
+
+
+def with_episodes(
+    documents: Mapping[str, Document],
+    vetoed: frozenset[str],
+    closed: Container[str] = (),
+    written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
+) -> dict[str, Document]:
+    """Return the documents with episodes that tell of exactly what their days brought, as it is now.
+
+    Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
+    person approved.
+
+    Args:
+        documents: every document by path.
+        vetoed: what people deleted from the generated sentences.
+        closed: files that exist but cannot be read; no episode is put into them.
+        written: day → a model's verified sentences; code adds what they leave out.
+    """
+    after = dict(documents)
+    known = {ident: item for ident, (_, item) in items_by_id(documents).items() if is_citable(item)}
+    pages = [one for one in documents.values() if one.kind is Kind.EPISODE]
+    homes = {day: page.path for page in pages for day, _, _ in _days_on(page) if sentences_under(page, day)}
+    logs = {place.path for _, placed in numbered(documents.values()) for place in placed.item.evidence}
+    days = {day for day in (*map(day_of_log, logs), *written) if day and episode_path(day) not in closed}
+    homes = {day: episode_path(day) for day in days} | homes
+    items = items_of_days(documents, homes) if homes else {}
+    for day, path in sorted(homes.items()):
+        page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
+        new = written.get(day, ())
+        read = [pair for one in new for pair in rests_on(one)]
+        was = [one for _, one in sentences_under(page, day) if not one.by_code]
+        was = [one for one in was if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)]
+        kept = [one for one in (*was, *new) if still_rests(one, known, with_status=False)]
+        sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
+        if sentences or path in after:
+            there = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
+            after[path] = with_sentences(page, {day: sentences}, tuple(there))
+    return after
+
+
+def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return the first and last line of each place in the log that a sentence rests on."""
+    pairs = [list(map(int, _NUMBERS.findall(part))) for part in sentence.lines.split(",")]
+    return [(pair[0], pair[-1]) for pair in pairs if pair]
+
+
+def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:
+    """Return the sentences, with code's own for the items of the day that these do not cite.
+
+    There are four at most, with what is most worth telling; the last one rests on what is left out, too. What people
+    deleted or reworded stays out. To what a model told of the day, code adds only what the rules had read before.
+    """
+    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)][:_MOST_OF_A_DAY]
+    if any(one.of and one.lines and not one.by_code for one in kept):
+        items = [one for one in items if one.by.startswith("rules@")]
+    items = [item for item in items if item.confidence not in UNSURE and not is_vetoed(day, "", (item,), vetoed)]
+    groups: dict[str, list[Item]] = defaultdict(list)
+    cited = {ident for one in kept for ident in one.ids}
+    for item in items:
+        if item.id not in cited:
+            ended = _ENDED.get(item.status, "") if item.until == day else ""
+            asked = "Asked" if item.page_section == "questions" else ""
+            groups[ended or asked or _TITLES[item.type]].append(item)
+    ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if title in groups]
+    room = _MOST_OF_A_DAY - len(kept)
+    for at, (title, some) in enumerate(ordered[:room], 1):
+        named = sorted(some, key=lambda one: -priority(one, one.learnt))[:MOST_NAMED]
+        text = titled(title, joined(map(shortened, named)))
+        rests = [*some, *(item for _, left in ordered[room:] for item in left if at == room)]
+        ids = tuple(one.id for one in rests)
+        kept.append(Sentence(text, ids, digest(rests, with_status=False), by_code=True))
+    return kept
+
+
+def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each day that has an episode, in order, with the episode's lines, a person's included."""
+    for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
+        page = documents[path]
+        for day, start, stop in sorted(_days_on(page)):
+            yield day, [line.rstrip() for line in page.lines[start:stop] if line.strip()]
+
+
+def _days_on(page: Document) -> Iterator[tuple[str, int, int]]:
+    """Yield each day of a page, the line after its heading (from 0), and the line where the next one begins."""
+    stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
+    for heading, stop in zip(page.headings, stops, strict=False):
+        if heading.level > 1:
+            yield heading.title, heading.line + 1, stop
