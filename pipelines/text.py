@@ -46,15 +46,6 @@ def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
-_BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
-
-
-def key_values(**fields: object) -> str:
-    """Return `key=value` pairs on one line, for a log; other values than words are quoted as in JSON, None left out."""
-    known = ((key, str(value)) for key, value in fields.items() if value is not None)
-    return " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
-
-
 def is_utf8(text: str) -> bool:
     """Whether a text can be written as UTF-8; the bytes of an argument or a file name need not have been."""
     try:

@@ -85,7 +85,7 @@ class Vault:
 def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
     daily = _periodic(root) or _settings(root, _SETTINGS) or _of_logseq(root)
-    folder = LOGSEQ if is_graph(root) else _folder(_settings(root, _TEMPLATES), "folder")
+    folder = LOGSEQ if is_graph(root) else _folder(_settings(root, _TEMPLATES))
     shapes = Counter(shape for path in paths if (shape := dated(path)[1]))
     shape = min(shapes, key=lambda one: (-shapes[one], one), default="")
     if daily is None:
@@ -93,7 +93,7 @@ def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
     fault = "" if pattern else f"{_SETTINGS} has an unknown date format ({form})"
-    return Vault(_folder(daily, "folder"), pattern, folder, fault, str(form), shape)
+    return Vault(_folder(daily), pattern, folder, fault, str(form), shape)
 
 
 def _periodic(root: Path) -> dict[str, Any] | None:
@@ -180,6 +180,6 @@ def _settings(root: Path, path: str) -> dict[str, Any] | None:
     return raw if isinstance(raw, dict) else None
 
 
-def _folder(raw: dict[str, Any] | None, key: str) -> str:
-    value = (raw or {}).get(key)
+def _folder(raw: dict[str, Any] | None) -> str:
+    value = (raw or {}).get("folder")
     return value.strip("/ ") if isinstance(value, str) else ""

@@ -211,9 +211,14 @@ def set_up(root: Path, said: SetUp) -> None:
         UsageFault: an agent, a reader or a time is none.
     """
     may_ask = can_ask() and not said.yes
-    for name in (
-        _named(said.agents) if said.agents else _asked_agents(root) if may_ask else _found(root) if said.yes else []
-    ):
+    names = list[str]()
+    if said.agents:
+        names = _named(said.agents)
+    elif may_ask:
+        names = _asked_agents(root)
+    elif said.yes:
+        names = found_agents(asked_for(root))
+    for name in names:
         _install(root, name)
     user = load_user_settings(os.environ)
     if said.reader:
@@ -227,12 +232,8 @@ def set_up(root: Path, said: SetUp) -> None:
         say("Who reads the logs is your choice: `curate models` shows who can.")
 
 
-def _found(root: Path) -> list[str]:
-    return found_agents(asked_for(root))
-
-
 def _asked_agents(root: Path) -> list[str]:
-    found = _found(root)
+    found = found_agents(asked_for(root))
     say("", "Which agents shall use the memory? Those found here are ticked.")
     say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _agents()), hang=" " * 21)
     return _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)

@@ -8,8 +8,10 @@ every search brings the index up to date, so that the daemon needs no other jobs
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,7 +30,6 @@ from pipelines.errors import INTERRUPTED, CurateError
 from pipelines.night.report import read_reports, was_cut_short
 from pipelines.store.days import moment_of
 from pipelines.store.state import write_record
-from pipelines.text import key_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,12 +43,19 @@ if TYPE_CHECKING:
 NEXT: Final = "schedule.json"
 """The record of when the next night is due, in which process, and since when."""
 _PRIORITIES = {"error": 3, "warning": 4, "info": 6}
+_BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
 
 
 def log(event: str, *, level: str = "info", **values: object) -> None:
-    """Write one line without text of the memory; under systemd, with the priority for the journal first."""
+    """Write one line of `key=value` without text of the memory; under systemd, the journal's priority comes first.
+
+    Other values than words are quoted as in JSON, and None is left out.
+    """
     mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
-    print(mark + key_values(event=event, level=level, **values), file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
+    told = {"event": event, "level": level, **values}.items()
+    known = ((key, str(value)) for key, value in told if value is not None)
+    line = " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
+    print(mark + line, file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
 
 
 class Daemon:

@@ -453,7 +453,8 @@ def history_lines(result: History, when: Callable[[str], str] = str) -> Iterator
     words = ""
     for version in result.versions:
         yield f"  {when(version.when) or 'not committed yet'}  {', '.join(version.changed)}"
-        source = f"{_who(version)}, commit {version.commit[:10]}: {safe(version.subject)}"
+        who = f"a person ({version.author})" if version.is_person else f"run {version.run}"
+        source = f"{who}, commit {version.commit[:10]}: {safe(version.subject)}"
         yield f"    {source if version.commit else 'an edit by hand; the next run commits it'}"
         if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
@@ -466,7 +467,3 @@ def history_lines(result: History, when: Callable[[str], str] = str) -> Iterator
         yield "  Its words were forgotten on request and are not shown."
     if result.buried and not result.holding:
         yield f"It is gone: it was {result.buried.reason} on {when(result.buried.day)}."
-
-
-def _who(version: Version) -> str:
-    return f"a person ({version.author})" if version.is_person else f"run {version.run}"
