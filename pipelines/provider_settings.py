@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pipelines.errors import BadSettings, read_toml
+from pipelines.errors import BadSettings, CurateError, read_toml
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
@@ -206,6 +206,20 @@ def config_folder(environ: Mapping[str, str]) -> Path | None:
     if Path(config).is_absolute():  # the XDG rules say to ignore a relative one
         return Path(config, "memcurate")
     return Path(home, ".config", "memcurate") if home else None
+
+
+def models_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder of all models: `$XDG_CACHE_HOME/memcurate/models`, else the same below `~/.cache`.
+
+    Raises:
+        CurateError: neither XDG_CACHE_HOME nor HOME is set.
+    """
+    cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
+    if Path(cache).is_absolute():  # the XDG specification says to ignore a relative path
+        return Path(cache, "memcurate", "models")
+    if not home:
+        raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
+    return Path(home, ".cache", "memcurate", "models")
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:

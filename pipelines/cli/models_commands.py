@@ -12,10 +12,10 @@ import click
 
 from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim, watch_for_people
 from pipelines.errors import UsageFault
-from pipelines.provider_settings import LOGINS, user_file
+from pipelines.provider_settings import LOGINS, models_folder, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
 from pipelines.queries.startup.fast import find_root
-from pipelines.search.embedders.pinned_model import MINILM, models_folder
+from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads
 from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
 from pipelines.night.unattended import curate_with_pings
+from pipelines.provider_settings import models_folder
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets
 
@@ -85,7 +86,6 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
     from pipelines.clock import moment  # noqa: PLC0415  help needs no settings
     from pipelines.extract.llm.budget import open_guard  # noqa: PLC0415  as above
     from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  as above
-    from pipelines.search.embedders.pinned_model import models_folder  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 

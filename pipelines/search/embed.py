@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from pipelines.errors import CurateError, ModelFailed, UnusableModel, read_toml
-from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings, user_file
+from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings, models_folder, user_file
 from pipelines.search.chunk_context import day_words, unspaced_pairs
-from pipelines.search.embedders.pinned_model import LOCAL, MINILM, models_folder, recorded_model
+from pipelines.search.embedders.pinned_model import LOCAL, MINILM, recorded_model
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, tidy
 

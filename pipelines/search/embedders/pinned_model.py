@@ -1,4 +1,4 @@
-"""The pinned local model: its files with their sizes and hashes, and where they are stored.
+"""The pinned local model: its files with their sizes and hashes, and what was fetched of others.
 
 Every search by meaning imports this file; the code that fetches the model takes longer to import than a search.
 """
@@ -8,13 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pipelines.errors import CurateError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 
 LOCAL = "local:"
@@ -73,20 +71,6 @@ def recorded_model(models: Path, name: str) -> PinnedModel | None:
         return PinnedModel(name, files, str(found["repository"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def models_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of all models: `$XDG_CACHE_HOME/memcurate/models`, else the same below `~/.cache`.
-
-    Raises:
-        CurateError: neither XDG_CACHE_HOME nor HOME is set.
-    """
-    cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
-    if Path(cache).is_absolute():  # the XDG specification says to ignore a relative path
-        return Path(cache, "memcurate", "models")
-    if not home:
-        raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
-    return Path(home, ".cache", "memcurate", "models")
 
 
 def changed_file(model: PinnedModel, folder: Path) -> str:
