@@ -137,7 +137,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     Raises:
         UsageFault: the time is invalid.
     """
-    folder = _units_folder(asked.home)
+    folder = _config_folder(asked.home) / "systemd/user"
     reload = (*_SYSTEMCTL, "daemon-reload")
     if not adding:
         edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
@@ -150,7 +150,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
 
 def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:
     """Return what is installed among the person's units."""
-    folder = _units_folder(asked.home)
+    folder = _config_folder(asked.home) / "systemd/user"
     timer = folder / TIMER
     try:
         when, what = timer.read_text(encoding="utf-8"), (folder / SERVICE).read_text(encoding="utf-8")
@@ -191,10 +191,6 @@ def _quoted(text: str | Path) -> str:
     """Return a word quoted for systemd, with `%` doubled."""
     escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
-
-
-def _units_folder(home: Path) -> Path:
-    return _config_folder(home) / "systemd/user"
 
 
 def whole_file(path: Path, text: str) -> Edit:

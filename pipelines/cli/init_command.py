@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from pipelines.agents.install_plan import TARGETS
+from pipelines.agents.install_plan import NIGHTLY, TARGETS
 from pipelines.agents.targets import found_agents
 from pipelines.agents.timers import clock
 from pipelines.agents.timers_cron import scheduler_here
@@ -174,6 +174,7 @@ def _make(root: Path, now: str | None, said: SetUp) -> None:
 
 
 Answer = TypeVar("Answer")
+_AGENTS = [name for name in TARGETS if name not in {"agents", *NIGHTLY}]
 _NONE, _NEVER, _USUAL = "none", "never", "02:00"
 
 
@@ -235,7 +236,7 @@ def set_up(root: Path, said: SetUp) -> None:
 def _asked_agents(root: Path) -> list[str]:
     found = found_agents(asked_for(root))
     say("", "Which agents shall use the memory? Those found here are ticked.")
-    say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _agents()), hang=" " * 21)
+    say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
     return _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
 
 
@@ -252,14 +253,10 @@ def _asked(question: str, default: str, read: Callable[[str], Answer]) -> Answer
     return answer
 
 
-def _agents() -> list[str]:
-    return [name for name in TARGETS if name not in {"agents", "cron", "systemd", "launchd"}]
-
-
 def _named(names: str) -> list[str]:
     wanted = [one.strip() for one in names.split(",") if one.strip() not in {"", _NONE}]
-    if unknown := [name for name in wanted if name not in _agents()]:
-        raise UsageFault(f"{unknown[0]} is no agent.", f"There are: {', '.join(_agents())}.")
+    if unknown := [name for name in wanted if name not in _AGENTS]:
+        raise UsageFault(f"{unknown[0]} is no agent.", f"There are: {', '.join(_AGENTS)}.")
     return wanted
 
 

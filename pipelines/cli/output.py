@@ -78,14 +78,9 @@ def say_marked(line: str, opens: str, closes: str) -> None:
 
 def _fitted(text: str, hang: str = "") -> str:
     """Return a text with its lines wrapped to the terminal."""
-    if len(text) * 2 <= (width := terminal_width()):  # even where each character takes two cells
+    if len(text) * 2 <= (width := shutil.get_terminal_size().columns):  # even where each character takes two cells
         return text
     return "\n".join(one for line in text.split("\n") for one in wrapped(line, width, hang))
-
-
-def terminal_width() -> int:
-    """Return how many columns the terminal has; 80 where it does not say."""
-    return shutil.get_terminal_size().columns
 
 
 def wrapped(line: str, width: int, hang: str = "") -> list[str]:
@@ -135,7 +130,7 @@ def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int |
     margin = "" if by is None else _GAP
     indent, lines = _aligned(table)
     hang = margin + " " * indent
-    if terminal_width() - len(hang) < min(_NARROWEST, max(len(row[-1]) for row in table)):
+    if shutil.get_terminal_size().columns - len(hang) < min(_NARROWEST, max(len(row[-1]) for row in table)):
         hang, lines = margin + _BELOW, [_GAP.join(filter(None, row)) for row in table]
     above = ""
     for number, line in enumerate(lines):

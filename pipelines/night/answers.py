@@ -178,10 +178,6 @@ class Answered:
         return None
 
 
-def _never_held(_kind: ItemType) -> Status:
-    return Status.NEVER_HELD
-
-
 def _keep_new(work: Answered, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
@@ -202,7 +198,7 @@ def _keep_old(work: Answered, item: Item) -> None:
 def _neither(work: Answered, item: Item) -> None:
     work.bury(item)
     if (old := work.opponent(item)) and old.active:
-        work.close([old.id], _never_held)
+        work.close([old.id], lambda _: Status.NEVER_HELD)
 
 
 def _keep_both(work: Answered, item: Item) -> None:
@@ -242,7 +238,7 @@ def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
     if choice in _WAYS:
         work.documents, _ = settle_pair(work.documents, new, old, _WAYS[choice], Authority(work.today))
     else:
-        work.close((new, old) if choice == "neither" else (new,), _never_held)
+        work.close((new, old) if choice == "neither" else (new,), lambda _: Status.NEVER_HELD)
 
 
 _WAYS = {"keep new": "replaces", "keep both": "both"}
