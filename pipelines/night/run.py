@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -100,9 +101,9 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
     """
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  help reads no logs
 
-    started = root / START_PAGES
-    was_asked = started.is_file() and started.stat().st_mtime > (when - _ASKED).timestamp()
-    agents = was_asked or (root / CAPTURED).is_file()
+    agents = (root / CAPTURED).is_file()
+    with contextlib.suppress(OSError):
+        agents |= (root / START_PAGES).stat().st_mtime > (when - _ASKED).timestamp()
     night = Night(root, settings, RulesExtractor(), when, again, rules_from=user.rules_from, agents=agents)
     if user.providers[0] != "rules":
         night = _with_models(night, user, max_usd, guard)
