@@ -102,7 +102,7 @@ def test_there_are_nine_rooms_and_twelve_loose_files() -> None:
 def test_no_two_files_share_a_name() -> None:
     names = Counter(path.name for path in FILES if path.name not in {"__init__.py", "__main__.py"})
     assert [name for name, count in names.items() if count > 1] == []
-    assert len(FILES) <= 264
+    assert len(FILES) <= 232
 
 
 def test_no_file_and_no_function_is_too_long_to_be_read_at_once() -> None:
