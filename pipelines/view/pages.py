@@ -224,8 +224,10 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], again: Saved | None
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     ident = asked["ident"]
-    on_disk = (read_bytes(reading.root, reading.document(ident).path) or b"").decode(errors="replace")
-    saved = again or Saved("", (), *[on_disk.replace("\r\n", "\n")] * 2)
+    saved = again
+    if saved is None:
+        text = (read_bytes(reading.root, reading.document(ident).path) or b"").decode(errors="replace")
+        saved = Saved("", (), *[text.replace("\r\n", "\n")] * 2)
     hides = escape_terminal(saved.text) != saved.text and _HIDES
     parts = parts_of(reading.document(ident).with_text(saved.text), reading.today) if asked.get("preview") else ()
     return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
