@@ -73,7 +73,6 @@ def project_of_repository(folder: str, root: str) -> tuple[str, str]:
         root: the memory, whose own repository, or one around it, is no project of it.
     """
     main, remote = repository_of(folder) or ("", "")
-    is_around = f"{os.path.realpath(root)}/".startswith(f"{os.path.realpath(main)}/")
-    if not main or is_around:
+    if not main or f"{os.path.realpath(root)}/".startswith(f"{os.path.realpath(main)}/"):
         return "", ""
     return main, as_project(remote.rpartition("/")[2] or os.path.basename(main))
