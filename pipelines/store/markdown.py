@@ -81,7 +81,7 @@ DRAWN = re.compile(
 """A line that begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
 
 
-BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+BULLETED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 """The start of a list item."""
 _CODE_INDENT = 4
 

@@ -87,7 +87,7 @@ _BOX_OF = {
 }
 """The box that says the same as a keyword of Logseq and Org before a task."""
 _OPEN = "|".join(word for word, box in _BOX_OF.items() if box == " ")
-OPEN_TASK = re.compile(rf"\s*[-*+] (?:\[ \]|TODO|{_OPEN}) +\S")
+OPEN_TASK = re.compile(rf"^\s*[-*+] (?:\[ \]|TODO|{_OPEN}) +\S")
 """The line of a note that is a task which nobody has ticked."""
 _MOST_MARKS = 12
 
