@@ -8,7 +8,8 @@
     doubt       keep · end · retract                   an item that was called into question
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
     pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
-    merge       done                                   what two machines changed in different ways
+    version     first · second · third                 an item that two machines, or a person and an undo, changed
+    merge       done                                   other lines that two machines changed in different ways
 
 Accepted items move to a document, rejected ones get a tombstone. Runs and commands begin with what was ticked.
 """
@@ -21,13 +22,22 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
-from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
+from pipelines.night.file_items import SUPERSEDABLE, new_document, with_items, with_superseded
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
 from pipelines.night.reconcile import Reconciled
-from pipelines.review.near_pairs import PAIR
-from pipelines.review.outcomes import with_link
-from pipelines.review.questions import AGAINST, ENDINGS, ids_asked, named_in_title
-from pipelines.store.change_set import items_by_id, with_item_changed
+from pipelines.review.outcomes import with_link, with_reopened
+from pipelines.review.questions import (
+    AGAINST,
+    ENDINGS,
+    GONE,
+    ORDINALS,
+    PAIR,
+    VERSION,
+    ids_asked,
+    named_in_title,
+    version_of,
+)
+from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.edits import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
@@ -117,8 +127,9 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
-    """Return the choices of an entry, from yes to no."""
-    return tuple(_WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ()))
+    """Return the choices of an entry, from yes to no; of a version, those that there are."""
+    words = tuple(_WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ()))
+    return words[: len(entry.choices)] if entry.kind == VERSION else words
 
 
 @dataclass(slots=True)
@@ -249,6 +260,26 @@ def _believe(work: Answered, entry: QueueEntry) -> None:
     work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
 
 
+def _take(work: Answered, entry: QueueEntry, choice: str) -> None:
+    """Give an item the words and the status of a version that a person chose."""
+    ident, version = named_in_title(entry.title), dict(entry.choices)[choice]
+    path, placed = placed_item(work.documents, ident)
+    if version == GONE:
+        work.documents[path] = edited(work.documents[path], remove=[ident])
+        work.bury(placed.item)
+        return
+    if (chosen := version_of(version, placed.item)) is None:
+        raise KeyError(version)
+    if chosen.status is not placed.item.status and not placed.item.active:
+        work.documents = with_reopened(work.documents, ident)
+    if chosen.status is not placed.item.status and not chosen.active:
+        work.close([ident], lambda _: chosen.status)
+    if (chosen.text, chosen.due) != (placed.item.text, placed.item.due):
+        own = replace(placed_item(work.documents, ident)[1].item, text=chosen.text, due=chosen.due)
+        own = replace(own, trust=Trust.OWNER, source="", confidence=Confidence.HIGH, by="")
+        work.documents = with_items(work.documents, {ident: own})
+
+
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
     "gone": {"restore": Answered.file, "retract": Answered.bury},
     "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
@@ -256,6 +287,7 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     MISSING: {"restore": _restore_page, "retract": _delete_page},
+    VERSION: {word: partial(_take, choice=word) for word in ORDINALS},
     "merge": {"done": lambda *_: None},
     QUIET: {"keep": lambda *_: None, "drop": _drop_quiet},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "neither", "keep both")},

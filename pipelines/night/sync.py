@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
+from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault, check_format
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from pipelines.settings import Settings
     from pipelines.store.git import Entry
+    from pipelines.store.merge_pages import Disputed
     from pipelines.user_settings import PushTable
 
     Files = Mapping[str, bytes]
@@ -262,9 +264,12 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     ours = with_edits_recorded(git, base, head, here, other, today)  # no run has read them if `sync` committed them
     merged = merge_trees(was, ours, incoming)
     documents = prune(merged.pages, settings, frozenset(), vetoed=_vetoes(was, ours, incoming)).documents
-    commits = sorted(commit[:10] for commit in (head, theirs))
-    why = f"was changed on two machines ({' and '.join(commits)})"
-    documents = with_questions(documents, merged.disputed, why, commits, today)
+
+    def when(one: Disputed, number: int) -> str:
+        side = (head, theirs)[one.sides[number]]
+        return f"of {_last_change(git, f'{base}..{side}', one, ZoneInfo(settings.timezone))}"
+
+    documents = with_questions(documents, merged.disputed, "was changed on two machines", when, today)
     if faults := check_documents(merged.pages, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     after = merged.files | {path: document.text.encode() for path, document in documents.items()}
@@ -274,6 +279,13 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
     return tuple(sorted({one.path for one in merged.disputed}))
+
+
+def _last_change(git: Git, commits: str, one: Disputed, zone: ZoneInfo) -> str:
+    """Return when some commits last changed what is disputed, `2026-03-18 21:40`."""
+    of = (f"-G{one.item}", "--text", "--") if one.item else ("--", one.path)
+    found = git.run("log", "-1", "--format=%ct", commits, *of) or git.run("log", "-1", "--format=%ct", commits)
+    return f"{datetime.fromtimestamp(int(found), zone):%Y-%m-%d %H:%M}"
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:

@@ -88,7 +88,7 @@ def plan_undo(held: HeldMemory, named: tuple[RunCommit, RunSides] | None, item_n
         undone.documents,
         undone.disputed,
         f"was changed since run {run.run}",
-        [(run.parent or run.commit)[:10]],
+        lambda one, number: ("today's", "the one before the run")[one.sides[number]],
         today,
     )
     back = {stone for stone in by_undo if stone.id in restored}

@@ -16,12 +16,12 @@ from pipelines.extract.extraction import Candidate, OperationKind, is_pending
 from pipelines.review.existing_items import alike, shared
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.outcomes import without_conflict
-from pipelines.review.questions import as_queue_text, ids_asked
+from pipelines.review.questions import PAIR, ids_asked, with_pair
 from pipelines.review.rulings import ASKED
 from pipelines.store.document import edited
 from pipelines.store.item import MAY_CONFLICT, ItemType, Trust
 from pipelines.store.layout import REVIEW
-from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.review_queue import read_queue, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -124,16 +124,7 @@ def may_conflict(one: Candidate, old: Belief) -> bool:
 # ---------------------------------------- the pairs that wait
 
 
-PAIR: Final = "pair"
-"""The kind of entry in Review.md that asks about two items that may conflict."""
-_TITLE = 60
 MOST_UNSETTLED: Final = 3
-_PAIR_CHOICES = (
-    "keep new: it is true from its day on, and the old one becomes history",
-    "keep old: it stays true, and the new one never was",
-    "neither: both were false",
-    "keep both: both are true",
-)
 
 
 def with_unsettled_pairs(
@@ -164,7 +155,6 @@ def with_unsettled_pairs(
         if not waits or to_person:
             after[path] = edited(after[path], replace={one.id: without_conflict(one)})
         if waits and to_person:
-            rows = [f"- {each.id} since {each.since or '?'}: {as_queue_text(each.text)}" for each in (one, old) if each]
-            why = "\n".join(["These may conflict. Nobody has said which of them holds.", "", *rows])
-            after = with_entry(after, PAIR, today, f"{PAIR}: {as_queue_text(one.text, _TITLE)}", why, _PAIR_CHOICES)
+            why = "These may conflict. Nobody has said which of them holds."
+            after = with_pair(after, [each for each in (one, old) if each], why, today)
     return after

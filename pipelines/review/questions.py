@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
+from pipelines.store.document import document_at
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import Status, with_extra
+from pipelines.store.item import ACTIVE, Status, with_extra
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import REVIEW
+from pipelines.store.merge_pages import CLOSINGS, CORRECTED
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.secrets.redact import without_secrets
-from pipelines.text import clipped, fold, without_unseen
+from pipelines.text import clipped, fold, stated_due, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,6 +65,19 @@ _DOUBTS = (
     "retract: it was a mistake and was never true",
 )
 _NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
+PAIR: Final = "pair"
+"""The kind of entry in Review.md that asks about two items that may conflict."""
+_PAIR_CHOICES = (
+    "keep new: it is true from its day on, and the old one becomes history",
+    "keep old: it stays true, and the new one never was",
+    "neither: both were false",
+    "keep both: both are true",
+)
+VERSION: Final = "version"
+"""The kind of entry in Review.md that asks which version of an item holds; its heading names the item."""
+ORDINALS: Final = ("first", "second", "third")
+GONE: Final = "it is deleted"
+_VERSION = re.compile(rf"(?P<line>\w+: .+) \((?P<status>{'|'.join(sorted(ACTIVE | CLOSINGS))})\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,31 +178,65 @@ def with_questions(
     documents: Mapping[str, Document],
     disputed: Sequence[Disputed],
     why: str,
-    commits: Sequence[str],
+    when: Callable[[Disputed, int], str],
     today: str,
 ) -> dict[str, Document]:
-    """Return the documents with a question about each file that a merge could not decide: it shows both versions.
+    """Return the documents with a question about each item, and each file, that a merge could not decide.
+
+    It shows both versions; of an item, each is a choice.
 
     Args:
         documents: every document by path.
         disputed: what is disputed.
-        why: how it came to that, as the predicate of a sentence about the file.
-        commits: the commits that have the versions.
+        why: how it came to that, as the predicate of a sentence about the item or file.
+        when: returns when the version with this number was so, as part of a sentence.
         today: the memory's day.
     """
-    after = dict(documents)
-    for path in sorted({one.path for one in disputed if len(one.versions) != 1}):  # of one, both read alike
-        rows: list[str] = []
-        for one in disputed:
-            if one.path == path:
-                rows += [one.what, ""]
-                for version in one.versions:
-                    quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
-                    rows += [*quoted, *["> …"] * (len(version) > _MOST_QUOTED), *["> (deleted)"] * (not version), ""]
-        shows = " and ".join(f"`git show {commit}:./{path}`" for commit in commits)
-        body = "\n".join([*rows, f"Git has it: {shows}."])
-        after = with_entry(after, "merge", today, f"{path} {why}", body, [DONE])
+    after, rest, held = dict(documents), defaultdict[str, list[str]](list), items_by_id(documents)
+    for one in disputed:
+        if len(one.versions) == 1:  # both read alike
+            continue
+        told = [version[0] if version else GONE for version in one.versions]
+        times = [when(one, number) for number in range(len(one.sides))]
+        named = [held[ident][1] for ident in one.item.split() if ident in held]
+        if one.what == CORRECTED:
+            after = with_pair(after, named, one.what, today)
+        elif named and all(version == GONE or version_of(version, named[0]) for version in told):
+            stale = [(entry, ()) for entry in read_queue(after.get(REVIEW)) if entry.kind == VERSION]
+            stale = [(entry, ()) for entry, _ in stale if named_in_title(entry.title) == one.item]
+            after = {**after, REVIEW: without_answered(after[REVIEW], stale)} if stale else after
+            title = f"“{as_queue_text(named[0].text, _TITLE)}” {why} ({one.item})"
+            of = " and ".join(f"the {word} is {time}" for word, time in zip(ORDINALS, times, strict=False))
+            body = f"{one.what} Of the versions below, {of}."
+            choices = [f"{word}: {version}" for word, version in zip(ORDINALS, told, strict=False)]
+            after = with_entry(after, VERSION, today, title, body, choices)
+        else:
+            rows = rest[one.path]
+            rows += [one.what, ""]
+            for version, time in zip(one.versions, times, strict=True):
+                quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
+                rows += [f"This is {time}:", "", *quoted, *["> …"] * (len(version) > _MOST_QUOTED)]
+                rows += [*["> (deleted)"] * (not version), ""]
+    for path, rows in sorted(rest.items()):
+        after = with_entry(after, "merge", today, f"{path} {why}", "\n".join(rows).rstrip(), [DONE])
     return after
+
+
+def version_of(version: str, item: Item) -> Item | None:
+    """Return an item as a version of it in a question says, or None if that cannot be read."""
+    found = _VERSION.fullmatch(version)
+    read = document_at("", f"- {found['line']}\n").items if found else ()
+    if not (found and read):
+        return None
+    text, due = stated_due(read[0].item.text)
+    return replace(item, text=text, due=due, status=Status(found["status"]))
+
+
+def with_pair(documents: Mapping[str, Document], pair: Sequence[Item], why: str, today: str) -> dict[str, Document]:
+    """Return the documents with a question which of two items holds, the newer one first."""
+    rows = [f"- {one.id} since {one.since or '?'}: {as_queue_text(one.text)}" for one in pair]
+    title, text = f"{PAIR}: {as_queue_text(pair[0].text, _TITLE)}", "\n".join([why, "", *rows])
+    return with_entry(documents, PAIR, today, title, text, _PAIR_CHOICES)
 
 
 _OVER = frozenset({*map(str, ENDINGS), DOUBT})

@@ -85,7 +85,8 @@ def _merged_file(
         return _merged_rows(was or b"", here or b"", there or b""), []
     if here is None or there is None:
         return here or there, [Disputed(path, STAYS)]
-    first, second = (here, there) if ours_first else sorted((here, there), reverse=True)
+    is_ours = ours_first or here >= there
+    first, second = (here, there) if is_ours else (there, here)
     is_settings = path == SETTINGS
     try:
         sides = [data.decode() for data in (was or b"", first, second)]
@@ -96,7 +97,8 @@ def _merged_file(
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
         return first, [Disputed(path, _WHOLE)]
     what = ONE if is_settings else BOTH
-    return merged.encode(), [Disputed(path, what, (clash.one, clash.other)) for clash in clashes]
+    of = (0, 1) if is_ours else (1, 0)
+    return merged.encode(), [Disputed(path, what, (clash.one, clash.other), sides=of) for clash in clashes]
 
 
 def _merged_rows(before: bytes, ours: bytes, theirs: bytes) -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.item import Item, Status, render_item, row_of, written_words
+from pipelines.store.item import STRUCK, Item, Status, render_item, row_of, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
@@ -31,8 +31,9 @@ _T = TypeVar("_T")
 
 BOTH = "Both versions stand there, one after the other."
 ONE = "The first version stands there."
+_JOINED = "What stands there has the words of one machine, and the end of the other."
 STAYS = "It was deleted on one machine and changed on the other, so it stays."
-_CORRECTED = "One item was replaced by another on each machine; both stand there."
+CORRECTED = "One item was replaced by another on each machine; both stand there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,15 @@ class Disputed:
         path: the file.
         what: what stands there now, a sentence.
         versions: the lines of either side; empty if the file as a whole is disputed.
-        item: the id of the item; empty for other lines.
+        item: the id of the item, or, with a blank between, of the two that replaced one; empty for other lines.
+        sides: whose each version is: 0 for ours, 1 for theirs; empty if nobody needs to know.
     """
 
     path: str
     what: str
     versions: tuple[tuple[str, ...], ...] = ()
     item: str = ""
+    sides: tuple[int, ...] = ()
 
 
 def merge_pages(
@@ -82,11 +85,13 @@ def merge_pages(
         if one:
             items[ident] = one
         if is_disputed and (left := one or there_now):
-            versions = {_told(side) for side in (here, there_now)} - {_told(one)}
-            disputed.append(Disputed(left.path, ONE, (_told(one), *sorted(versions)), ident))
+            disputed.append(_disputed(left.path, ident, one, (here, there_now)))
     if not ours_first:
         items = _without_twins(items, mine, other)
         disputed += _corrected_twice(items, mine, other)
+        for number, (here_now, elsewhere) in enumerate(((mine, other), (other, mine))):
+            items, more = _closed_elsewhere(items, old, here_now, elsewhere, number)
+            disputed += more
     homes: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in items.items():
         homes.setdefault(one.path, {})[ident] = one
@@ -111,6 +116,9 @@ _RANK = {
     ))
 }  # fmt: skip
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
+CLOSINGS = (STRUCK | {Status.DONE}) - {Status.SUPERSEDED, Status.MERGED}
+_GOES_ON = frozenset({Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
+"""How a belief ends whose correction may hold all the same."""
 _WORDS = ("type", "text", "by", "trust", "confidence")
 _END = ("status", "until", "superseded_by", "merged_into")
 _PARTS = (
@@ -142,10 +150,11 @@ def _merged_item(
     if _said(first) == _said(old):
         one = replace(second, line=first.line) if _said(second) == _said(old) and second.line == old.line else second
     elif _said(second) not in (_said(first), _said(old)):
-        is_disputed = ours_first or _is_reworded_twice(old.item, first.item, second.item)
+        pair = first.item, second.item
+        is_disputed = ours_first or _is_reworded_twice(old.item, *pair) or _is_reworded_and_closed(old.item, *pair)
         item = first.item if ours_first else _joined(old.item, second.item, first.item)
         same = next((side for side in (first, second) if side.item == item), None)
-        one = same or replace(first, line=render_item(item), row=row_of(item), item=item)
+        one = same or _with_item(first, item)
     path = second.path if first.path == old.path else first.path
     section = second.section if first.section == old.section else first.section
     was_noted, *noted = ("".join(side) for side in (old.notes, *sorted((first.notes, second.notes))))
@@ -163,6 +172,14 @@ def _told(one: ItemPlace | None) -> tuple[str, ...]:
     return (f"{one.item.type}: {written_words(one.item)} ({one.item.status})",) if one else ()
 
 
+def _disputed(path: str, ident: str, one: ItemPlace | None, sides: Sequence[ItemPlace | None]) -> Disputed:
+    """Return a dispute about an item: what our side and theirs say, what stands first."""
+    told = {_told(side): number for number, side in enumerate(sides)}
+    versions = sorted(told, key=lambda version: (version != _told(one), version))
+    what = ONE if _told(one) in told else _JOINED
+    return Disputed(path, what, tuple(versions), ident, tuple(told[version] for version in versions))
+
+
 def _weight(side: ItemPlace) -> tuple[object, ...]:
     """Order two sides of one item: the heavier one wins. A line without `by` is a person's."""
     item = side.item
@@ -172,6 +189,19 @@ def _weight(side: ItemPlace) -> tuple[object, ...]:
 def _is_reworded_twice(was: Item, one: Item, other: Item) -> bool:
     """Whether a person reworded an item on each side, in different words."""
     return was.text not in {one.text, other.text} and one.text != other.text and not (one.by or other.by)
+
+
+def _is_reworded_and_closed(was: Item, *sides: Item) -> bool:
+    """Whether a person reworded an item on one side, and a person closed it on the other, in other words."""
+    return any(
+        _is_closed_by_person(was, closed) and was.text != told.text != closed.text and not told.by
+        for closed, told in (sides, sides[::-1])
+    )
+
+
+def _is_closed_by_person(was: Item, now: Item) -> bool:
+    """Whether an item was closed, and by a person: a run does that on a line, which it keeps as evidence."""
+    return now.status in CLOSINGS and was.status not in CLOSINGS and now.evidence == was.evidence
 
 
 def _joined(was: Item, less: Item, more: Item) -> Item:
@@ -208,8 +238,7 @@ def _without_twins(items: Places, ours: Places, theirs: Places) -> dict[str, Ite
             continue
         twin = first.setdefault((one.path, one.item.type, words_key(one.item.text)), ident)
         if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
-            item = replace(one.item, status=Status.MERGED, merged_into=twin)
-            out[ident] = replace(one, line=render_item(item), row=row_of(item), item=item)
+            out[ident] = _with_item(one, replace(one.item, status=Status.MERGED, merged_into=twin))
     return out
 
 
@@ -219,7 +248,48 @@ def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Di
         both_new = {side[ident].item.superseded_by for side in (ours, theirs) if ident in side}
         new = [items[named] for named in both_new if named in items and (named in ours) != (named in theirs)]
         if len(new) == len((ours, theirs)) and all(place.item.active for place in new):
-            yield Disputed(one.path, _CORRECTED, tuple(sorted(map(_told, new))), ident)
+            new = sorted(new, key=lambda place: (place.item.since, place.item.text), reverse=True)
+            yield Disputed(one.path, CORRECTED, tuple(map(_told, new)), " ".join(place.item.id for place in new))
+
+
+def _closed_elsewhere(
+    items: Places, old: Places, here: Places, there: Places, number: int
+) -> tuple[dict[str, ItemPlace], list[Disputed]]:
+    """Return the items with those closed that one side corrected and the other closed, and what is disputed.
+
+    It is disputed if people did both, or if a person on the other side put the old one in other words.
+
+    Args:
+        items: the merged ones.
+        old: those that both sides began with.
+        here: those of the side that corrected.
+        there: those of the other side.
+        number: of the side that corrected: 0 for ours, else 1.
+    """
+    out, disputed = dict(items), list[Disputed]()
+    for ident in sorted(old.keys() & here.keys() & there.keys()):
+        was, other, new = old[ident].item, there[ident].item, here[ident]
+        while new.item.superseded_by in here:
+            new = here[new.item.superseded_by]
+        now = out.get(new.item.id, new)
+        if new.item.id in there or not (new.item.active and now.item.active) or other.superseded_by:
+            continue
+        is_over = other.status in CLOSINGS and was.status not in CLOSINGS
+        is_own = other.text != was.text and not other.by
+        ended = now.item
+        if is_over:
+            ended = replace(ended, status=other.status, until=other.until, closed_by=other.closed_by)
+        told = _with_item(now, replace(ended, text=other.text, due=other.due) if is_own else ended)
+        if other.status not in _GOES_ON:
+            out[new.item.id] = _with_item(now, ended)
+        if not new.item.by and (is_own or _is_closed_by_person(was, other)):
+            sides = (new, told)[:: -1 if number else 1]
+            disputed.append(_disputed(now.path, new.item.id, out[new.item.id], sides))
+    return out, disputed
+
+
+def _with_item(one: ItemPlace, item: Item) -> ItemPlace:
+    return replace(one, line=render_item(item), row=row_of(item), item=item)
 
 
 # ---------------------------------------- pages
@@ -319,16 +389,17 @@ def _merged_page(
         ours_first: as for `merge_pages`.
     """
     was, here, there = sides
+    order = (0, 1)
     if here is None or there is None:
         was = here = there = here or there or document_at(path, "")
-    elif not ours_first:
-        here, there = sorted((here, there), key=lambda one: one.text, reverse=True)
+    elif not ours_first and here.text < there.text:
+        here, there, order = there, here, (1, 0)
     versions = (was or document_at(path, ""), here, there)
     front, keys = _merged_front(versions)
     body, clashes = _merged_body(versions, held, known)
     if path != REVIEW:  # there, both questions stand
         told = [*((BOTH, clash) for clash in clashes), *((ONE, clash) for clash in keys)]
-        disputed += [Disputed(path, what, (clash.one, clash.other)) for what, clash in told]
+        disputed += [Disputed(path, what, (clash.one, clash.other), sides=order) for what, clash in told]
     end, left, lines = ending(*(one.lines for one in versions)), dict(held), [front]
     for token in body:
         if not token.startswith(_ITEM):

@@ -193,7 +193,7 @@ def test_what_was_changed_since_is_asked_about_once(twice: Memory) -> None:
     twice.curate("undo", run, "--now", "2026-03-14T09:00")
     (one,) = waiting(twice)
     assert "The kettle is new and blue." in str(one)
-    twice.curate("review", one["id"], "--choose", "done", "--now", "2026-03-14T10:00")
+    twice.curate("review", one["id"], "--choose", "first", "--now", "2026-03-14T10:00")
     assert waiting(twice) == []
 
 

@@ -185,7 +185,7 @@ def test_two_corrections_of_one_item_are_one_question() -> None:
     merged, disputed = merge_pages(START, *sides)
     assert {item(5).id, item(8).id} <= held(merged).keys()
     (asked,) = disputed
-    assert [("number 5" in one, "number 8" in other) for (one,), (other,) in [asked.versions]] == [(True, True)]
+    assert [("number 8" in one, "number 5" in other) for (one,), (other,) in [asked.versions]] == [(True, True)]
 
 
 def test_of_what_both_sides_generated_one_version_stands_and_nobody_is_asked() -> None:

@@ -108,3 +108,52 @@ def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
         assert "Bela has" in machine.read(page)
         assert "At risk" not in machine.read(page)
     check_same((one, other), remote)
+
+
+def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_version(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    lines = (
+        "Todo: file the VAT return",
+        "Todo: prepare the demo",
+        "Fact: they pay within 14 days",
+        "Fact: a desk in Bern",
+    )
+    append_log(one, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- {line}\n" for line in lines))
+    one.curate("run", "--now", "2025-01-02T23:00")
+    other.curate("sync", "--now", "2025-01-02T23:10")
+    ids = {item["text"]: item["id"] for item in json.loads(one.curate("items", "--json"))}
+    vat, demo, desk = ids["file the VAT return"], ids["prepare the demo"], ids["a desk in Bern"]
+    one.curate("correct", vat, "file the VAT return in March", "--now", "2025-01-03T09:00")
+    other.curate("close", vat, "--as", "done", "--now", "2025-01-03T09:10")
+    one.curate("close", demo, "--as", "dropped", "--now", "2025-01-03T09:20")
+    for machine, demo_words, days, town in ((one, "the demo", 30, "Biel"), (other, "the demo for Tom", 21, "Basel")):
+        words = machine.read("Projects/kestrel.md").replace("the demo", demo_words).replace("14 days", f"{days} days")
+        machine.write("Projects/kestrel.md", words)
+        machine.curate("correct", desk, f"a desk in {town}", "--now", "2025-01-03T10:00")
+    for machine in (one, other, one):
+        machine.curate("sync", "--now", "2025-01-03T11:00")
+    check_same((one, other), remote)
+    waiting = {item["title"]: item for item in json.loads(one.curate("review", "--json"))}
+    asked = {
+        next(name for name in ("VAT", "demo", "pay", "desk") if name in title): it for title, it in waiting.items()
+    }
+    page = one.read("Projects/kestrel.md")
+    assert "- [x] Todo: file the VAT return in March" in page, "closed beats open"
+    assert "- [-] Todo: prepare the demo for Tom" in page
+    means = [[choice["means"] for choice in asked[name]["choices"]] for name in ("VAT", "demo")]
+    assert means == [
+        [f"Todo: file the VAT return in March ({how})" for how in ("done", "open")],
+        ["Todo: prepare the demo (dropped)", "Todo: prepare the demo for Tom (open)"],
+    ]
+    assert "the second is of 2025-01-03 10:00" in asked["demo"]["why"]
+    old = next(days for days in ("30 days", "21 days") if days in page)
+    for name, choice in (("VAT", "second"), ("demo", "second"), ("pay", "second"), ("desk", "keep new")):
+        one.curate("review", asked[name]["id"], "--choose", choice, "--now", "2025-01-03T12:00")
+    page = one.read("Projects/kestrel.md").partition("## History")[0]
+    assert "- [ ] Todo: file the VAT return in March" in page
+    assert "- [ ] Todo: prepare the demo for Tom" in page
+    assert old not in page
+    assert page.count("a desk in") == 1
+    assert one.curate("review") == "Nothing waits for you.\n"
