@@ -209,7 +209,7 @@ def trust_label(item: Item) -> str:
 # ---------------------------------------- the history of one item
 
 
-_TRAILERS = ("Run-Id", "Undoes", "Extractor")
+_TRAILERS = ("Run-Id", "Undoes", "Extractor", "Joins")
 _FORMAT = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
@@ -327,7 +327,9 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         ident: the item's id.
         holding: where it is now, or None.
     """
-    found = document_versions(git, _FORMAT, f"-G{ident}", "--text") if git.head() else ()
+    # A join may be the only commit that has what it made of both sides.
+    how = "-m", "--date-order", f"-G{ident}", "--text"
+    found = document_versions(git, _FORMAT, *how) if git.head() else ()
     commits = [
         (head, [(after.path, _held(before, ident), _held(after, ident)) for _, before, after in versions])
         for head, versions in groupby(found, key=itemgetter(0))
@@ -342,9 +344,9 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         places |= {path: new for path, new in changed_sides if new}
         now: Place = min(places.items(), key=itemgetter(0), default=("", None))
         if changed := list(_changes(was, now)):
-            commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
+            commit, when, run, undoes, reader, joins, author, subject = head.split("\x1f", _FIELDS - 1)
             day, run = days.of(datetime.fromisoformat(when)), run.strip()
-            is_person = not run or reader.strip() == _OWNER or bool(undoes.strip())
+            is_person = not (run or joins.strip()) or reader.strip() == _OWNER or bool(undoes.strip())
             yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
         was = now
     now = (holding.path, holding.item) if holding else ("", None)
@@ -421,7 +423,7 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
         ("Rests on", result.grounds),
         ("Replaced", result.superseded),
         ("Replaced by", result.successors),
-        ("Needed by", result.dependents),
+        ("Needed by", [step for step in result.dependents if step.id not in {one.id for one in result.superseded}]),
     ):
         yield from [title] if steps else []
         for step in steps:
@@ -453,7 +455,8 @@ def history_lines(result: History, when: Callable[[str], str] = str) -> Iterator
     words = ""
     for version in result.versions:
         yield f"  {when(version.when) or 'not committed yet'}  {', '.join(version.changed)}"
-        who = f"a person ({version.author})" if version.is_person else f"run {version.run}"
+        by_code = f"run {version.run}" if version.run else "a sync"
+        who = f"a person ({version.author})" if version.is_person else by_code
         source = f"{who}, commit {version.commit[:10]}: {safe(version.subject)}"
         yield f"    {source if version.commit else 'an edit by hand; the next run commits it'}"
         if version.item and not result.forgotten and version.item.text != words:

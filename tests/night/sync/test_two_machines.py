@@ -148,6 +148,11 @@ def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_versi
         ["Todo: prepare the demo (dropped)", "Todo: prepare the demo for Tom (open)"],
     ]
     assert "the second is of 2025-01-03 10:00" in asked["demo"]["why"]
+    for machine in (one, other):
+        why = machine.curate("why", vat)
+        assert "not committed" not in why
+        assert "a sync, commit" in why
+    assert "was superseded by it" not in one.curate("why", "VAT return in March"), "it is told under Replaced"
     old = next(days for days in ("30 days", "21 days") if days in page)
     for name, choice in (("VAT", "second"), ("demo", "second"), ("pay", "second"), ("desk", "keep new")):
         one.curate("review", asked[name]["id"], "--choose", choice, "--now", "2025-01-03T12:00")
