@@ -151,10 +151,10 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
 ) -> list[Snippet]:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
-    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; so does what was
-    to be done on one of the last days. Then comes what belongs to the session's project; of all else the weightiest.
-    Appointments that are long over come last. What a sentence tells already, what was due weeks ago and not mentioned
-    since, and what comes when the room is full, is only named.
+    What is overdue comes first, but for what was due weeks ago and not mentioned since; then what is due soon, each
+    nearest to today, and what was to be done on one of the last days. Then comes what belongs to the session's
+    project; of all else the weightiest. Appointments that are long over come last. What a sentence tells already, what
+    was due weeks ago and not mentioned since, and what comes when the room is full, is only named.
 
     Args:
         held: the items of the memory's documents.
@@ -175,17 +175,17 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         is_over = has_passed and ahead < -_JUST_PASSED
         gap = abs(ahead) if ahead <= _SOON else _NEVER
         kind = kind_of_item(item)
+        is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
         rank = (
             is_over or bool(item.perhaps),
+            not is_overdue or is_old,
             gap,
-            not is_overdue,
             document.path != project,
             -weight(item, kind, today),
         )
         notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
         notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
         notes += [_perhaps(item)] if item.perhaps else []
-        is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
         words = words_of(item)
         is_told = is_old or said.tells(words, item.id)
         found.append(

@@ -249,7 +249,7 @@ def test_what_was_to_be_done_on_one_of_the_last_days_comes_before_what_has_time(
         f"- [ ] Todo: {text} <!-- k000000000{at} since=2026-03-09{day} -->\n" for at, (text, day) in enumerate(rows)
     )
     memory.write("Projects/ferry.md", f"# The Ferry\n\n{''.join(lines)}")
-    assert re.findall(r"Todo: (\w+)", parts_of(memory)["open"]) == ["Retry", "Pay", "Sweep", "Sing"]
+    assert re.findall(r"Todo: (\w+)", parts_of(memory)["open"]) == ["Pay", "Retry", "Sweep", "Sing"]
 
 
 def test_an_address_that_the_sentence_above_leaves_out_is_told(memory: Memory) -> None:
