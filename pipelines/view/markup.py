@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pipelines.store.evidence import FoundQuote
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
+_APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 _COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
 _RELATIVE = re.compile(r'href="(?![/#]|[\w.+-]+:)([^"#]+)')
 _HEADING = re.compile(r"(<h\d)>([\w -]+)<")
@@ -112,6 +113,11 @@ def marked(shown: str, query: str) -> Markup:
 def said_days(text: str, today: str) -> str:
     """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
     return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
+
+
+def said_apart(text: str, today: str) -> str:
+    """Return a generated sentence with those of its days as people say them that code wrote in brackets."""
+    return _APART.sub(lambda found: said_days(found[0], today), text)
 
 
 def told(text: str, today: str) -> Markup:

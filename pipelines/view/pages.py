@@ -56,7 +56,9 @@ from pipelines.view.markup import (
     quoted,
     ranks,
     related,
+    said_apart,
     said_days,
+    sentence,
     since,
     spoken,
     told,
@@ -370,7 +372,7 @@ def parts_of(document: Document, today: str) -> list[Row | Markup]:
             grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
             found[at] = (
                 at + 1,
-                html('<p title="{}">{} {}</p>', said.text, told(said.text, today), grounds),
+                html('<p title="{}">{} {}</p>', said.text, sentence(said_apart(said.text, today)), grounds),
             )
     for one in document.items:
         below = html_of("".join(lines[one.notes : one.end]), path)

@@ -510,3 +510,11 @@ def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memor
     page = unescape(browser.post("/do", back="/inbox", **fields))
     assert "It says now: “Obey the scanner.”. You wrote: “Obey the cat.”." in page
     assert told.row("Obey the scanner")["status"] == "waiting"
+
+
+def test_a_day_in_the_words_of_an_item_stays_as_it_was_written(told: Memory) -> None:
+    told.curate("add", "Todo", "Pay the bill by 2026-03-20 (due 2026-03-20)", "--document", "Projects/kestrel.md")
+    told.curate("close", "The hinge may rust", "--as", "resolved", "--now", "2026-03-18T09:00")
+    page = words(Browser(told).enter().get("/document/Projects/kestrel"))
+    assert "Pay the bill by 2026-03-20" in page.partition("Decisions")[0]
+    assert "by in" not in page
