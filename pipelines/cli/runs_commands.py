@@ -27,12 +27,13 @@ from pipelines.cli.output import (
 from pipelines.clock import day_of, span_of
 from pipelines.errors import ItemGone, UsageFault
 from pipelines.night.name_items import looks_like_id
-from pipelines.night.run_history import PastRun, RunEnd, all_runs, find_run, items_changed
+from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
 from pipelines.queries.why import differences, history_lines, history_of, why, why_lines
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
+from pipelines.store.git_history import BY_PEOPLE
 from pipelines.store.item import Evidence
 from pipelines.store.layout import LOGS, day_of_log
 from pipelines.store.secrets.redact import without_secrets
@@ -63,11 +64,13 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
         _tell_skipped(root, git, run, as_json=as_json)
     elif run:
         one = find_run(root, git, run)
-        changes = items_changed(one, git)
+        by_hand = edits_before(one, git)
+        is_edits = bool(one.commit and one.commit.extractor == BY_PEOPLE)  # these are all that it is about
+        changes = [] if is_edits else items_changed(one, git)
         if as_json:
-            say_json(_detail_json(one, changes))
+            say_json(_detail_json(one, changes, by_hand))
         else:
-            _tell(one, changes)
+            _tell(one, changes, by_hand)
     elif as_json:
         say_json([one.to_json() for one in all_runs(root, git)[:limit]])
     else:
@@ -187,25 +190,25 @@ def _ending(run: PastRun) -> str:
     return f"{told}{without if run.ended is RunEnd.WELL else ''}"
 
 
-def _detail_json(run: PastRun, changes: Sequence[ItemChange]) -> dict[str, object]:
+def _detail_json(run: PastRun, changes: Sequence[ItemChange], by_hand: Sequence[ItemChange]) -> dict[str, object]:
     """Return what `--json` prints of one run."""
+    told = {"items": _changes_json(changes), "by_hand": _changes_json(by_hand)}
+    return {**run.to_json(), **told, "warnings": run.warnings, "report": run.report}
+
+
+def _changes_json(changes: Sequence[ItemChange]) -> dict[str, object]:
     both = ((one.before, one.after) for one in changes)
     sides = [[item_json(side.item, side.path) if side else {} for side in sides] for sides in both]
     return {
-        **run.to_json(),
-        "items": {
-            "added": [after for before, after in sides if not before],
-            "changed": [
-                {"id": after["id"], "before": before, "after": after} for before, after in sides if before and after
-            ],
-            "removed": [before for before, after in sides if not after],
-        },
-        "warnings": run.warnings,
-        "report": run.report,
+        "added": [after for before, after in sides if not before],
+        "changed": [
+            {"id": after["id"], "before": before, "after": after} for before, after in sides if before and after
+        ],
+        "removed": [before for before, after in sides if not after],
     }
 
 
-def _tell(run: PastRun, changes: Sequence[ItemChange]) -> None:
+def _tell(run: PastRun, changes: Sequence[ItemChange], by_hand: Sequence[ItemChange]) -> None:
     commit = run.commit.commit if run.commit else "-"
     read = ""
     if run.report and "entries" in run.report:
@@ -214,14 +217,21 @@ def _tell(run: PastRun, changes: Sequence[ItemChange]) -> None:
     fields = {"Run": run.id, "Date": moment_shown(run.when), "Ended": _ending(run), "Commit": commit, "Read": read}
     fields |= {"Changed": _what_changed(run), "Cost": _cost(run)}
     say_fields((label, text) for label, text in fields.items() if text)
+    _tell_changes(changes)
+    if by_hand:
+        say("By hand:" if not changes else "By hand, before it:")
+        _tell_changes(by_hand)
+    say_fields(("Note", warning) for warning in run.warnings)
+
+
+def _tell_changes(changes: Sequence[ItemChange]) -> None:
     for change in changes:
         before, after = change.before, change.after
         if after:
             sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
             say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}", hang="      ")
         elif before:
-            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}", hang="      ")
-    say_fields(("Note", warning) for warning in run.warnings)
+            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text} (removed)", hang="      ")
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> list[str]:

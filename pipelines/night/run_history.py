@@ -17,14 +17,17 @@ from pipelines.store.change_set import ItemChange, item_changes
 from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Git
-from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
+from pipelines.store.git_history import BY_PEOPLE, RunCommit, changed_documents, named_run, run_commits, undone_by
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import Reason, read_tombstones
+from pipelines.store.trees import documents_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
+
+    from pipelines.store.document import Document
 
 
 class RunEnd(StrEnum):
@@ -205,7 +208,22 @@ def items_changed(run: PastRun, git: Git) -> list[ItemChange]:
     """Return a run's changes of items, from its commit; none of what a person had forgotten since."""
     if not run.commit:
         return []
-    before, after = changed_documents(git, run.commit)
+    return _unless_forgotten(git, *changed_documents(git, run.commit))
+
+
+def edits_before(run: PastRun, git: Git) -> list[ItemChange]:
+    """Return what people changed by hand since the run before, with what a run of its own made of their edits."""
+    made = {one.commit: one.parent for one in run_commits(git) if one.extractor == BY_PEOPLE}
+    if not (run.commit and run.commit.parent):
+        return []
+    end = run.commit.commit if run.commit.commit in made else run.commit.parent
+    base = git.last_run(until=run.commit.parent)
+    while base in made:
+        base = git.last_run(until=made[base])
+    return _unless_forgotten(git, documents_at(git, base), documents_at(git, end)) if base not in {None, end} else []
+
+
+def _unless_forgotten(git: Git, before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
     stones = read_tombstones(read_bytes(git.root, TOMBSTONES))
     forgotten = {stone.id for stone in stones if stone.reason is Reason.FORGOTTEN}
     return [one for one in item_changes(before, after) if one.id not in forgotten]

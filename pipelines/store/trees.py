@@ -181,6 +181,12 @@ def read_documents_in(tree: Mapping[str, bytes], ledger: Ledger | None = None) -
     return found
 
 
+def documents_at(git: Git, commit: str | None) -> dict[str, Document]:
+    """Return the documents of a commit by path; links are none."""
+    pages = {path: blob for path, (mode, blob) in git.tree(commit).items() if kind_of(path) and mode != "120000"}
+    return read_documents_in({path: git.blob(blob) or b"" for path, blob in pages.items()}, ledger_at(git, commit))
+
+
 def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) -> Document:
     """Return one version of a document; what is not UTF-8 in it is replaced, and without any bytes it is empty.
 

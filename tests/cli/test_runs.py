@@ -172,3 +172,25 @@ def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> 
     lost = runs(memory)[1]
     assert (lost["ended"], lost["commit"]) == ("astray", None)
     assert "is not in the history of this branch" in memory.curate("runs")
+
+
+def test_a_run_names_each_item_that_was_edited_by_hand_before_it(memory: Memory) -> None:
+    facts = "".join(f"- Fact: Shelf {at} is full.\n" for at in range(5))
+    night(memory, 11, f"project: Alpha\n\n{facts}- Todo: Sweep the hall.\n")
+    memory.write("Projects/beta.md", "# Beta\n\n- Fact: The oar is long.\n")
+    night(memory, 12)
+    page = "".join(line for line in memory.read("Projects/alpha.md").splitlines(keepends=True) if "Shelf 4" not in line)
+    memory.write(
+        "Projects/alpha.md", page.replace("[ ] Todo", "[x] Todo").replace("Shelf 1 is full", "Shelf 1 is bare")
+    )
+    (memory.root / "Projects/beta.md").unlink()
+    night(memory, 13)
+    by_night, by_people, *_ = runs(memory)
+    for run in (by_night, by_people):
+        told = memory.curate("runs", run["run"])
+        for words in ("Shelf 4 is full. (removed)", "The oar is long. (removed)", "Sweep the hall. (open to done)"):
+            assert words in told
+        assert "Shelf 1 is bare. (trust self to owner, reworded" in told
+        detail = json.loads(memory.curate("runs", run["run"], "--json"))["by_hand"]
+        assert {one["text"] for one in detail["removed"]} == {"Shelf 4 is full.", "The oar is long."}
+    assert "By hand" not in memory.curate("runs", runs(memory)[-1]["run"])
