@@ -49,7 +49,7 @@ from pipelines.store.generated import (
 from pipelines.store.item import ACTIVE, CLOSED, UNSURE, Item, ItemType, Status
 from pipelines.store.layout import Kind, day_of_log, episode_path
 from pipelines.store.priority import priority
-from pipelines.text import clipped
+from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -220,7 +220,7 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
 
 _MOST_OF_A_DAY = 4
 _ENDED = {
-    Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
+    Status.ANSWERED: "Answered", Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred",
     Status.DROPPED: "Dropped", Status.ENDED: "No longer",
 }  # fmt: skip
 _TITLES = {
@@ -228,27 +228,34 @@ _TITLES = {
     ItemType.RISK: "At risk",
 }  # fmt: skip
 _NUMBERS = re.compile(r"\d{1,9}")
-_ORDER = ("Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
-"""What was decided is told first, and of a full day the rest not at all."""
+_CHANGED = "Changed"
+_ORDER = (_CHANGED, "Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
+"""What changed is told first, then what was decided, and of a full day the rest not at all."""
 
 
 def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
     """Return day → document path and item, for the items that each day brought or ended and an episode may cite.
 
-    They are in the order of the log.
+    They are in the order of the log; what a person put in place of another item comes before it.
     """
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
+    former = former_of(placed.item for _, placed in numbered(documents.values()))
     for document, placed in numbered(documents.values()):
         item = placed.item
         if item.status is Status.SUPERSEDED and item.until == item.learnt:  # the day itself corrected it
             continue
-        if (item.learnt in days or item.until in days) and item.evidence and is_citable(item):
+        if (item.learnt in days or item.until in days) and (item.evidence or item.id in former) and is_citable(item):
             for day in {item.learnt, item.until if item.status in _ENDED else ""}:
                 if day in days:
                     found[day].append((document.path, item))
     for items in found.values():
-        items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
+        items.sort(key=lambda one: (one[1].learnt, [(at.path, at.start_line) for at in one[1].evidence[:1]], one[1].id))
     return found
+
+
+def former_of(items: Iterable[Item]) -> dict[str, Item]:
+    """Return id → the item of an earlier day that the item with this id replaced."""
+    return {one.superseded_by: one for one in items if one.superseded_by and one.until > one.learnt and is_citable(one)}
 
 
 def told_sentences(
@@ -300,7 +307,7 @@ def with_episodes(
     logs = {place.path for _, placed in numbered(documents.values()) for place in placed.item.evidence}
     days = {day for day in (*map(day_of_log, logs), *written) if day and episode_path(day) not in closed}
     homes = {day: episode_path(day) for day in days} | homes
-    items = items_of_days(documents, homes) if homes else {}
+    items, former = items_of_days(documents, homes) if homes else {}, former_of(known.values())
     for day, path in sorted(homes.items()):
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
         new = written.get(day, ())
@@ -308,7 +315,7 @@ def with_episodes(
         was = [one for _, one in sentences_under(page, day) if not one.by_code]
         was = [one for one in was if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)]
         kept = [one for one in (*was, *new) if still_rests(one, known, with_status=False)]
-        sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed)
+        sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed, former)
         if sentences or path in after:
             there = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
             after[path] = with_sentences(page, {day: sentences}, tuple(there))
@@ -321,15 +328,19 @@ def rests_on(sentence: Sentence) -> list[tuple[int, int]]:
     return [(pair[0], pair[-1]) for pair in pairs if pair]
 
 
-def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]) -> list[Sentence]:
+def completed(
+    kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str], former: Mapping[str, Item]
+) -> list[Sentence]:
     """Return the sentences, with code's own for the items of the day that these do not cite.
 
     There are four at most, with what is most worth telling; the last one rests on what is left out, too. What people
-    deleted or reworded stays out. To what a model told of the day, code adds only what the rules had read before.
+    deleted or reworded stays out. An item that replaced one of an earlier day is told beside that (`former`), and the
+    answer to a question in its place. To what a model told of the day, code adds only what the rules had read before.
     """
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)][:_MOST_OF_A_DAY]
     if any(one.of and one.lines and not one.by_code for one in kept):
         items = [one for one in items if one.by.startswith("rules@")]
+    items = [one for one in items if one.learnt == day or (one.status in _ENDED and one.until == day)]
     items = [item for item in items if item.confidence not in UNSURE and not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     cited = {ident for one in kept for ident in one.ids}
@@ -337,13 +348,21 @@ def completed(kept: Sequence[Sentence], items: Sequence[Item], day: str, vetoed:
         if item.id not in cited:
             ended = _ENDED.get(item.status, "") if item.until == day else ""
             asked = "Asked" if item.page_section == "questions" else ""
-            groups[ended or asked or _TITLES[item.type]].append(item)
-    ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if title in groups]
+            changed = _CHANGED if item.id in former and item.learnt == day else ""
+            groups[ended or changed or asked or _TITLES[item.type]].append(item)
+    answers = [one for one in groups["Learnt"] if ARROW in one.text]
+    answered = {one.id: answer for one in groups["Answered"] for answer in answers if answer.text.startswith(one.text)}
+    groups["Learnt"] = [one for one in groups["Learnt"] if one not in answered.values()]
+    ordered = [(title, groups[title]) for title in dict.fromkeys(_ORDER) if groups[title]]
     room = _MOST_OF_A_DAY - len(kept)
     for at, (title, some) in enumerate(ordered[:room], 1):
         named = sorted(some, key=lambda one: -priority(one, one.learnt))[:MOST_NAMED]
-        text = titled(title, joined(map(shortened, named)))
+        told = [shortened(answered.get(one.id, one)) for one in named]
+        if title == _CHANGED:
+            told = [f"{words} (before: {shortened(former[one.id])})" for words, one in zip(told, named, strict=True)]
+        text = titled(title, joined(told))
         rests = [*some, *(item for _, left in ordered[room:] for item in left if at == room)]
+        rests += [other for one in some for other in (answered.get(one.id), former.get(one.id)) if other]
         ids = tuple(one.id for one in rests)
         kept.append(Sentence(text, ids, digest(rests, with_status=False), by_code=True))
     return kept

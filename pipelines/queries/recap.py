@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
-from pipelines.night.sentences import completed, episodes_in
+from pipelines.night.sentences import completed, episodes_in, former_of
 from pipelines.store.change_set import items_by_id
 from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug
@@ -78,4 +78,4 @@ def _of_page(
     items = {ident: item for ident, (path, item) in places.items() if path == page}
     mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
     by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
-    return completed([one for one in mine if not one.by_code], by_code, day, frozenset())
+    return completed([one for one in mine if not one.by_code], by_code, day, frozenset(), former_of(items.values()))

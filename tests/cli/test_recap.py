@@ -94,3 +94,28 @@ def test_the_command_python_and_an_agent_are_told_the_same(told: Memory) -> None
     assert said == ["2026-03-16: Decided: Use brass. At risk: Rust.",
                     "2026-03-17: To do: Order brass."]  # fmt: skip
     assert "memory_search" in memory_recap(Opened(told.root), "2020-01")
+
+
+def test_what_changed_comes_first_and_an_answer_stands_with_its_question(memory: Memory) -> None:
+    asked = "- Question: Who pays for the paint?\n"
+    memory.write(
+        "Logs/2026-03-10.md", f"project: Alpha\n\n- Decision: The gate is red.\n- Fact: Rent is 90 EUR.\n{asked}"
+    )
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.write(
+        "Logs/2026-03-11.md",
+        "project: Alpha\n\n- Decision: We hire Ada.\n- Answered: Who pays for the paint? The club.\n"
+        "- Correction: Rent is 95 EUR, not 90 EUR.\n",
+    )
+    memory.curate("correct", "The gate is red", "The gate is blue.", "--now", "2026-03-11T09:00")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    (day,) = json.loads(memory.curate("recap", "2026-03-11", "--json"))
+    assert [one["text"] for one in day["sentences"]] == [
+        "Changed: The gate is blue (before: The gate is red); Rent is 95 EUR (before: Rent is 90 EUR).",
+        "Decided: We hire Ada.",
+        "Answered: Who pays for the paint? → The club.",
+    ]
+    assert (
+        day["sentences"]
+        == json.loads(memory.curate("recap", "2026-03-11", "--project", "Alpha", "--json"))[0]["sentences"]
+    )
