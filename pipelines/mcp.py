@@ -6,6 +6,8 @@ user can see it. A tool imports what it needs when it is called, because session
 
 from __future__ import annotations
 
+import re
+
 from pipelines import __version__
 from pipelines.agents.tool_server import ToolServer
 
@@ -215,7 +217,7 @@ def memory_why(memory: Memory, item: str) -> str:
 @_tool(_CONTEXT, _READS, project=_OWN_PROJECT, budget=_whole(*_BUDGETS) | {"description": "Most tokens to return."})
 def memory_context(memory: Memory, project: str = "", budget: int = 4000) -> str:
     """Return what a session should start with."""
-    return memory.context(budget=budget, project=project)
+    return _by_tool(memory.context(budget=budget, project=project))
 
 
 @_tool(_RECAP, _READS, when=_text(0, _MOST_NAME, _WHEN), project=_PROJECT)
@@ -265,7 +267,7 @@ def memory_settle(memory: Memory, item: str = "", how: str = "both", other: str 
     if not item and not other:
         from pipelines.queries.startup.context import unsettled_pairs
 
-        return unsettled_pairs(memory.root) or "No pair waits."
+        return _by_tool(unsettled_pairs(memory.root)) or "No pair waits."
     from pipelines.night.session_changes import settle_by_session
 
     outcome = settle_by_session(memory.root, item, how, other)
@@ -294,6 +296,11 @@ def serve(root: str) -> None:
         return _FUNCTIONS[name](Memory(root), **given)
 
     ToolServer({"name": "memcurate", "version": __version__}, _INSTRUCTIONS, TOOLS, called).run()
+
+
+def _by_tool(text: str) -> str:
+    """Return what a session reads of pairs, with the tool in the place of the command."""
+    return re.sub(r"`curate settle (k\w+) (replaces|both) (k\w+)`", r"`memory_settle(\1, \2, \3)`", text)
 
 
 def _outcome_text(memory: Memory, outcome: Outcome) -> str:

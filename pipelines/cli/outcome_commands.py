@@ -5,17 +5,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, flag_option, json_option, with_memory
-from pipelines.cli.output import day_shown, say, say_json, say_verbatim
+from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import looks_like_id, named_items
-from pipelines.night.outcome_changes import Authority, Changed, check_ending, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import (
+    Authority,
+    Changed,
+    Outcome,
+    check_ending,
+    close_items,
+    correct_item,
+    reopen_items,
+    settle_pair,
+)
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json, outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
@@ -150,10 +160,11 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
 @click.argument("words", metavar="[ID replaces|both ID]", nargs=-1)
 @with_memory
 def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
-    """Settle two items that may conflict, as agents do at the start of a session.
+    """Settle two items that may conflict.
 
-    With "replaces", the first item takes the place of the second one; with "both", both hold. It counts as an agent's
-    word: what you said yourself stays until you decide in Review.md. Without IDs, this lists the pairs that wait.
+    With "replaces", the first item takes the place of the second one; with "both", both hold. Away from a terminal, it
+    counts as an agent's word: what you said yourself stays until you decide in Review.md. Without IDs, this lists the
+    pairs that wait.
     """
     root, _, when = opened
     if not words:
@@ -161,9 +172,18 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
         return
     if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
-    outcome = settle_by_session(root, words[0], words[1], words[2], when)
-    if words[1] == "both" and not outcome.asked:
-        say(f"{words[0]} and {outcome.id} both hold.")
+    one, how, other = words
+    if on_terminal() and sys.stdin.isatty():
+        sought = (_open(frozenset(ItemType)), "live or open item")
+
+        def change(held: HeldMemory, found: list[str]) -> Changed:
+            return settle_pair(held.documents, found[0], found[-1], how, Authority(held.today))
+
+        [outcome], _ = _carried_out("settle", sought, change, (one, other), opened)
+    else:
+        outcome = settle_by_session(root, one, how, other, when)
+    if how == "both" and not outcome.asked:
+        say(f"{one} and {outcome.id} both hold.")
     else:
         say(*outcome_lines(outcome, read_documents(root), day_shown))
 
@@ -194,17 +214,7 @@ def _carry_out(
     as_json: bool,
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""
-    with change_by_hand(*opened, f"curate {verb}") as held:
-        found = named_items(held.documents, items, sought)
-        documents, outcomes = change(held, found)
-        after: Mapping[str, Document] = held.documents
-        added = [one.new for one in outcomes if one.is_new]
-        changed = sum(placed_item(documents, i)[1].item != placed_item(after, i)[1].item for i in found)
-        if changed:
-            named = ", ".join(found[:_MOST_NAMED])
-            more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-            summary = f"{verb.capitalize()} {named}{more}"
-            after = held.write(ManualChange(documents, summary, added=added, changed=changed))
+    outcomes, after = _carried_out(verb, sought, change, items, opened)
     if as_json:
         places = [(one, *placed_item(after, one.id)) for one in outcomes]
         say_json(
@@ -216,3 +226,24 @@ def _carry_out(
         return
     for one in outcomes:
         say(*outcome_lines(one, after, day_shown))
+
+
+def _carried_out(
+    verb: str,
+    sought: Sought,
+    change: Callable[[HeldMemory, list[str]], Changed],
+    items: tuple[str, ...],
+    opened: OpenMemory,
+) -> tuple[list[Outcome], Mapping[str, Document]]:
+    with change_by_hand(*opened, f"curate {verb}") as held:
+        found = named_items(held.documents, items, sought)
+        documents, outcomes = change(held, found)
+        after: Mapping[str, Document] = held.documents
+        added = [one.new for one in outcomes if one.is_new]
+        changed = sum(placed_item(documents, i)[1].item != placed_item(after, i)[1].item for i in found)
+        if changed:
+            named = ", ".join(found[:_MOST_NAMED])
+            more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+            summary = f"{verb.capitalize()} {named}{more}"
+            after = held.write(ManualChange(documents, summary, added=added, changed=changed))
+    return outcomes, after

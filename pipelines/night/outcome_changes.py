@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_items, with_superseded
-from pipelines.review.outcomes import REOPENABLE, with_end, with_link, with_reopened, without_conflict
-from pipelines.review.questions import DOUBT, DoubtfulClaim, Question, asked, claimed, without_questions
+from pipelines.review.outcomes import (
+    REOPENABLE,
+    with_confirmation,
+    with_end,
+    with_link,
+    with_reopened,
+    without_conflict,
+)
+from pipelines.review.questions import DOUBT, DoubtfulClaim, Question, as_queue_text, asked, claimed, without_questions
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import (
@@ -48,7 +55,7 @@ class Authority:
         trust: owner, or that of an agent's session.
         place: the log line that says so; None for the owner, who needs none.
         by: the author recorded in a new item; empty for the owner.
-        quote: the words of that line.
+        quote: the words of that line; of a change without one, what it would say.
         asks: why a person must decide on any change, as a clause; or empty.
     """
 
@@ -75,14 +82,14 @@ class Outcome:
     Args:
         id: its id.
         was: the item before.
-        asked: whether nothing changed, and Review.md asks a person.
-        new: the id of its successor, if any, else empty.
+        asked: why nothing changed, and Review.md asks a person, as a clause; or empty.
+        new: the id of its successor, if any, or of what waits to be it; else empty.
         is_new: whether the successor is new.
     """
 
     id: str
     was: Item
-    asked: bool = False
+    asked: str = ""
     new: str = ""
     is_new: bool = False
 
@@ -119,7 +126,7 @@ def close_items(
         else:
             by_owner = voice.trust is Trust.OWNER
             after = with_items(after, {ident: replace(ended, closed_by="owner") if by_owner else ended})
-        outcomes.append(Outcome(ident, item, asked=bool(why)))
+        outcomes.append(Outcome(ident, item, asked=why))
     return _with_claims(after, outcomes, claims, voice)
 
 
@@ -128,7 +135,8 @@ def _with_claims(
 ) -> Changed:
     """Return the documents without questions that are settled now, and with those about what a person must decide."""
     after = without_questions(documents, [one.id for one in outcomes if not one.asked])
-    return claimed(after, claims, voice.quoted, voice.today), outcomes
+    said = "" if voice.place else f"An agent's session says so (“{as_queue_text(voice.quote)}”)"
+    return claimed(after, claims, voice.quoted, voice.today, said), outcomes
 
 
 def check_ending(item: Item, how: Status, advice: str = "") -> None:
@@ -179,12 +187,14 @@ def correct_item(
     same = _same_text(documents, old, text)
     if same and (why := voice.why_not(old)):
         claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
-        return _with_claims(documents, [Outcome(ident, old, asked=True)], [claim], voice)
+        return _with_claims(documents, [Outcome(ident, old, asked=why)], [claim], voice)
     since = old.since if never_held else voice.today
     new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due)
     if why := voice.why_not(old):
         question = Question(waiting(new, path), why, old)
-        return dict(asked(documents, [question], voice.quoted, voice.today)), [Outcome(ident, old, asked=True)]
+        return dict(asked(documents, [question], voice.quoted, voice.today)), [
+            Outcome(ident, old, asked=why, new=new.id)
+        ]
     after = dict(documents)
     if not same:
         after[path] = edited(after[path], add=[Block(new)])
@@ -305,6 +315,8 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
     if voice.why_not(old.item):
         return close_items(after, [other], ending_of, voice)
     day = placed.item.since if placed.item.since > old.item.since else voice.today
+    if (place := voice.place) and placed.item.evidence:  # the line says what holds: this item speaks for it
+        after = with_item_changed(after, ident, lambda item: with_confirmation(item, place, voice.today))
     after = with_superseded(after, other, placed.item, day)
     return without_questions(after, [other]), [Outcome(other, old.item, new=ident)]
 

@@ -252,7 +252,9 @@ def _ask(run: Run, promoted: Promoted) -> None:
     known = {one.id for one in read_queue(run.documents.get(REVIEW))}
     documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
     documents = asked_about_quiet(claimed(documents, promoted.claims, quotes.text, today), today)
-    run.documents = with_unsettled_pairs(documents, run.log_days, today, to_person=not run.night.agents)
+    run.documents = with_unsettled_pairs(
+        documents, run.log_days, today, to_person=not run.night.agents, rules_from=run.night.rules_from
+    )
     if new := {one.id for one in read_queue(run.documents.get(REVIEW))} - known:
         report.people["asked"] += len(new)
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")

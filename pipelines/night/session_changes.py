@@ -1,7 +1,7 @@
 """Changes that an agent makes in a session: it closes, corrects, settles and reopens items by its own log.
 
 Each change adds a line to the day's log, in the form that the rules read, as its evidence. Items that are trusted more
-than an agent's word are not changed: Review.md asks a person.
+than an agent's word are not changed: Review.md asks a person, and no line says that they are over.
 """
 
 from __future__ import annotations
@@ -185,7 +185,9 @@ def _changed(
         if would == held.documents:
             return outcome
         documents, said = would, fold(line(placed_item(held.documents, ident)[1].item))
-        if said:
+        if outcome.asked and not outcome.new:
+            documents, [outcome] = change(held, ident, replace(voice, quote=said))
+        elif said:
             text = log_line(f"{when:%H:%M}", said, "")
             text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
             path = append_line(root, held.today, text)

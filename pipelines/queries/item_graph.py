@@ -253,7 +253,8 @@ def outcome_lines(one: Outcome, documents: Mapping[str, Document], when: Callabl
         when: returns a day as it is shown.
     """
     if one.asked:
-        yield f"{one.id} stays {one.was.status} until a person decides: it is trusted more than an agent's word."
+        yield f"{one.id} stays {one.was.status} until a person decides, because {one.asked}."
+        yield "  Tell the user so: `curate review` asks them."
         return
     path, placed = placed_item(documents, one.id)
     item = placed.item

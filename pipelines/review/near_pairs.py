@@ -128,7 +128,7 @@ MOST_UNSETTLED: Final = 3
 
 
 def with_unsettled_pairs(
-    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool
+    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool, rules_from: str = ""
 ) -> dict[str, Document]:
     """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
 
@@ -138,7 +138,9 @@ def with_unsettled_pairs(
         documents: every document by path.
         days: the days with logs, in order.
         today: the memory's day.
-        to_person: whether Review.md asks about them, since no agent sees the start of a session.
+        to_person: whether Review.md asks about all, since no agent sees the start of a session. About those that no
+            agent's word can settle it asks anyway.
+        rules_from: whose rules are filed; the owner's alone are no agent's to settle.
     """
     after, first = dict(documents), (days[-UNSETTLED_DAYS:] or [""])[0]
     held = {p.item.id: (path, p.item) for path, one in after.items() for p in one.items if p.item.active}
@@ -146,15 +148,17 @@ def with_unsettled_pairs(
     moot = [(entry, ()) for entry in waiting if not held.keys() >= set(ids_asked(entry.why))]
     if moot:
         after[REVIEW] = without_answered(after[REVIEW], moot)
-    room = MOST_UNSETTLED - (len(waiting) - len(moot) if to_person else 0)
+    rooms = {True: MOST_UNSETTLED - len(waiting) + len(moot), False: MOST_UNSETTLED}
     linked = [(path, one) for path, one in held.values() if one.links and MAY_CONFLICT in dict(one.links)]
     for path, one in sorted(linked, key=lambda pair: (pair[1].learnt, pair[1].id), reverse=True):
         _, old = held.get(dict(one.links)[MAY_CONFLICT][0], ("", None))
-        waits = old is not None and one.learnt >= first and (room > 0 or bool(replaced_in(one.text, [old])))
-        room -= waits
-        if not waits or to_person:
+        asks = to_person or old is None or not (old.yields_to(one) or one.yields_to(old))
+        asks = asks or (rules_from == "owner" and one.type is ItemType.RULE)
+        waits = old is not None and one.learnt >= first and (rooms[asks] > 0 or bool(replaced_in(one.text, [old])))
+        rooms[asks] -= waits
+        if not waits or asks:
             after[path] = edited(after[path], replace={one.id: without_conflict(one)})
-        if waits and to_person:
+        if waits and asks:
             why = "These may conflict. Nobody has said which of them holds."
             after = with_pair(after, [each for each in (one, old) if each], why, today)
     return after

@@ -144,7 +144,11 @@ def asked(
 
 
 def claimed(
-    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], quote: Callable[[Evidence], str], today: str
+    documents: Mapping[str, Document],
+    claims: Iterable[DoubtfulClaim],
+    quote: Callable[[Evidence], str],
+    today: str,
+    said: str = "",
 ) -> dict[str, Document]:
     """Return the documents with an entry in Review.md for each claim about an item that holds.
 
@@ -155,6 +159,7 @@ def claimed(
         claims: the claims.
         quote: returns the log text of some evidence, or an empty string if it is gone.
         today: the memory's day.
+        said: who says so, as a clause, where no log line does; else empty.
     """
     after = dict(documents)
     for claim in claims:
@@ -162,7 +167,8 @@ def claimed(
         asked = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(after.get(REVIEW))}
         if item.id in held and held[item.id][1].active and (claim.kind, item.id) not in asked:
             title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
-            why, keep = f"A log line says so{grounds(item, quote)}, and {claim.why}.", "keep: it stays as it is"
+            ground, keep = said or f"A log line says so{grounds(item, quote)}", "keep: it stays as it is"
+            why = f"{ground}, and {claim.why}."
             choices = _DOUBTS if claim.kind == DOUBT else (f"close: {ENDINGS[Status(claim.kind)]}", keep)
             after = with_entry(after, claim.kind, today, title, why, choices)
     return after

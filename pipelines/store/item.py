@@ -219,6 +219,10 @@ class Item:
         """Whether the item is believed now: live, or an open Todo."""
         return self.status in ACTIVE
 
+    def yields_to(self, other: Item) -> bool:
+        """Whether an agent's word is enough to let another item take its place: no one's words end somebody else's."""
+        return Trust.SELF.reaches(self.trust) and other.source in {"", self.source}
+
     @property
     def is_ours(self) -> bool:
         """Whether it rests on the word of the owner or the agent."""

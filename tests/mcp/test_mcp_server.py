@@ -74,7 +74,8 @@ def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Me
     async def story(client: Client) -> None:
         told = await said(client, "memory_settle")
         assert told in await said(client, "memory_context")
-        pairs = dict(re.findall(r"`curate settle (k\w+) replaces (k\w+)`", told))
+        pairs = dict(re.findall(r"`memory_settle\((k\w+), replaces, (k\w+)\)`", told))
+        assert "curate settle" not in told
         [moved, bo] = sorted(pairs, key=lambda new: f"{new} Fact: Bo" in told)
         before, mara = pairs[moved], pairs[bo]
         result = await said(client, "memory_settle", item=moved, how="replaces", other=before)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pipelines.cli import outcome_commands
 from tests import reviewing
 from tests.asking import items
 from tests.reviewing import Reader, labelled, log, reply
@@ -81,6 +83,8 @@ def test_an_agent_says_that_the_new_one_replaces_the_old_one(memory: Memory) -> 
     assert "Extractor: session" in memory.git("log", "-1", "--format=%B")
     logs = [text for path, text in memory.files().items() if path.startswith("Logs/")]
     assert any(f"No longer: {found[OLD]['id']} ({OLD})" in text.decode() for text in logs)
+    [first, *_] = json.loads(memory.curate("search", "no longer ticket office opens", "--json"))["results"]
+    assert first["item"] == found[NEW]["id"], "the item that holds speaks for the line"
     page = memory.read("Projects/harbour.md")
     memory.curate("run")
     live(memory, 3)
@@ -106,24 +110,54 @@ def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> No
     live(memory, 0, "Fact: A crane stands there.")
     memory.curate("add", "Fact", OLD, "--document", "Harbour", "--now", "2026-03-10T09:00")
     live(memory, 3, f"Fact: {NEW}")
-    told = memory.curate(*commands(memory)[0])
-    ident = items(memory)[OLD]["id"]
+    new, ident = items(memory)[NEW]["id"], items(memory)[OLD]["id"]
+    offered = [[ident[:5], "replaces", new[:5]], [new[:5], "both", ident[:5]]]
+    assert [words[1:] for words in commands(memory)] == offered, "what an agent's word cannot do is not offered"
+    assert f"ask the user whether {new[:5]} takes the place of {ident[:5]}" in start(memory)
+    told = memory.curate("settle", new, "replaces", ident)
     assert f"{ident} stays live until a person decides" in told
+    assert "`curate review`" in told
+    assert not any("No longer" in text.decode() for path, text in memory.files().items() if path.startswith("Logs/"))
     assert not start(memory)
     live(memory, 4)
     memory.curate("run")
     assert items(memory)[OLD]["status"] == "live"
     [question] = json.loads(memory.curate("review", "--json"))
+    assert f"An agent's session says so (“No longer: {ident}" in question["why"]
     assert "trusted more than an agent's word" in question["why"]
     memory.curate("review", question["id"], "--accept")
     assert items(memory)[OLD]["status"] == "ended"
+
+
+def test_at_a_terminal_the_owner_settles_a_pair_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.curate("add", "Fact", OLD, "--document", "General")
+    memory.curate("add", "Fact", NEW, "--document", "General")
+    ids = [items(memory)[text]["id"] for text in (NEW, OLD)]
+    with monkeypatch.context() as terminal:
+        terminal.setattr(outcome_commands, "on_terminal", lambda: True)
+        terminal.setattr(sys.stdin, "isatty", lambda: True)
+        assert "both hold" in memory.curate("settle", ids[0], "both", ids[1])
+        memory.curate("settle", ids[0], "replaces", ids[1])
+    assert items(memory)[OLD]["status"] == "superseded"
+    assert not queue(memory)
+    assert not [path for path in memory.files() if path.startswith("Logs/")]
+
+
+def test_a_pair_that_no_agents_word_can_settle_goes_to_a_person(memory: Memory) -> None:
+    a_pair(memory)
+    memory.amend(OLD, trust="owner")
+    memory.amend(NEW, trust="owner")
+    assert not start(memory)
+    live(memory, 2)
+    assert len(queue(memory)) == 1
 
 
 def test_what_somebody_told_the_agent_replaces_nothing_but_that_persons_words(memory: Memory) -> None:
     start(memory)
     live(memory, 0, f"Fact: {OLD}")
     live(memory, 1, f"Fact: Joana says: {NEW}")
-    memory.curate(*commands(memory)[0])
+    found = items(memory)
+    memory.curate("settle", found[NEW]["id"], "replaces", found[OLD]["id"])
     assert items(memory)[OLD]["status"] == "live"
     assert "otherwise" in memory.read("Review.md")
 

@@ -275,17 +275,25 @@ def _head_of(page: Document) -> str:
 
 
 def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
-    """Return an entry for each pair that may conflict, newest first, with the commands that settle it."""
+    """Return an entry for each pair that may conflict, newest first, with the commands by which an agent settles it."""
     there = {item.id: (page_name(page.path), item) for page, item in held}
     named = ((*one, ident) for one in there.values() for ident in dict(one[1].links).get(MAY_CONFLICT, ()))
     pairs = [(page, new, *there[ident]) for page, new, ident in named if ident in there]
     found = []
-    for page, new, its_page, old in sorted(pairs, key=lambda pair: pair[1].since, reverse=True)[:_MOST_PAIRS]:
+    for page, new, its_page, old in sorted(pairs, key=lambda pair: pair[1].since, reverse=True):
         one, other = short[new.id], short[old.id]
-        ways = f"`curate settle {one} replaces {other}`, or `curate settle {one} both {other}`"
+        can = [
+            f"`curate settle {short[by.id]} replaces {short[its.id]}`, or "
+            for by, its in ((new, old), (old, new))
+            if its.yields_to(by)
+        ]
+        if not can:
+            continue
+        asks = "" if old.yields_to(new) else f"; ask the user whether {one} takes the place of {other}"
+        ways = f"{can[0]}`curate settle {one} both {other}`{asks}"
         was = _said(old, its_page if its_page != page else "")
         found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {was}\n  {ways}", ids=(new.id, old.id)))
-    return found
+    return found[:_MOST_PAIRS]
 
 
 def _said(item: Item, page: str = "") -> str:
