@@ -128,11 +128,15 @@ def _meeting() -> re.Pattern[str]:
     return re.compile(rf"(?<=[^\W_])(?<!{one})(?={one})|(?<={one})(?=[^\W_])(?!{one})")
 
 
-LABELLED = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
+LABELLED = re.compile(
+    r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#([^\W\d_][\w/-]*)", re.IGNORECASE
+)
 _COMPOUND = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _LEADS = re.compile(r"[:\uff1a][\s*_`]*\Z")
 _SUFFIX = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART = re.compile(r"[^\W_]+")
+_NUMBER, _NUMBERED = re.compile(r"(?<![\w&])#(\d+)(?!\w)"), re.compile(r"\d[.:/-]\d|\w-\d|\d-\w")
+_DATED = re.compile(r"^[\d:/-]+$|\d{4}-\d{2}")
 _ID = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
 # Titles and tags are indexed elsewhere; runs write the others into every document.
 _NOT_SEARCHED = frozenset("title tags kind status updated source trust confidence confidence_reason kept".split())
@@ -276,6 +280,17 @@ def content_terms(query: str) -> list[str]:
 def unlabelled(query: str) -> str:
     """Return a question without its labels, which narrow the search rather than describe its subject."""
     return LABELLED.sub(" ", query)
+
+
+def names_by_number(query: str) -> re.Pattern[str] | None:
+    """Return what finds the things that a question names by a number as a whole (`#1088`, `v0.26`), or None.
+
+    Dates and times name no thing, and 0.26 is another one than 0.26.1.
+    """
+    same = normalised(query)
+    words = [word for word in _COMPOUND.findall(same) if _NUMBERED.search(word) and not _DATED.search(word)]
+    names = "|".join(re.escape(word.removeprefix("v")) for word in (*_NUMBER.findall(same), *words))
+    return re.compile(rf"(?<!\w)(?<!\d[.:-])v?(?:{names})(?!\w|[.:-]\w)", re.IGNORECASE) if names else None
 
 
 def identifiers(query: str) -> list[str]:

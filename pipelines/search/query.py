@@ -23,6 +23,7 @@ from pipelines.search.chunk_context import (
     identifiers,
     match_expression,
     match_terms,
+    names_by_number,
     unlabelled,
     unspaced_pairs,
 )
@@ -163,6 +164,7 @@ def answer(
     governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
     governed.scores.update(whole_first(governed.scores, held, len(terms), places))
     governed.scores.update(newer_first(governed.scores, places))
+    governed.scores.update(exact := _named_by_number(connection, query, governed.scores))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, governed.scores)
     named = {unit: place for unit, place in named.items() if unit not in twice}
@@ -170,10 +172,19 @@ def answer(
     # The best of them, as hits.
     order = _best(connection, governed, scores, places | rules | named, limit, ranking)
     # Character pairs are not words: most of those across word boundaries occur nowhere.
-    is_found = bool(ids or question.is_listing or (words and unspaced_pairs(query)))
+    is_found = bool(ids or exact or question.is_listing or (words and unspaced_pairs(query)))
     is_found = is_found or is_close(terms, held, meaning, asked.embedder)
     found: Found = "nothing" if not order else "yes" if is_found else "little"
     return _shown(connection, governed, order, asked.filters.as_of), found
+
+
+def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping[int, float]) -> dict[int, float]:
+    """Return higher scores for units that have what a question names by a number: none below one without it."""
+    if not (named := names_by_number(query)):
+        return {}
+    having = {unit for unit, _, text in connection.execute(_NAMES, (json.dumps(list(scores)),)) if named.search(text)}
+    floor = max((score for unit, score in scores.items() if unit not in having), default=0.0)
+    return {unit: floor + scores[unit] for unit in having}
 
 
 def _fused(

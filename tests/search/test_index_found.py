@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.query import SearchRequest, answer
+from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.schema import reading
 from tests.search.bag import Bag
 
@@ -60,6 +60,19 @@ def how_much(root: Path, query: str, bag: Bag | None = None) -> str:
 )
 def test_by_words_alone_the_words_decide(root: Path, query: str, found: str) -> None:
     assert how_much(root, query) == found
+
+
+def test_what_a_question_names_by_a_number_comes_first_and_is_close(root: Path) -> None:
+    lines = (
+        "We begin with #1088.",
+        "Begin the changelog of 0.26.1, of 0.26.2, of 0.26.3!",
+        "Now 0.26 is there, at last.",
+    )
+    (root / "Logs/2026-01-02.md").write_text("".join(f"- {line}\n\n" for line in lines), encoding="utf-8")
+    update_index(root)
+    for query, line in (("when may the bookkeepers begin #1088", 0), ("did 0.26 begin?", 2), ("v0.26.2", 1)):
+        assert how_much(root, query) == "yes"
+        assert lines[line] in search(root, query, 1)[0].text
 
 
 class Faint(Bag):
