@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.queries.startup.fast import find_root
 from pipelines.search.filters import Filters, no_project
-from pipelines.search.hits import CLOSE, LITTLE, OPEN, Hit, remember_found, snippets
+from pipelines.search.hits import CLOSE, LITTLE, OPEN, Hit, remember_found, snippets, with_questions
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
@@ -124,7 +124,7 @@ def searched(
 
         settings = load_settings(root)
         remember_found(root, hits, day_of(moment(None, settings), settings))
-    return tuple(hits), notes, found
+    return tuple(with_questions(root, hits)), notes, found
 
 
 # ---------------------------------------- `curate search` by a program

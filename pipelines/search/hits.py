@@ -25,7 +25,7 @@ from pipelines.search.filters import source_of
 from pipelines.search.rank import faded
 from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
 from pipelines.store.files import open_own, read_bytes
-from pipelines.store.layout import PRIVATE
+from pipelines.store.layout import PRIVATE, REVIEW
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Hit(NamedTuple):
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
         evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
+        asked: whether a question about the item waits for a person.
     """
 
     path: str
@@ -96,6 +97,7 @@ class Hit(NamedTuple):
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
     evidence: tuple[Hit, ...] = ()
+    asked: bool = False
 
     @property
     def kind(self) -> str:
@@ -114,7 +116,9 @@ class Hit(NamedTuple):
         confidence = self.confidence and f"confidence {self.confidence}"
         confidence += f" ({self.confidence_reason})" if confidence and self.confidence_reason else ""
         source = self.source and f"from {self.source}"
-        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence, source, *self.meta)))
+        asked = self.asked * f"a question about it waits in {REVIEW}"
+        said = (*self.types, status, f"trust {self.trust}", confidence, source, asked, *self.meta)
+        return ", ".join(filter(None, said))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -142,6 +146,12 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, float]) -> li
         shown["meta"] = tuple(one[1:] for one in shown["meta"] if one.startswith(AS_SAID))
         hits.append(Hit(path=path, score=score, **shown))
     return hits
+
+
+def with_questions(root: Path, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits, those marked about whose item Review.md has a question."""
+    waits = (read_bytes(root, REVIEW) or b"").decode(errors="replace")
+    return [hit._replace(asked=True) if hit.item and hit.item in waits else hit for hit in hits]
 
 
 _SEVERAL = ("headings", "types", "tags", "cites", "meta")

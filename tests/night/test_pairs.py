@@ -123,6 +123,9 @@ def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> No
     memory.curate("run")
     assert items(memory)[OLD]["status"] == "live"
     [question] = json.loads(memory.curate("review", "--json"))
+    found = json.loads(memory.curate("search", OLD, "--json"))["results"]
+    assert [one["asked"] for one in found if one["item"] == ident] == [True]
+    assert "a question about it waits in Review.md" in memory.curate("search", OLD)
     assert f"An agent's session says so (“No longer: {ident}" in question["why"]
     assert "trusted more than an agent's word" in question["why"]
     memory.curate("review", question["id"], "--accept")
