@@ -20,6 +20,7 @@ from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.briefing import EPISODE_DAYS, with_true_now
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.sentences import citable_items, episodes_in, has_passed, has_state
+from pipelines.review.questions import item_asked_about
 from pipelines.review.trust import made_inert
 from pipelines.store.days import day_before
 from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter
@@ -62,6 +63,7 @@ _MOST_QUOTED = 4
 """The most lines of a day that are quoted for a sentence that rests on the day."""
 _RECENT = frozenset({ItemType.DECISION, ItemType.RULE})
 _PURPOSE = 120
+_ASKED = f", a question about it waits for the user in {REVIEW}"
 
 
 _Episode = dict[str, tuple[tuple[str, ...], list[str]]]
@@ -132,6 +134,7 @@ class _Shown:
     numbers: Shown
     today: str
     vetoed: frozenset[str]
+    asked: frozenset[str]
 
 
 def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document]) -> Brief | None:
@@ -148,12 +151,13 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
         return None
     on_pages = {one["id"] for row in pages.values() for one in row["items"]}
     episodes = _episodes(documents, run.told)
-    waiting = [one for one in read_queue(documents.get(REVIEW)) if one.kind != QUIET]
+    questions = [one for one in read_queue(documents.get(REVIEW)) if one.kind != QUIET]
+    waiting = {ident: one.title.removesuffix(f" ({ident})") for one in questions if (ident := item_asked_about(one))}
     now: Row = {
         "before": _before(documents.get(BRIEFING), NOW_TITLE),
         "episodes": [{"day": day, "text": " ".join(one)} for day, one in episodes.items()],
         "items": _elsewhere(documents, names, on_pages, today),
-        "waits": [shown_text(one.title) for one in waiting[:_MOST_WAITING]],
+        "waits": [f"{ident} {shown_text(title)}" for ident, title in [*waiting.items()][:_MOST_WAITING]],
     }
     data: Row = {
         "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
@@ -168,7 +172,12 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
         return None
     finally:
         run.report.tally.add(tally)
-    shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
+    shown = {
+        *on_pages,
+        *waiting,
+        *(row["id"] for row in now["items"]),
+        *(i for one in now["before"] for i in one["ids"]),
+    }
     places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
     known = _Shown(
         documents,
@@ -179,6 +188,7 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
         Shown.of(words_in(data)),
         today,
         run.vetoed,
+        frozenset(waiting),
     )
     said = [(BRIEFING, NOW_TITLE, one) for one in reply.now]
     for ident, path in known.pages.items():
@@ -359,7 +369,7 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
         days,
         (*(_with_days(item) for item in items), *(quote for _, quotes, _ in told for quote in quotes)),
         (
-            *(_told_of(item, known.homes[item.id], known.today) for item in items),
+            *(_told_of(item, known.homes[item.id], known.today) + _ASKED * (item.id in known.asked) for item in items),
             *(", ".join([f"what happened on {day}", *headings]) for day, _, headings in told),
             *more,
         ),

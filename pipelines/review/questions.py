@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
     from pipelines.store.item import Evidence, Item
     from pipelines.store.merge_pages import Disputed
+    from pipelines.store.review_queue import QueueEntry
 
 
 TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
@@ -178,6 +179,12 @@ def named_in_title(title: str) -> str:
     """Return the item id at the end of a heading of Review.md, or an empty string."""
     found = _NAMED.search(title)
     return found[1] if found else ""
+
+
+def item_asked_about(entry: QueueEntry) -> str:
+    """Return the id of the filed item that a question is about, or an empty string."""
+    against = (dict(one.extra).get(AGAINST, "") for one in entry.items)
+    return next(filter(None, (named_in_title(entry.title), *against, *ids_asked(entry.why))), "")
 
 
 def with_questions(

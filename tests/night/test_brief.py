@@ -9,6 +9,7 @@ import pytest
 
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
+from tests.asking import items
 from tests.reviewing import ALPHA, DAY, Reader, curate, item, labelled, log, reply, verdict_of
 
 if TYPE_CHECKING:
@@ -104,6 +105,27 @@ def test_what_rests_on_a_day_alone_leaves_the_first_part_with_the_day_though_no_
         log(memory, f"Fact: It rained on {day}.", day=day)
         memory.curate("run", "--provider", "rules", "--now", f"{day}T23:30")
     assert told(memory, "MEMORY.md", "Now") == []
+
+
+def test_what_waits_for_the_user_is_told_by_the_item_in_question(memory: Memory) -> None:
+    for text in ("The shop is in Bern.", "The shop moved to Basel."):
+        memory.curate("add", "Fact", text, "--document", "Alpha")
+    ident, new = (items(memory)[text]["id"] for text in ("The shop is in Bern.", "The shop moved to Basel."))
+    memory.curate("settle", new, "replaces", ident)
+    log(memory, ITEMS[0])
+    model = writes("")
+    asked: list[str] = []
+
+    def written(data: Asked) -> Asked:
+        asked.extend(data["now"]["waits"])
+        return {"now": [{"text": "You are asked about Bern.", "ids": [asked[0].split()[0]]}], "states": []}
+
+    model.writes = written
+    curate(memory, model)
+    assert asked[0] == f"{ident} ended: The shop is in Bern."
+    [claim] = [one for call in model.claims for one in call if one["text"] == "You are asked about Bern."]
+    assert "a question about it waits for the user" in claim["context"][0]
+    assert told(memory, "MEMORY.md", "Now") == ["You are asked about Bern."]
 
 
 def test_decisions_do_not_crowd_what_is_open_out_of_the_brief(memory: Memory) -> None:
