@@ -247,26 +247,31 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         ranks = ranks_of([one for one in held if one[0] is page], today) if name == "project" else {}
         entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
-        return ContextPart(name, path, _said_once(entries, now, said, above, aged) if name == BRIEFING else entries)
+        if name == BRIEFING:
+            entries = _said_once(_own_first(entries, now, homes, here), now, said, above, aged)
+        elif name == "project":
+            entries = [one for one in entries if not (one.ids and said.tells(_row(one)[1]))]
+        return ContextPart(name, path, entries)
 
+    homes = {item.id: page for page, item in held}
+    here, fault = project_path(root, documents, request.project, request.folder)
     found = [
         ContextPart(name, path, fault=fault) if page is None else document(name, path, page)
         for name, path, page, fault in _always_shown(root, documents, faults)
     ]
-    path, fault = project_path(root, documents, request.project, request.folder)
-    if path:
-        found.append(document("project", path, documents[path]))
+    if here:
+        found.append(document("project", here, documents[here]))
     elif fault:
         found.append(ContextPart("project", fault=fault))
     for part, is_quiet in ("open", False), ("quiet", True):
-        entries = open_entries(held, today, said, short, path, above=above, is_quiet=is_quiet)
+        entries = open_entries(held, today, said, short, here, above=above, is_quiet=is_quiet)
         found.append(ContextPart(part, "", _veiled(entries)))
-    name = page_name(path) if path else project_of_repository(request.folder, str(root))[1]
+    name = page_name(here) if here else project_of_repository(request.folder, str(root))[1]
     last, own = last_day(root, today, slug(name) if name else "")
-    own = slug(page_name(path)) if path else own
+    own = slug(page_name(here)) if here else own
     for name, day in ("yesterday" if last == day_before(today) else "last day", last), ("today", today):
         found.append(_log_part(request, name, day, said, documents, own))
-    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, path))))
+    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, here))))
     found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
     return found
 
@@ -297,6 +302,26 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return document_at(path, file.read().decode(errors="replace")), ""
 
 
+def _own_first(
+    entries: list[Snippet], now: Mapping[str, tuple[str, ...]], homes: Mapping[str, Document], own: str
+) -> list[Snippet]:
+    """Return the briefing, the sentences that rest on other projects alone after all others of their paragraph."""
+
+    def is_others(line: str) -> bool:
+        found = [homes[one] for one in now.get(line, ()) if one in homes]
+        return bool(found) and all(one.kind is Kind.PROJECT and one.path != own for one in found)
+
+    if not own:
+        return entries
+    return [replace(one, text="\n".join(sorted(one.text.split("\n"), key=is_others))) for one in entries]
+
+
+def _row(entry: Snippet) -> tuple[str, str]:
+    """Return the label and the words of a row of items."""
+    kind, _, words = entry.text.removeprefix("- ").partition(": ")
+    return (kind, words) if kind in _ROWS else ("", "")
+
+
 def _said_once(
     entries: list[Snippet], now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str], aged: dict[str, str]
 ) -> list[Snippet]:
@@ -306,8 +331,8 @@ def _said_once(
     """
     found, left = [], dict(above)
     for entry in entries:
-        kind, _, words = entry.text.removeprefix("- ").partition(": ")
-        if entry.ids and kind in _ROWS and said.tells(words, entry.ids[0]):
+        kind, words = _row(entry)
+        if entry.ids and kind and said.tells(words, entry.ids[0]):
             continue
         lines = []
         for line in entry.text.split("\n"):
@@ -335,7 +360,7 @@ def _log_part(
     try:
         paths = logs_by_day(root).get(day, paths)
         for one in paths:  # the episode does not say of which of several logs its lines are
-            known = covered if covered and len(paths) == 1 else _cited_lines(documents, one)
+            known = [*(covered if len(paths) == 1 else ()), *_cited_lines(documents, one)]
             entries += _own_entries(root, one, day, most, known)
     except CurateError as error:
         fault = error.sentence

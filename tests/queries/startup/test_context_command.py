@@ -243,6 +243,25 @@ def test_what_the_first_part_tells_has_its_id_there_and_its_day_if_that_is_no_la
     ]
 
 
+def test_a_project_is_told_of_first_and_nothing_of_it_twice(memory: Memory) -> None:
+    said = {"Ferry": "The ferry sails at nine.", "Crane": "No crane is rigged on a Friday, nor at night."}
+    for at, (title, text) in enumerate(said.items()):
+        memory.write(f"Projects/{title}.md", f"# {title}\n\n- Rule: {text} <!-- k000000000{at} since=2026-03-17 -->\n")
+    now = [told(Sentence(text, (f"k000000000{at}",), "1")) for at, text in enumerate(said.values())]
+    memory.write("MEMORY.md", "# Memory\n\n## Now\n\n" + "\n".join(now) + "\n")
+    shown = parts_of(memory, "--project", "Crane")
+    assert shown["MEMORY.md"].splitlines() == ["## Now", said["Crane"], said["Ferry"]]
+    assert said["Crane"] not in shown.get("project", "")
+
+
+def test_a_line_that_an_item_rests_on_is_not_repeated_beside_an_episode_of_others(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- The tide was low.\n- Fact: The quay is long.\n- The gulls sang.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    episode = told(Sentence("It was low tide.", (), "123456", lines="1"))
+    memory.write("Episodes/2026-03.md", f"# March 2026\n\n## 2026-03-17\n\n{episode}\n")
+    assert parts_of(memory)["yesterday"] == "It was low tide.\n- The gulls sang."
+
+
 def test_what_was_to_be_done_on_one_of_the_last_days_comes_before_what_has_time(memory: Memory) -> None:
     rows = (("Sweep.", ""), ("Sing.", " on=2026-03-10"), ("Retry.", " on=2026-03-17"), ("Pay.", " due=2026-03-16"))
     lines = (
