@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, chain, pairwise, zip_longest
+from json import loads
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.secrets.secret_rules import Rule, Rules, compiled, load_rules
@@ -32,6 +33,10 @@ _BLOCKS_RUN = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _STRING_END = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _ESCAPE = re.compile(rb"[bfnrt]|u[0-9a-fA-F]{4}")
 """An escaped character of JSON, after the backslash."""
+_VALUE = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*+)"|[^\s"{}\[\],:]++')
+"""A string of JSON, or a number."""
+# An escaped character, or the two halves of one.
+_WHOLE_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)")
 _GAP = 24
 """Bytes between two lines of a key: line ends, their escapes, line numbers, quotes in source code."""
 
@@ -136,10 +141,11 @@ def find_secrets(
         return []
     if b"-----BEGIN " in data:
         spans = _outside_public_blocks(spans, data, rules)
+    joined = _joined(data, spans, json=json)
     passed = [[found.span() for found in mark.finditer(data)] for mark in (_REDACTED, _ALLOWED)[: 1 + marks]]
     return [
         Span(start, end, rules.rules[order].id)
-        for start, end, order in _joined(data, spans)
+        for start, end, order in joined
         if not any(_meets(stretches, start, end) for stretches in passed)
     ]
 
@@ -198,7 +204,7 @@ def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tup
     return begin, end
 
 
-def _joined(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _joined(data: bytes, spans: list[tuple[int, int, int]], *, json: bool) -> list[tuple[int, int, int]]:
     """Return the spans in order, of whole characters; overlapping ones are joined under the first of their rules."""
     out: list[tuple[int, int, int]] = []
     for start, end, order in sorted(spans):
@@ -208,4 +214,29 @@ def _joined(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, i
             out[-1] = (out[-1][0], max(out[-1][1], end), min(out[-1][2], order))
         else:
             out.append((start, end, order))
+    return _within_values(data, out) if json else out
+
+
+def _within_values(line: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Return the spans of a line of JSON, each cut to the first value that it meets and to whole escapes."""
+    try:
+        loads(line)
+    except (ValueError, RecursionError):
+        return spans
+    values = list(_VALUE.finditer(line))
+    escapes = [found.span() for found in _WHOLE_ESCAPE.finditer(line)]
+
+    def escape_at(at: int) -> tuple[int, int]:
+        """Return the escape within which a place is, or the place itself."""
+        number = bisect_left(escapes, (at, 0)) - 1
+        return escapes[number] if number >= 0 and escapes[number][1] > at else (at, at)
+
+    out: list[tuple[int, int, int]] = []
+    for start, end, order in spans:
+        value = values[bisect_right(values, start, key=re.Match.end)]
+        first, last = value.span("text" if value["text"] is not None else 0)
+        if value["text"] is not None:
+            first, last = max(first, escape_at(start)[1]), min(last, escape_at(end)[0])
+        if first < last:
+            out.append((first, last, order))
     return out

@@ -18,7 +18,7 @@ from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.secret_rules import has_own_format
-from pipelines.store.secrets.secret_values import entropy, is_name
+from pipelines.store.secrets.secret_values import entropy, is_identifier, is_name
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class KnownSecrets:
             or len(set(value)) < _VARIED
             or entropy(value) < _BITS
             or is_name(value)
+            or is_identifier(value)
             or (len(value) < _PLAIN and not all(kind.search(value) for kind in _KINDS))
         ):
             return None

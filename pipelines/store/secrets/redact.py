@@ -33,6 +33,8 @@ _PASSES = 8
 # JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
 _HIDDEN = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
 _KEPT = {0x22, 0x5C, 0x7F}
+_BARE_MARK = re.compile(rb'(?P<string>"(?:[^"\\]|\\.)*+")|\[redacted:[a-z0-9-]++:[0-9a-f]++\](?=\s*+[,}\]])')
+"""A string of JSON, or a mark in the place of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,9 @@ class Redactor:
         """
         shown = _HIDDEN.sub(_shown, line) if b"\\u" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            spans = []
-            for span in self.find(shown, marks=False, json=True):
-                secret = shown[span.start : span.end]
-                half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # the first half of an escape at the end
-                spans.append(span._replace(end=span.end - half))
-            if not spans:
+            if not (spans := self.find(shown, marks=False, json=True)):
                 break
-            line = shown = self.replaced(shown, spans)
+            line = shown = _BARE_MARK.sub(_quoted, self.replaced(shown, spans))
         return line
 
     def replaced(self, data: bytes, spans: Sequence[Span]) -> bytes:
@@ -200,6 +197,10 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
         indent = line[: len(line) - len(line.lstrip(b" \t"))]
         lines.append(indent + mark + (b"\r" if line.endswith(b"\r") else b""))
     return b"\n".join(lines)
+
+
+def _quoted(found: re.Match[bytes]) -> bytes:
+    return found[0] if found["string"] else b'"%b"' % found[0]
 
 
 def _shown(found: re.Match[bytes]) -> bytes:

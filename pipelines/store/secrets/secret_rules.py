@@ -29,7 +29,7 @@ _SEP = (
     rf"|{_BLANK}{{1,3}}(?P<verb>{_IS}){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?"
     rf"|{_BLANK}{{0,3}}(?:是|为|為|は){_BLANK}{{0,3}}|(?P<blank>{_BLANK}{{1,3}}))"
 )
-_MARKS = r"""["'`*_\\]{0,4}"""
+_MARKS = r"""(?:\\{0,7}["'`*_]){0,4}"""
 _LOGIN = rf"(?:{_MARKS}[ ]?(?:[:=|]|：){_MARKS}[ ]{{0,12}}|[ ]{_IS}[ ]|[ ](?=[`\"']))"
 """What stands between a label that names a login and the name of the user."""
 _AND = rf"{_MARKS}(?::|[ ]/[ ]|[ ]{{0,8}}\|[ ]{{0,8}})"

@@ -24,6 +24,8 @@ _LOOKED_AT = 80
 _ESCAPED = 8
 """The limit of quotes within a quoted value; with more, it is a text."""
 _OPENING = re.compile(rb"""\\{0,7}["'`]""")
+_INNER = re.compile(rb"""(\\*+)(?:(["'`])|(?<=\\)n)""")
+"""A quote or a line end within a value, and its backslashes."""
 _KEY_END = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
 """How the key of an object ends."""
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
@@ -68,6 +70,10 @@ _CALLED = re.compile(
 # A word or two, perhaps followed by a number: `NorthwindPortal2`.
 _NAMED = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
 _NAMES = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
+# The parts of a name in a program, and those of them that are words: `Web3AuthOptions`.
+_NAME_PARTS = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_NAME_WORDS = re.compile(rb"[A-Z]?[a-z]{3,}")
+_SIZE = 3
 # A name in a program: `publicKeyBase64FromPem`.
 _CAMEL = re.compile(
     rb"(?=(?:[^a-z]*+[a-z]){12})"
@@ -117,16 +123,22 @@ def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
         start: the end of the name and separator.
     """
     if opened := _OPENING.match(data, start):
-        begin, mark = opened.end(), opened[0]
-        end = begin - 1
+        begin, mark, quotes = opened.end(), opened[0], 0
         line = data.find(b"\n", begin, begin + LONGEST)
-        limit = line if line >= 0 else begin + LONGEST
-        for _ in range(_ESCAPED):
-            end = data.find(mark, end + 1, limit)
-            if end < 0:
+        for inner in _INNER.finditer(data, begin, line if line >= 0 else begin + LONGEST):
+            depth = len(inner[1]) + 1  # JSON within JSON doubles it
+            if inner[2] is None and depth <= len(mark):
+                break  # the line of the text ends
+            if inner[2] != mark[-1:]:
+                continue
+            if depth % len(mark):
+                break  # the string around it ends
+            times = depth // len(mark)
+            if times == 1 or (mark[-1:] == b'"' and times % 2):
+                return begin, inner.end() - len(mark), True
+            quotes += 1
+            if quotes == _ESCAPED:
                 break
-            if data[end - 1 : end] != b"\\" or end == begin:
-                return begin, end, True
         start = begin
     found = _BARE.match(data, start, start + LONGEST)
     if found is None:
@@ -203,6 +215,18 @@ def is_name(value: bytes) -> bool:
     )
 
 
+def is_identifier(value: bytes) -> bool:
+    """Return whether a value is a name in a program: words with capitals, perhaps with digits or letters between.
+
+    Of random tokens of letters and digits, one of three hundred reads so.
+    """
+    if not value.isalnum() or value.islower():
+        return False
+    letters = sum(map(len, re.findall(rb"[A-Za-z]+", value)))
+    words = sum(map(len, _NAME_WORDS.findall(value)))
+    return _SIZE * words >= 2 * letters > 0 and len(value) > _SIZE * len(_NAME_PARTS.findall(value))
+
+
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
     return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
 
@@ -238,6 +262,8 @@ def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if (is_name(value) and not value.isdigit()) or _is_sequence(value):
         return False
     is_mixed, bits = _DIGIT_AND_LETTER.search(value) is not None, entropy(value)
+    if not assigned and is_identifier(value.lstrip(b"!")):
+        return False
     if not assigned and not _CODE.fullmatch(value):  # code could not be written so
         assigned = len(value) >= _UNNAMED
     varied = value.isalnum() and not value.isalpha() and bits >= _LEAST_BITS and (assigned or is_mixed)
@@ -306,7 +332,7 @@ def _unnamed(value: bytes) -> bool:
     """Whether a value looks random without anything around it that says so."""
     if _HEX.fullmatch(value) or _BASE32.fullmatch(value) or _ID.fullmatch(value) or _is_public_key(value):
         return False
-    if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
+    if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value) or is_identifier(value):
         return False
     kinds = value.translate(_KINDS, _SIGNS)
     changes, counts = _changes(kinds), Counter(kinds)
@@ -345,7 +371,9 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     ),
     "random": looks_random,
     "entropy": lambda value: (
-        not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS
+        not (_UUID.fullmatch(value) or _HEX.fullmatch(value) or is_identifier(value))
+        and looks_random(value)
+        and entropy(value) >= _BITS
     ),
     "unnamed": _unnamed,
     "token": lambda value: looks_random(value) or _mixed(value),

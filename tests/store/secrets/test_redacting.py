@@ -215,3 +215,52 @@ def test_a_secret_in_or_beside_the_record_of_a_log_is_found() -> None:
         shown = REDACTOR.redact(f"{row}\n{hidden}\n{row}\n").text
         assert token not in shown
         assert shown.count(row) >= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'error: unexpected token "\\"\n\nTypecheck\tfail\t33s\thttps://ci.example.org/actions/runs/22082551765/job/638105',
+        "| ECDSA | Web3Auth | v1.0+ |\n/home/ada/R&D/Docs/TECHNICAL_ARCHITECTURE.md-237-| Ed25519 |",
+    ],
+)
+def test_a_line_end_and_a_quote_of_json_are_no_part_of_a_value(text: str) -> None:
+    line = json.dumps({"a": text, "b": "is token", "c": [text]}).encode()
+    assert json.loads(REDACTOR.redact_record(line)) == json.loads(line)
+
+
+@given(
+    st.recursive(
+        st.one_of(
+            st.sampled_from([one.text for one in PLANTED]),
+            st.lists(
+                st.sampled_from(
+                    ["token ", "login | ", "password: ", "1.0+ |", '"', "\\", "\n", "/a-b-7", "!", "é", "'"]
+                )
+            ).map("".join),
+            st.integers(),
+        ),
+        lambda inner: (
+            st.dictionaries(st.sampled_from(["password", "token", "a"]), inner, max_size=3) | inner.map(json.dumps)
+        ),
+        max_leaves=6,
+    )
+)
+def test_a_record_stays_json_whatever_is_in_it(value: object) -> None:
+    clean = REDACTOR.redact_record(json.dumps({"at": 1, "value": value}).encode())
+    assert json.loads(clean)["at"] == 1
+    assert REDACTOR.redact_record(clean) == clean
+
+
+def test_a_password_that_is_a_number_goes_and_leaves_json() -> None:
+    clean = json.loads(REDACTOR.redact_record(b'{"password": 73519842, "n": 1}'))
+    assert MARK.fullmatch(clean["password"])
+
+
+@pytest.mark.parametrize("name", ["Web3AuthOptions", "IWeb3AuthCoreOptions", "hasE2EInjectedToken", "Ed25519Keypair"])
+def test_a_name_in_a_program_is_no_token_and_is_not_remembered(tmp_path: Path, name: str) -> None:
+    redactor = load_redactor(tmp_path)
+    for text in (f"web3AuthOptions: {name}", f"private rootKey: {name}", f"verify the idToken with {name}"):
+        assert redactor.redact(text).text == text
+    redactor.redact(f"password: '{name}'")
+    assert redactor.redact(f"we use {name} here").text == f"we use {name} here"
