@@ -7,7 +7,6 @@ the state of its search. `curate check` looks for lost items and secrets, `curat
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -46,7 +45,7 @@ from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.known import TAG_DIGITS
 from pipelines.store.secrets.redact import known_values, load_redactor, without_secrets
-from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
+from pipelines.store.secrets.scan import marks_in, scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.trees import MISSING, left_out
 from pipelines.usage import spent
@@ -330,7 +329,7 @@ def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[Found
 @click.argument("tag", default="")
 @with_root
 def curate_secrets(action: str, tag: str, root: Path) -> None:
-    """List the tags of known secrets and the rules that found them, but never a value.
+    """List the tags of known secrets, with rule and what stands around the first, but never a value.
 
     A value that was found once is redacted wherever it occurs. `curate secrets allow TAG` stops that for one value.
     """
@@ -340,8 +339,10 @@ def curate_secrets(action: str, tag: str, root: Path) -> None:
             raise UsageFault("No known secret has that tag.", "`curate secrets` lists the tags.")
         say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
     elif known.rules:
-        rows = Counter((digest[:TAG_DIGITS], rule) for digest, rule in known.rules.items())
-        say_table(("tag", "rule", "values"), [(tag, rule, str(values)) for (tag, rule), values in sorted(rows.items())])
+        places = marks_in(root)
+        for shown, rule in sorted({(digest[:TAG_DIGITS], rule) for digest, rule in known.rules.items()}):
+            place, near = places.get(shown, ("stands nowhere", ""))
+            say(f"{shown} {rule} {place} {' '.join(without_secrets(near).split())}".rstrip(), hang="     ")
         say(f"{count(len(known.rules), 'known secret')}. `curate secrets allow TAG` allows one.")
     else:
         say("No secrets are known.")

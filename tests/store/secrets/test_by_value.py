@@ -107,9 +107,10 @@ def test_what_git_holds_of_a_value_is_named_with_the_commands_that_purge_it(memo
 
 
 def test_a_value_is_listed_by_its_tag_and_taken_back(memory: Memory) -> None:
-    memory.curate("log", f"API_TOKEN={VALUE}", *NOW)
+    memory.curate("log", f"the gate: API_TOKEN={VALUE}", *NOW)
     listed = memory.curate("secrets")
     assert VALUE not in listed
+    assert f"Logs/{DAY}.md:3: - 23:00 the gate: API_TOKEN=[redacted:token:" in " ".join(listed.split())
     tag = listed.split()[0]
     memory.curate("secrets", "allow", tag)
     assert "No secret" in memory.curate("secrets")
