@@ -437,7 +437,8 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
         return [*lines[:first], end, *rows, *([end] if stop < len(lines) else []), *lines[stop:]]
     listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
     before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
-    return [*lines[:place], *before, *rows, *after, *lines[place:]]
+    rest = place + 1 if before and stop - place > 1 else place  # a blank line that stands there is not added again
+    return [*lines[:place], *before, *rows, *after, *lines[rest:]]
 
 
 def without_empty(lines: list[str], title: str) -> list[str]:

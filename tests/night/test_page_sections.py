@@ -57,3 +57,15 @@ def test_what_the_owner_says_of_themselves_names_them_in_later_nights(memory: Me
     memory.curate("run", "--now", "2026-03-11T02:00")
     told = ["- Fact: My name is Tove Lind.", "- Fact: Tove prefers answers in English."]
     assert under(memory.read("USER.md"), "Facts") == told
+
+
+def test_a_state_that_is_renewed_adds_no_blank_line(memory: Memory) -> None:
+    run(memory, "10", *(f"Fact: the port of service {number} is 80{number}" for number in range(9)))
+    for day in range(11, 17):
+        run(memory, str(day), f"Decision: release {day} goes out")
+        if day == 13:
+            text = memory.read(PAGE)
+            memory.write(PAGE, text.replace("## State\n\n", "## State\n\nMy own sentence.\n\n"))
+    text = memory.read(PAGE)
+    assert "My own sentence.\n\nLast decision (2026-03-16)" in text
+    assert "\n\n\n" not in text
