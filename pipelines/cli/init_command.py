@@ -20,6 +20,7 @@ from pipelines.cli.options import ANY_PATH, flag_option, now_option
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, CurateError, GitFault, UsageFault
+from pipelines.provider_settings import user_file
 from pipelines.queries.readers import readers
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
@@ -90,6 +91,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     """
     if not is_utf8(str(place := (directory or Path()).absolute())):
         raise BadFile(place, "is not UTF-8", "Rename the folder.")
+    user_file(os.environ)  # a missing one is named before anything is made
     said = SetUp(agents, reader, nights, yes=yes and not adopt)
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")

@@ -132,6 +132,15 @@ def test_a_script_says_it_with_flags_and_nothing_is_chosen_for_it(
     assert run_cli(["init", str(tmp_path / "b"), "--nights", "noon"]) == 2
 
 
+def test_settings_that_are_not_there_stop_it_before_anything_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "none.toml"))
+    assert run_cli(["init", str(tmp_path / "a"), "--reader", "rules"]) == 1
+    assert "CURATE_CONFIG names this file" in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+
+
 def test_where_no_scheduler_answers_it_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], system: System
 ) -> None:
