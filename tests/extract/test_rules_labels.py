@@ -296,3 +296,8 @@ def test_a_due_day_at_a_todos_end(end: str, due: str) -> None:
     (one,) = extract(f"- Todo: Send Bea the contract {end}.\n")
     assert one.due == due
     assert one.text.rstrip(".") == ("Send Bea the contract" if "(" in end else f"Send Bea the contract {end}")
+
+
+@pytest.mark.parametrize("text", ["- Todo: pay the bill\n  -\n", "- Todo: pay the bill\n\t- \n\t\t- for May\n"])
+def test_an_empty_bullet_is_no_part_of_the_item_above(text: str) -> None:
+    assert [one.text for one in extract(text)] == ["pay the bill"]

@@ -396,6 +396,9 @@ def _has_tasks(lines: Sequence[Line], index: int) -> bool:
     return bool(first and below and below.box and _indent(below) > _indent(first))
 
 
+_EMPTY_BULLETS = frozenset("-*+•")
+
+
 def _goes_on(above: str, line: Line, first: Spoken) -> bool:
     """Whether a line continues the sentence above it, which started with `first`."""
     spoken = line.spoken
@@ -403,7 +406,12 @@ def _goes_on(above: str, line: Line, first: Spoken) -> bool:
         return False
     if first.turn and _indent(spoken) <= _indent(first):
         return False  # capture leaves out blank lines, so that it may be another paragraph
-    if len(line.raw) > LONGEST_TEXT or above.endswith(("  ", "\\")) or line.raw.lstrip().startswith(("|", "#", "---")):
+    if (
+        len(line.raw) > LONGEST_TEXT
+        or line.raw.strip() in _EMPTY_BULLETS
+        or above.endswith(("  ", "\\"))
+        or line.raw.lstrip().startswith(("|", "#", "---"))
+    ):
         return False
     if spoken.dots:
         return bool(_UNFINISHED.search(above))
