@@ -62,7 +62,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
     if target:
         check_places(found.root, target)
     plan = plan_adoption(found, settings.caps.briefing)
-    _show(found, plan, ("from", "to", "files", ""), _copy_rows(plan.pieces))
+    _show(found, plan, ("files", "from → to"), _copy_rows(plan.pieces))
     if not (target and _is_agreed(wanted, f"Copy this to {target}?")):
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")
@@ -103,7 +103,7 @@ def _is_agreed(wanted: Wanted, question: str) -> bool:
     return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
-def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, str]]:
+def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str]]:
     """Yield a row for the files of each folder that become those of another: their names, or of many the folders."""
     groups: dict[tuple[str, str, str], list[CopiedFile]] = {}
     for piece in pieces:
@@ -113,8 +113,10 @@ def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, st
         names = [(shown(path), piece.target) for piece in group for path in piece.sources]
         days = f"{len(group):,} days" if new == LOGS else ""
         few = len(group) <= _ALONE or not new
-        ends = (", ".join(dict.fromkeys(side)) for side in zip(*names, strict=True)) if few else (shown(old), f"{new}/")
-        yield (*ends, f"{len(names):,}", why or days)
+        sides = (", ".join(dict.fromkeys(side)) for side in zip(*names, strict=True))
+        begin, end = sides if few else (shown(old) or "the top folder", f"{new}/")
+        about = f" ({why or days})" if why or days else ""
+        yield f"{len(names):,}", f"{begin}{about}" if begin == end else f"{begin} → {end}{about}"
 
 
 def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
@@ -141,9 +143,9 @@ def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: 
     if groups:
         say("")
         say_table(
-            ("left out", "because it", "files"),
+            ("files", "left out"),
             [
-                (", ".join([*names[:_ALONE], *["…"] * (len(names) > _ALONE)]), why, f"{len(names):,}")
+                (f"{len(names):,}", f"{', '.join([*names[:_ALONE], *['…'] * (len(names) > _ALONE)])}: it {why}")
                 for why, names in groups.items()
             ],
         )
