@@ -167,10 +167,12 @@ class Capture:
     def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
         """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
-        gone = taken_back(source, self.days.zone)
+        before = Acts(headless=True)
+        gone = taken_back(source, before, self.days.zone)
         source.seek(0)
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy):
-            transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside, taken_back=gone)
+            acts = Acts(self.headless, asked=before.asked)
+            transcript = Transcript(recorder, self.days.zone, acts, turns.outside, taken_back=gone)
             for turn in transcript:
                 turns.add(turn)
             copied = recorder.flush()

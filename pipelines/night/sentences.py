@@ -149,7 +149,7 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
         fitting = [one for one in reversed(items) if one.type is kind and one.page_section == section]
         return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
 
-    decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
+    decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind) if not one.unsure]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
     parts = (
         _Part(_GOAL, goals[-1:]),

@@ -19,7 +19,7 @@ from pipelines.review.outcomes import without_conflict
 from pipelines.review.questions import PAIR, ids_asked, with_pair
 from pipelines.review.rulings import ASKED
 from pipelines.store.document import edited
-from pipelines.store.item import MAY_CONFLICT, ItemType, Trust
+from pipelines.store.item import MAY_CONFLICT, UNSURE, ItemType, Trust
 from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue, without_answered
 
@@ -107,7 +107,7 @@ def _row(one: Candidate, old: Belief) -> int | None:
 def may_conflict(one: Candidate, old: Belief) -> bool:
     """Whether an item may conflict with an older one.
 
-    Questions are no beliefs, words from outside wait for nobody's agent, and what
+    Questions are no beliefs, of what is unsure nobody is asked, words from outside wait for nobody's agent, and what
     names other issues or addresses than the older one speaks of other things.
     """
     item = old.item
@@ -117,6 +117,7 @@ def may_conflict(one: Candidate, old: Belief) -> bool:
         and one.trust.reaches(Trust.SELF)
         and item.trust.reaches(Trust.SELF)
         and ASKED not in {one.page_section, item.page_section}
+        and UNSURE.isdisjoint({one.confidence, item.confidence})
         and not (named and others and named.isdisjoint(others))
     )
 

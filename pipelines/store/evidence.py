@@ -187,7 +187,8 @@ class Act(StrEnum):
     QUEUED = "queued"
     COMMAND = "command"
     ANSWERED = "answered"  # with one of the answers that were offered
-    REPLIED = "replied"  # to a question, in other words than those
+    REPLIED = "replied"  # to a question, in other words than those, or in words that may decide nothing
+    LEFT_OPEN = "left open"  # a question, which was answered without a choice
     REFUSED = "refused"
     PLANNED = "planned"
     REMEMBERED = "remembered"
@@ -196,6 +197,7 @@ class Act(StrEnum):
 _LABELS = {
     Act.ANSWERED: "user answered",
     Act.REPLIED: "user replied",
+    Act.LEFT_OPEN: "user left open",
     Act.REFUSED: "user refused",
     Act.PLANNED: "user approved the plan",
     Act.REMEMBERED: "user asked to remember",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipelines.store.session_state import Seals
 
 
-_TO_QUESTION = {Act.ANSWERED, Act.REPLIED}
+_TO_QUESTION = {Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN}
 _LABEL = re.compile(
     r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action|resolution|resolved)s?\b[ ]?(?:\#\d{1,4}[ ]?)?"
     r"(?:\((?:from|per|via|source:?|said by)[ ](?P<within>[^()]{2,80})\)[ ]?)?:[ ]{0,2}",

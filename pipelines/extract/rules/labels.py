@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "rules@1"
 """The author recorded in what the rules read."""
+LAID_DOWN: Final = "laid down"
+"""Why a sentence without a label that the owner typed in a session is a rule."""
 
 
 @dataclass(frozen=True, slots=True)

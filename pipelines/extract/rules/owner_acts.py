@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.labels import NAME, read_form, read_label
+from pipelines.extract.rules.labels import LAID_DOWN, NAME, read_form, read_label
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.layout import USER
@@ -125,6 +125,7 @@ def read_acts(
             text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
             one = _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
             yield replace(one, confidence=Confidence.LOW) if typed else one
+    if act in {Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN}:
         for line in lines[1:]:
             yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:
@@ -160,7 +161,7 @@ def _typed(
         if is_within_quotes(spoken.said, start) or any(mark in text for mark in "{}<>"):
             continue
         if kind := lays_down(text) or _kind_of(text, lasts):
-            one = _item(kind, _REMEMBER_THIS.sub("", text), entry, quote, "laid down", line.number)
+            one = _item(kind, _REMEMBER_THIS.sub("", text), entry, quote, LAID_DOWN, line.number)
             yield replace(one, document=USER.removesuffix(".md")) if _OF_ME.match(text) else one
 
 

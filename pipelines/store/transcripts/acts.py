@@ -28,6 +28,8 @@ Record = dict[str, Any]
 
 Done = tuple[Act, str, str]
 """An act, its words, and the refused tool, or empty."""
+Asked = tuple[str, frozenset[str]]
+"""What a question is about, in a word or two, and the answers that it offers."""
 
 _SIDE = "aside_question-", "<system-reminder>This is a side question"
 """How Claude Code names the agent that answers `/btw`, and how it begins the question, below a copy of the session."""
@@ -49,6 +51,9 @@ _REQUEST = re.compile(r"^## My request(?: for Codex)?:", re.MULTILINE)
 _UNTYPED = re.compile(r"# Context from my IDE setup:|</?image\b[^<>]*>\Z")
 _NO_CHOICE = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
+_MANY = 3
+"""Questions of how many kinds offer an answer that is on none of them."""
+_FEWEST = 2
 _STRANGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
 _HUMAN = "human"
 _WINDOWS = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
@@ -176,6 +181,8 @@ class Acts:
         sent: whether a program opened the session, by its first record.
         subagent: whether an agent opened it.
         envelopes: reads who sent each message of OpenClaw.
+        asked: the questions of each call that asks: what they are about, and which answers they offer. A pass over the
+            whole session that comes before knows those that follow, too.
     """
 
     headless: bool = False
@@ -183,6 +190,7 @@ class Acts:
     sent: bool = False
     subagent: bool = False
     envelopes: Envelopes = field(default_factory=Envelopes)
+    asked: dict[str, list[Asked]] = field(default_factory=dict)
     _opened: bool = False
     _plan: str = ""
     _calls: dict[str, tuple[str, object]] = field(default_factory=dict)
@@ -214,6 +222,8 @@ class Acts:
             if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 name = str(block.get("name"))
                 self._calls[block["id"]] = name, block.get("input") if name == "AskUserQuestion" else None
+                if name == "AskUserQuestion":
+                    self._note_asked(block["id"], block.get("input"))
 
     def is_foreign(self, record: Record) -> bool:
         """Return whether a record, or its attachment, says that it did not come from a person."""
@@ -263,7 +273,7 @@ class Acts:
         beside = clean("\n".join(str(one.get("text") or "") for one in blocks if one.get("type") == "text"))
         result, failed = record.get("toolUseResult"), results[0].get("is_error") is True
         if name == "AskUserQuestion" and not failed:
-            yield from _answers(given, result)
+            yield from self._answers(str(results[0].get("tool_use_id")), given, result)
         elif name == "ExitPlanMode" and not failed and isinstance(result, dict):
             plan = result.get("plan")
             if isinstance(plan, str) and not (result.get("isAgent") or result.get("awaitingLeaderApproval")):
@@ -337,13 +347,62 @@ class Acts:
         ident, done = str(payload.get("call_id")), list[Done]()
         if payload.get("name") == _CODEX_ASKS and not payload.get("namespace"):
             self._calls[ident] = _CODEX_ASKS, payload.get("arguments")
+            with suppress(*_STRANGE):
+                self._note_asked(ident, json.loads(payload["arguments"]))
         elif (call := self._calls.pop(ident, None)) and (self.headless or not self.sent):
             with suppress(*_STRANGE):
                 answers = json.loads(payload["output"])["answers"]
                 for one in json.loads(str(call[1]))["questions"]:
                     if one["id"] in answers and not one.get("isSecret"):
-                        done += _answer(one, *answers[one["id"]]["answers"])
+                        done += self._answer(ident, one, *answers[one["id"]]["answers"])
         return done
+
+    def _note_asked(self, call: str, given: Any) -> None:  # noqa: ANN401  any JSON
+        with suppress(*_STRANGE):
+            questions = given["questions"]
+            self.asked[call] = [(str(one.get("header") or one["question"]), _offers(one)) for one in questions]
+
+    def _answers(self, call: str, given: Any, result: Any) -> Iterator[Done]:  # noqa: ANN401  any JSON
+        """Yield each question of a call with its answer. Answers that the agent filled in do not count."""
+        with suppress(*_STRANGE):
+            if any(map(given.get, ("answers", "annotations", "response"))):
+                return
+            for one in given["questions"]:
+                question, notes = one["question"], result.get("annotations") or {}
+                yield from self._answer(
+                    call, one, result["answers"].get(question), notes.get(question, {}).get("notes")
+                )
+            if said := clean(result.get("response") or ""):  # typed instead of an answer
+                yield Act.TYPED, said, ""
+
+    def _answer(self, call: str, asked: Record, *said: str | None) -> Iterator[Done]:
+        """Yield a question with the picked or typed answer, followed by what the owner typed in addition."""
+        words = [fold(clean(one.removeprefix(_CODEX_NOTE))) for one in said if one and one not in _NO_CHOICE]
+        if answer := "\n".join(filter(None, words)):
+            act = self._how_answered(call, asked, said[0] or "")
+            yield act, f"{fold(clean(asked['question'])).replace('→', '->')}{ARROW}{answer}", ""
+
+    def _how_answered(self, call: str, asked: Record, answer: str) -> Act:
+        """Return whether an answer chooses, may choose, or leaves a question open.
+
+        What a session offers for questions of many kinds is on none of them (`You decide`, `Next area`): who picks it
+        beside answers of the question's own leaves that open, and without two of these the question may be about how to
+        go on. A typed answer leaves it open if the agent asks the same next.
+        """
+        matters: dict[str, set[str]] = {}
+        for matter, offers in (one for some in self.asked.values() for one in some):
+            for offer in offers:
+                matters.setdefault(offer, set()).add(matter)
+        offers = _offers(asked)
+        own = {offer for offer in offers if len(matters.get(offer, ())) < _MANY}
+        if not answer or not _is_offered(answer, asked):
+            calls = list(self.asked)
+            after = self.asked[calls[at]] if call in calls and (at := calls.index(call) + 1) < len(calls) else ()
+            is_again = any(matter == asked.get("header") and own & others for matter, others in after)
+            return Act.LEFT_OPEN if is_again else Act.REPLIED
+        if len(own) < min(_FEWEST, len(offers)):
+            return Act.REPLIED
+        return Act.ANSWERED if _plain(answer) not in offers - own else Act.LEFT_OPEN
 
     def queued(self, record: Record) -> Done | None:
         """Return the queued message that reaches the agent with this record, or None.
@@ -418,24 +477,12 @@ def is_human(record: Record) -> bool:
     return origin_of(record) == _HUMAN
 
 
-def _answers(given: Any, result: Any) -> Iterator[Done]:  # noqa: ANN401  any JSON
-    """Yield each question of a call with its answer. Answers that the agent filled in do not count."""
-    with suppress(*_STRANGE):
-        if any(map(given.get, ("answers", "annotations", "response"))):
-            return
-        for one in given["questions"]:
-            question, notes = one["question"], result.get("annotations") or {}
-            yield from _answer(one, result["answers"].get(question), notes.get(question, {}).get("notes"))
-        if said := clean(result.get("response") or ""):  # typed instead of an answer
-            yield Act.TYPED, said, ""
+def _offers(asked: Record) -> frozenset[str]:
+    return frozenset(_plain(str(one["label"])) for one in asked.get("options") or ())
 
 
-def _answer(asked: Record, *said: str | None) -> Iterator[Done]:
-    """Yield a question with the picked or typed answer, followed by what the owner typed in addition."""
-    words = [fold(clean(one.removeprefix(_CODEX_NOTE))) for one in said if one and one not in _NO_CHOICE]
-    if answer := "\n".join(filter(None, words)):
-        act = Act.ANSWERED if said[0] and _is_offered(said[0], asked) else Act.REPLIED
-        yield act, f"{fold(clean(asked['question'])).replace('→', '->')}{ARROW}{answer}", ""
+def _plain(label: str) -> str:
+    return label.removesuffix(" (Recommended)")
 
 
 def _is_offered(answer: str, asked: Record) -> bool:

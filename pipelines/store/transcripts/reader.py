@@ -187,7 +187,7 @@ class Transcript:
         return said
 
 
-def taken_back(file: Iterable[bytes], zone: tzinfo = UTC) -> frozenset[int]:
+def taken_back(file: Iterable[bytes], acts: Acts, zone: tzinfo = UTC) -> frozenset[int]:
     """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
 
     In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
@@ -195,10 +195,11 @@ def taken_back(file: Iterable[bytes], zone: tzinfo = UTC) -> frozenset[int]:
 
     Args:
         file: the lines of the transcript.
+        acts: learns on the way which questions the session asks.
         zone: the time zone of times without one.
     """
     parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
-    asked, rolled, last, acts = list[int](), set[int](), "", Acts(headless=True)
+    asked, rolled, last = list[int](), set[int](), ""
     for number, line in enumerate(file, start=1):
         record = _parsed(line) or {}
         in_tree, payload = not {"parentUuid", "parentId"}.isdisjoint(record), record.get("payload")
