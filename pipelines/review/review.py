@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
+from pipelines.extract.rules.labels import LAID_DOWN
 from pipelines.review.existing_items import RECURRING, Belief, KnownItems, alike, repeats_there
-from pipelines.review.match_forms import replaced_in
+from pipelines.review.match_forms import replaced_in, words_in
 from pipelines.review.questions import TOO_MANY
 from pipelines.review.rulings import ASKED, REMOVING, Ruling, carried_out
 from pipelines.store.evidence import Act, act_in
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
+_SAYS_MORE = "it has all words of a rule, and more: it may change the rule, or take it back"
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
@@ -202,8 +204,9 @@ def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
 def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value.
 
-    One that repeats a closed item is ignored; what is said again on a later day is new, unless it never held. A model
-    names what a belief takes the place of: of one that it only repeats, what ended it still holds.
+    A sentence that they typed with all words of a rule, and more, may take it back (`Never … was nonsense`): they are
+    asked. One that repeats a closed item is ignored; what is said again on a later day is new, unless it never held. A
+    model names what a belief takes the place of: of one that it only repeats, what ended it still holds.
     """
     same = context.known.same(one.type, one.text, one.page, one.trust)
     is_later = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
@@ -218,6 +221,10 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
         old = held.get(replaced_in(one.text, [belief.item for belief in held.values()], is_whole=True))
         if old and not guarded(Operation(OperationKind.SUPERSEDE), [old], one.trust, one.entry.day, context.known):
             return _ruling(one, OperationKind.SUPERSEDE, old)
+        if one.type is ItemType.RULE and one.reason == LAID_DOWN:
+            said = words_in(one.text)
+            if meant := next((belief for belief in held.values() if words_in(belief.item.text) < said), None):
+                return _ruling(one, OperationKind.SUPERSEDE, meant, asks=_SAYS_MORE)
     return _ruling(one, _ADD)
 
 

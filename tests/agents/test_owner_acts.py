@@ -118,16 +118,52 @@ def test_an_answer_that_was_not_offered_is_filed_unsure_and_ends_and_tells_nothi
 ) -> None:
     asks = answered({"questions": [QUESTION]}, asked("Ruff"))
     typed = answered({"questions": [QUESTION]}, asked("idk what these do"))
+    memory.curate("add", "Todo", "Call Anders", *NOW)
+    memory.curate("done", "Call Anders", *NOW)  # a page on which something ended has a State
     items(memory, tmp_path, TYPED, *asks, *typed)
-    held = {one["text"]: one["confidence"] for one in json.loads(memory.curate("items", "--json"))}
+    held = {one["text"]: one["confidence"] for one in json.loads(memory.curate("items", "--status", "live", "--json"))}
     assert held == {"Which formatter? → Ruff": "high", "Which formatter? → idk what these do": "low"}
     assert "**user replied:** Which formatter? → idk" in memory.read("Logs/2026-03-18.md")
     assert "idk" not in memory.read("Episodes/2026-03.md")
+    assert memory.read("Areas/general.md").count("idk") == 1
+    assert "may conflict" not in memory.curate("context", *NOW).lower()
+
+
+def test_an_answer_that_a_session_offers_for_many_questions_decides_none(memory: Memory, tmp_path: Path) -> None:
+    def told(asked: dict[str, Any], answer: str, ident: str) -> list[dict[str, Any]]:
+        records = answered({"questions": [asked]}, {"answers": {asked["question"]: answer}})
+        return [json.loads(json.dumps(one).replace('"t1"', f'"{ident}"')) for one in records]
+
+    def of(matter: str, *labels: str) -> dict[str, Any]:
+        offers = [{"label": one} for one in labels]
+        return {"question": f"Which {matter.lower()}?", "header": matter, "options": offers}
+
+    records = [
+        *told(of("Cache", "Redis", "Memcached", "You decide"), "You decide", "a"),
+        *told(of("Queue", "Redis", "Kafka", "You decide"), "could you explain both", "b"),
+        *told(of("Queue", "Redis", "Kafka", "You decide"), "Kafka", "c"),
+        *told(of("Store", "S3", "Disk", "You decide"), "for now S3", "d"),
+        *told(of("More", "More questions", "You decide"), "More questions", "e"),
+    ]
+    items(memory, tmp_path, TYPED, *records)
+    held = {one["text"]: one["confidence"] for one in json.loads(memory.curate("items", "--json"))}
+    unsure = {"Which store? → for now S3": "low", "Which more? → More questions": "low"}
+    assert held == {"Which queue? → Kafka": "high"} | unsure
+    assert "**user left open:** Which cache? → You decide" in memory.read("Logs/2026-03-18.md")
 
 
 def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:
     found = items(memory, tmp_path, user("Go on.\n- Rule: sign every commit\n- Decision: use Redis\n- a list", **HUMAN))
     assert found == [("Decision", "use Redis", "owner"), ("Rule", "sign every commit", "owner")]
+
+
+def test_a_typed_sentence_with_all_words_of_a_rule_is_a_question_about_it(memory: Memory, tmp_path: Path) -> None:
+    items(memory, tmp_path, user("Never merge on Fridays.", **HUMAN))
+    captured(memory, tmp_path, user("Never merge on Fridays was nonsense, forget that rule.", **HUMAN), session="t")
+    memory.curate("run", *NOW)
+    [rule] = json.loads(memory.curate("items", "--status", "live", "--json"))
+    assert rule["text"] == "Never merge on Fridays."
+    assert "neither: both are false" in memory.read("Review.md")
 
 
 def test_what_is_typed_for_the_agents_memory_is_a_rule(memory: Memory, tmp_path: Path) -> None:
