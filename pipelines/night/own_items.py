@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
+from pipelines.extract.rules.label_reader import due_of
 from pipelines.night.answers import answer, chosen, named_question
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
@@ -61,6 +62,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
         title: that of a new document, or empty.
         folder: the page of the project at work, where it goes if it is not about the owner; or empty.
     """
+    text, due = due_of(text, held.today) if kind is ItemType.TODO else (text, "")
     catalog = Catalog(held.documents, held.snapshot.unreadable())
     chosen = home_of(kind, text, Confidence.HIGH, catalog)
     # In a project's folder, “we” and “the user” may be others.
@@ -77,7 +79,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
     ]
     near = sorted(near, key=itemgetter(0), reverse=True)[:_MOST_NEAR]
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
-    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
+    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER, due=due)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
     document = held.documents.get(home) or new_document(home, title)
     after = {**held.documents, home: edited(document, add=[Block(item)])}

@@ -15,11 +15,23 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
+from pipelines.store.days import day_before
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
 from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in, with_rewrapped
 from pipelines.store.git_history import unknown_ids
-from pipelines.store.item import STRUCK, UNSURE_SAID, Confidence, Item, Status, Trust, brackets_of, ids_in, new_id
+from pipelines.store.item import (
+    STRUCK,
+    UNSURE_SAID,
+    Confidence,
+    Item,
+    ItemType,
+    Status,
+    Trust,
+    brackets_of,
+    ids_in,
+    new_id,
+)
 from pipelines.store.item_line import line_key
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
@@ -245,10 +257,17 @@ def _is_edited(old: Item, placed: Placed, document: Document, said: Mapping[str,
 
 
 def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
-    """Return a line that a person wrote as a new item; one made from another's line is trusted no more than that."""
+    """Return a line that a person wrote as a new item; one made from another's line is trusted no more than that.
+
+    Nobody knows on which of the last days it was written. So a due day counts that its words name on each of them.
+    """
     if not item.id:
+        from pipelines.extract.rules.label_reader import due_of  # noqa: PLC0415  few nights find a new line
+
+        due, on_the_eve = (due_of(item.text, day)[1] for day in (today, day_before(today)))
+        due = item.due or (due if due == on_the_eve and item.type is ItemType.TODO else "")
         since = item.since or today
-        return replace(item, since=since, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+        return replace(item, since=since, due=due, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
     first = known[item.id][1]
     return _alone(item, today, first.trust, first.confidence)
 

@@ -40,6 +40,7 @@ from pipelines.store.markdown import (
     split_lines,
 )
 from pipelines.store.wording import folded
+from pipelines.text import stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -379,6 +380,8 @@ def edited(
 def with_marks(document: Document, items: Mapping[int, Item]) -> Document:
     """Return the document with items that lines state, marked and with their rows; the lines' words keep their bytes.
 
+    A Todo's line gains the day when it is due, unless it states one.
+
     Args:
         document: the document.
         items: line (from 0) → the parsed item, with the values for its row.
@@ -388,7 +391,8 @@ def with_marks(document: Document, items: Mapping[int, Item]) -> Document:
         end, below = line_end(lines[line : line + 1]), wrapped.get(line, line + 1)
         words = " ".join(map(str.strip, lines[line:below])) if line in wrapped else lines[line].rstrip("\r\n")
         own = own_block_id(words := without_mark(words).rstrip())
-        marked = f"{words.removesuffix(own)} ^{item.id}{own}"
+        due = f" (due {item.due})" if item.type is ItemType.TODO and item.due and not stated_due(words)[1] else ""
+        marked = f"{words.removesuffix(own)}{due} ^{item.id}{own}"
         lines[line:below] = [f"{marked}{end if lines[line].endswith(end) else ''}"]
     return document.with_text("".join(lines), items.values())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -69,3 +70,20 @@ def test_a_state_that_is_renewed_adds_no_blank_line(memory: Memory) -> None:
     text = memory.read(PAGE)
     assert "My own sentence.\n\nLast decision (2026-03-16)" in text
     assert "\n\n\n" not in text
+
+
+def test_a_due_day_in_the_words_counts_wherever_a_todo_is_written(memory: Memory) -> None:
+    now = ("--now", "2026-03-18T23:00")
+    memory.curate("add", "Todo", "File the VAT return by 20 March", *now)
+    memory.write("Logs/2026-03-18.md", "- Todo: File the tax return before 2026-03-21\n")
+    memory.curate("run", *now)
+    page = memory.read("Areas/general.md")
+    memory.write("Areas/general.md", f"{page}- [ ] Todo: Pay the bill by 22 March\n- [ ] Todo: Call Bea by tomorrow\n")
+    memory.curate("run", *now)
+    found = {one["text"]: one["due"] for one in json.loads(memory.curate("items", "--json"))}
+    assert found == {
+        "File the VAT return by 20 March": "2026-03-20",
+        "File the tax return before 2026-03-21": "2026-03-21",
+        "Pay the bill by 22 March": "2026-03-22",
+        "Call Bea by tomorrow": None,
+    }

@@ -45,7 +45,7 @@ _FIELD = re.compile(
 )  # `Reason: ...` starts something new
 _DUE = re.compile(
     r"(?:^(?:please )?(?:remind me|remember|don['’]t forget|do not forget) (?:to .*? (?:on )?|(?P<front>(?:on )?))"
-    r"|(?P<inside>\()?\b(?:due:?|by)(?: on)? )"
+    r"|(?P<inside>\()?\b(?:due:?|by|before)(?: on)? )"
     r"(?P<day>\d{4}-\d\d-\d\d|today|tomorrow|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|(?:\d{1,2}(?:st|nd|rd|th)? [a-z]{3,9}|[a-z]{3,9} \d{1,2}(?:st|nd|rd|th)?)(?:,? \d{4})?)"
     r"(?(inside)\))(?(front) to\b|(?: at \d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?)?[.!]?$)",
