@@ -93,7 +93,7 @@ _MOST_MARKS = 12
 
 # Words before a colon that are not names: labels, their near misses, and the chair's own commands.
 _NO_NAME = re.compile(
-    r"(?:proposed|proposals?|propose|draft|straw\W?poll|strawman|poll|vote|voting|not?|failed|pending|possible|"
+    r"(?:remember|proposed|proposals?|propose|draft|straw\W?poll|strawman|poll|vote|voting|not?|failed|pending|possible|"
     r"potential|previous|prior|old|former|example|examples|e\.g|eg|ex|i\.e|ie|for|like|format|template|syntax|usage|"
     r"sample|questions?|open|contacts?|how(?:to)?|q|topic|subtopic|scribe|scribenick|chair|agenda|present|regrets|meeting|date|time|title|see|"
     r"http|https|suggestion|suggested|idea|option|alternative|counterproposal|quote|quoting|he|she|they|it|was|is|"

@@ -166,6 +166,11 @@ def test_a_typed_sentence_with_all_words_of_a_rule_is_a_question_about_it(memory
     assert "neither: both are false" in memory.read("Review.md")
 
 
+def test_remember_with_a_colon_lays_down_a_rule(memory: Memory, tmp_path: Path) -> None:
+    found = items(memory, tmp_path, user("Remember: run cog before each docs commit.", **HUMAN))
+    assert found == [("Rule", "Remember: run cog before each docs commit.", "owner")]
+
+
 def test_what_is_typed_for_the_agents_memory_is_a_rule(memory: Memory, tmp_path: Path) -> None:
     typed = user("<user-memory-input>Staging is the blue host</user-memory-input>")
     assert items(memory, tmp_path, user("Go on."), typed) == [("Rule", "Staging is the blue host", "owner")]
