@@ -45,14 +45,23 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
     Args:
         form: one that closes or ends.
         items: document path and item. Only active items of a type that can close so, not younger than the form's day,
-            count. An item that already has the form's line as evidence was reopened since, and does not.
+            count; a replaced one by its id, for what took its place, unless it is said to end. An item that already has
+            the form's line as evidence was reopened since, and does not.
         home: the document that the form's line would be filed in.
     """
+    items = list(items)
     fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
     fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
     fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
-    if (named := _ID.match(form.target)) and (found := [one.id for _, one in fitting if one.id.startswith(named[1])]):
-        return found[0] if len(found) == 1 else None
+    if named := _ID.match(form.target):
+        held = {one.id: one for _, one in items}
+        begun = {one.id for one in held.values() if one.id.startswith(named[1])}
+        for _ in held if form.how != "ended" else ():  # what took the place of the named one is meant
+            begun = {after if (after := held[ident].superseded_by) in held else ident for ident in begun}
+            if not any(held[ident].superseded_by in held for ident in begun):
+                break
+        if found := [one.id for _, one in fitting if one.id in begun]:
+            return found[0] if len(found) == 1 else None
     for head, _, least in _heads(form.target):
         ranked = [((rank, place == home), one.id) for place, one in fitting if (rank := likeness(head, place, one))]
         best = [ident for rank, ident in ranked if rank == max(ranked)[0] and rank[0] >= least]

@@ -121,10 +121,10 @@ def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) 
     """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
     from pipelines.review.form_targets import answer_in, target_of  # noqa: PLC0415  as above
 
-    places, held = (form.place,), context.known.held()
-    if (ident := target_of(form, held, one.place)) is None:
+    places = (form.place,)
+    if (ident := target_of(form, ((one.document, one.item) for one in context.known.all), one.place)) is None:
         return []
-    page, item = next(pair for pair in held if pair[1].id == ident)
+    page, item = next(pair for pair in context.known.held() if pair[1].id == ident)
     if any(said.path == form.place.path and said.start_line > form.place.start_line for said in item.evidence):
         return []  # further down the log says it again
     operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)

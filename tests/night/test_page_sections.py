@@ -87,3 +87,13 @@ def test_a_due_day_in_the_words_counts_wherever_a_todo_is_written(memory: Memory
         "Pay the bill by 22 March": "2026-03-22",
         "Call Bea by tomorrow": None,
     }
+
+
+def test_a_form_with_the_id_of_a_replaced_item_means_what_took_its_place(memory: Memory) -> None:
+    now = ("--now", "2026-03-18T23:00")
+    memory.curate("add", "Todo", "Rebase the branch", *now)
+    old = json.loads(memory.curate("items", "--json"))[0]["id"]
+    memory.curate("correct", old, "Rebase both branches", *now)
+    memory.write("Logs/2026-03-18.md", f"- Done: {old}\n")
+    memory.curate("run", *now)
+    assert "done: Rebase both branches" in memory.read("Review.md")  # an agent's line about an owner's item
