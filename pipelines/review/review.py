@@ -205,12 +205,13 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model: the owner's own line replaces what it gives a new value.
 
     A sentence that they typed with all words of a rule, and more, may take it back (`Never … was nonsense`): they are
-    asked. One that repeats a closed item is ignored; what is said again on a later day is new, unless it never held. A
-    model names what a belief takes the place of: of one that it only repeats, what ended it still holds.
+    asked. One that repeats a closed item is ignored; what is said again on a later day is new, unless it never held.
+    What a model only repeats stays ended, unless something took its place, with which the second reader compares it.
     """
     same = context.known.same(one.type, one.text, one.page, one.trust)
     is_later = same and "" < same.item.until < one.entry.day and same.item.status is not Status.NEVER_HELD
-    if same and not (is_later and (one.by_rules or one.type in RECURRING)):
+    again = one.by_rules or one.type in RECURRING or (same and same.item.superseded_by)
+    if same and not (is_later and again):
         return _ruling(one, OperationKind.IGNORE)
     if one.trust is Trust.OWNER and one.by_rules and one.page_section != ASKED:
         held = {
