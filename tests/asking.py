@@ -1,20 +1,15 @@
 """A memory in which something waits for a person, as a night's review would leave it."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
+from tests.conftest import Memory
 from tests.making import plant_document
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.conftest import Memory
 
 ALPHA = "Projects/alpha.md"
 NEW, RULE = "kaaaaaaaaa1", "kbbbbbbbbb2"

@@ -1,7 +1,5 @@
 """What every test stands on: no home directory, no user's git config, no key, no clock but the one it is given."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -119,7 +117,7 @@ class Memory:
         assert code == exits, said.out + said.err
         return said.out + said.err
 
-    def aside(self, root: Path) -> Memory:
+    def aside(self, root: Path) -> "Memory":
         """Return another memory, driven in the same way."""
         return Memory(root, self._capsys)
 

@@ -1,14 +1,10 @@
 """Small programs that stand on the PATH as `claude` and `codex`, and print what the real ones print."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 _PROGRAM = """#!{python}
 import json, os, sys, time

@@ -1,20 +1,15 @@
 """Commands in processes of their own, which are forked and so need not load the product first."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys
+from collections.abc import Callable
 from os import _exit  # as it is: a test may have replaced it
+from pathlib import Path
 from subprocess import CompletedProcess
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
 
 from pipelines import start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 def forked(

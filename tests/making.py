@@ -1,24 +1,17 @@
 """Small makers for the stages' tests."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from urllib.parse import unquote
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.store.item import Confidence, Item, ItemType, render_item, row_of
+from pipelines.store.document import Document
+from pipelines.store.generated import Sentence
+from pipelines.store.item import Confidence, Item, ItemType, Status, render_item, row_of
 from pipelines.store.item_line import line_key
 from pipelines.store.log import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from pipelines.store.document import Document
-    from pipelines.store.generated import Sentence
-    from pipelines.store.item import Status
 
 
 def entry(

@@ -1,20 +1,16 @@
 """Secrets as they stand in logs and transcripts, made anew from a seed: none of them was ever anybody's."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random
 import string
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.store.secrets.secret_rules import load_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EXAMPLES = tomllib.loads((Path(__file__).parent / "data/secrets.toml").read_text(encoding="utf-8"))
 RULES: list[dict[str, Any]] = [

@@ -1,23 +1,17 @@
 """The poisoned set, laid out as a memory's logs and sessions, and a model that does whatever it reads."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pipelines.extract.extraction import Candidate, Extraction, Place
+from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import Confidence, ItemType
 from pipelines.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pipelines.extract.extraction import ExtractionRequest
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 SETS: Final = Path(__file__).parent / "data/poison"
 _A_DAY: Final = 10

@@ -1,13 +1,8 @@
 """Processor time with an end: what takes longer is stopped where it stands, whatever it catches."""
 
-from __future__ import annotations
-
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class TooSlow(BaseException):

@@ -1,33 +1,26 @@
 """A night with a model that reads, writes and verifies: what it says is written down by the test."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.report import Watch
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
+from pipelines.store.item import Item
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
+from tests.conftest import Memory
 from tests.extract.fakes import USAGE, Still
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pipelines.extract.llm.call import Call
-    from pipelines.night.report import RunReport
-    from pipelines.store.item import Item
-    from tests.conftest import Memory
 
 DAY = "2026-03-12"
 NOW = "2026-03-20T02:00+00:00"

@@ -1,13 +1,11 @@
 """`from pipelines import Memory`: what a program that embeds the memory can rely on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +13,8 @@ import pipelines
 from pipelines import Memory
 from pipelines.errors import BadFile, BadSettings, CurateError, NoMemory, UsageFault
 from pipelines.store.passage import LONGEST_LINE, MOST_CHARACTERS, MOST_LINES
+from tests import conftest
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests import conftest
 
 DAY = "# 2026-03-18\n\n- 09:00 Decision: We moved the site to Hugo.\n- 10:00 Risk: The certificate runs out.\n"
 

@@ -1,21 +1,16 @@
 """The documents are short, and every command that they show exists, with its options."""
 
-from __future__ import annotations
-
 import html
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import pytest
 
 from examples.terminal import SESSION, printed, typed, with_logs
 from pipelines.cli import curate, run_cli
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -1,16 +1,12 @@
 """What is wrong with a settings file is said all at once, and never shows a secret."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipelines.errors import BadSettings, faults_of, read_toml
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Inner(BaseModel):

@@ -1,7 +1,5 @@
 """The house: rooms stand on those below them alone, say so, and stay small enough to be held in a head."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The wheel: installed in a fresh environment outside the checkout, the command does its whole job."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,21 +3,16 @@
 The shapes are those that public parsers of these exports describe and that their samples have.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.store.item import Trust
 from tests.asking import items
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-20T12:00")
 

@@ -1,20 +1,14 @@
 """What the owner says of themselves in a session, decides and wants remembered: kept in their words."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.agents.test_owner_acts import NOW, agent, items
+from tests.conftest import Memory
 from tests.store.test_acts import HUMAN, user
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 PROJECT = "Projects/harbor.md"
 KEPT = (

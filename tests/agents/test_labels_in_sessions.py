@@ -1,19 +1,13 @@
 """One grammar of labels: what counts in a journal counts in a captured turn of either side, in any Markdown dress."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.agents.test_owner_acts import NOW, agent, items
+from tests.conftest import Memory
 from tests.store.test_acts import HUMAN, user
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 DRESSES = (
     "Decision: use {}",

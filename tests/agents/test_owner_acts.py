@@ -1,12 +1,12 @@
 """From a session to items without a model: what the owner did there, and nothing that was only said around it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.store.test_acts import (
     EVIL,
     FORGED,
@@ -23,12 +23,6 @@ from tests.store.test_acts import (
     result,
     user,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
-
 
 NOW = ("--now", "2026-03-18T23:00")
 

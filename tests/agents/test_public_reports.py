@@ -1,23 +1,17 @@
 """Small cases from public reports of tools that keep an agent's memory or its sessions, each named by its address."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.agents.adopt.samples import lay
-from tests.agents.adopt.test_adopt_command import adoption
+from tests.agents.adopt.test_adopt_command import Adoption, adoption
 from tests.agents.adopt.test_generated import texts
 from tests.cli.test_capture import said, transcript
 from tests.cli.test_sweep import codex, completed, sidechain, words_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.agents.adopt.test_adopt_command import Adoption
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 __all__ = ["adoption"]
 NIGHT = ("--now", "2026-03-18T02:00")

@@ -1,18 +1,13 @@
 """Whose word an item is comes from the record behind its line, through capture and a night; no text raises it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.night.test_quarantine import items, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NIGHT = ("run", "--now", "2026-03-22T02:00")
 FETCH = [{"type": "tool_use", "id": "t1", "name": "WebFetch", "input": {"url": "https://x.example"}}]

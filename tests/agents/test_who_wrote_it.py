@@ -1,18 +1,13 @@
 """Whose word a line of a page is where an agent's tools wrote it, and what was taken back after it was captured."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.test_capture import said, transcript
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NIGHT = ("--now", "2026-03-18T02:00")
 TIME = "2026-03-17T21:30:00Z"

@@ -3,19 +3,14 @@
 The shapes are those of public transcripts of OpenClaw, Claude Code and Codex.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.night.test_quarantine import items
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 DAY = "2026-11-20"
 ADA = {"sender_id": "486", "sender": "Ada"}

@@ -1,19 +1,15 @@
 """A public benchmark as downloaded becomes logs and questions, and what is no benchmark is said plainly."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.conversations import read_conversations
 from pipelines.errors import BadFile
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def sample() -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A lying model gets nothing into a memory past an honest verifier, and a true one loses nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.liars import measure

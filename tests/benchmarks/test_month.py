@@ -1,11 +1,10 @@
 """The figures of `python -m benchmarks.month` are right, and the month that ships is sound."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,10 +12,6 @@ from benchmarks.month import main
 from benchmarks.month_gold import BadGold, read_month
 from pipelines.errors import BadFile
 from pipelines.store.item import ItemType, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/month"
 

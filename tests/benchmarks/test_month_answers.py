@@ -3,21 +3,16 @@
 A memory of twenty lines stands in for the nights: it shows all that it holds, and does what it is told.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from benchmarks.month import WAYS, runs_of
-from benchmarks.month_gold import read_month
+from benchmarks.month_gold import Month, read_month
 from pipelines.store.log import parse_entries
-
-if TYPE_CHECKING:
-    from benchmarks.month_gold import Month
 
 HOME = Path(__file__).resolve().parents[2] / "examples/month"
 _spec = importlib.util.spec_from_file_location("month_answer", HOME / "answer.py")

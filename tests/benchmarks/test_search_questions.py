@@ -1,20 +1,14 @@
 """`python -m benchmarks.search_questions`: a search is scored by words, by meaning and by both."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchmarks.search_questions import main
 from pipelines.search import embed as meaning
+from tests.conftest import Memory
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'
 

@@ -1,13 +1,8 @@
 """The context and search answer what is asked on the mornings of a few made-up weeks, whose truth is known."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.year import live
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_mornings_find_what_holds(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What verbs print on a terminal of 80 columns: it fits, no word is broken, and days are written as people say them."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty
@@ -12,7 +10,6 @@ import sys
 import termios
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
@@ -20,9 +17,7 @@ from rich.cells import cell_len
 from pipelines.cli import VERBS, run_cli
 from pipelines.cli.output import wrapped
 from pipelines.clock import day_words, span_of
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 CURATE = Path(sys.executable).with_name("curate")
 LOG = """# 2026-03-18

@@ -1,24 +1,18 @@
 """Bad input: each kind gets one clear sentence and its exit code, and nothing is lost or half written."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource
 import shutil
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory
 from tests.forking import forked
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-19T02:00")
 GOOD = "- Decision: Use SQLite\n"

@@ -1,17 +1,11 @@
 """The verbs by hand: pin, move and projects: one commit each, people's edits first, taken back by undo."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.asking import ALPHA, ask_contradict, first_night, items, night
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 FACT, TODO = "The port of the gateway is 8080", "Tell Mara about the gateway"
 

@@ -1,23 +1,18 @@
 """`curate capture`: what was said in a session stands in the logs of its days, once, and nothing in it is structure."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pipelines.store.log import parse_entries
+from tests.conftest import Memory
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-18T12:00")
 

@@ -1,19 +1,14 @@
 """`curate capture` of sessions that go on: what they repeat is logged once, and each turn stands on its day."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.test_capture import FIRST, LATER, NOW, SECOND, said, transcript
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def logs(memory: Memory) -> str:

@@ -1,19 +1,13 @@
 """`curate capture` in work trees and clones: one repository is one project, wherever it stands."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.test_capture import NOW, said, transcript
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -1,14 +1,10 @@
 """`curate check`: what a careless hand edit breaks is named with file, line and item, and mended where it can be."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 ALPHA = "Projects/alpha.md"
 NOW = ("--now", "2026-03-20T02:00")

@@ -1,19 +1,14 @@
 """`curate check --secrets`: files and history are looked through, nothing is changed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory
 from tests.planting import Planter
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 ONE, OTHER = Planter(1).password(), Planter(2).password()
 

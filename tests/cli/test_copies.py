@@ -1,14 +1,11 @@
 """Conflict copies, pasted lines and marks of a conflict: named, and nothing in them is believed."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 KILN = "Projects/kiln.md"
 WHOLE = ("Projects/kiln.sync-conflict-20261121-101010-ABCDEFG.md", "Areas/kiln.md", "Projects/old/kiln.md")

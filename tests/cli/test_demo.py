@@ -1,7 +1,5 @@
 """`curate demo`: a week, one night and three questions, without a key, a network or anything of the user's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,18 +1,12 @@
 """`curate forget`: gone from everything but git's history, for good, and nothing is read anew."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.agents.test_owner_acts import NOW, captured
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
+from tests.conftest import Memory
 from tests.store.test_acts import HUMAN, user
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 FACT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
 WORDS = "Anna told us that she is ill since May"

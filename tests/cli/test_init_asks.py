@@ -1,15 +1,13 @@
 """What `curate init` asks once, what a flag or Enter means, and that nothing is chosen silently."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +15,6 @@ from pipelines.cli import init_command, run_cli
 from pipelines.queries import readers
 from tests.agents.install.outside import SYSTEMCTL, System, system
 from tests.fake_agents import claude_says, lay
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["system"]
 

@@ -1,20 +1,15 @@
 """`curate models`: who reads and why, the question where two keys are set, and what `curate models use` writes."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory
 from tests.contract.story import answering
 from tests.fake_agents import claude_says, codex_says, lay
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 @pytest.fixture

@@ -1,17 +1,11 @@
 """Started in a folder that was deleted meanwhile: a sentence, and what needs no such folder does its work."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines import start
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 SENTENCE = "curate: The working directory no longer exists. Change to another folder.\n"
 

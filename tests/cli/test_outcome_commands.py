@@ -1,18 +1,13 @@
 """The owner says what became of items: named by id or by words, they end as their type can, and undo takes it back."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from tests.asking import items
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 ALPHA = "Projects/alpha.md"
 LOG = """project: Alpha

@@ -1,9 +1,6 @@
 """`curate recap` tells what happened, in order, of the days and the project that are meant."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +8,7 @@ from pipelines import Memory as Opened
 from pipelines.clock import span_of
 from pipelines.errors import UsageFault
 from pipelines.mcp import memory_recap
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 TODAY = "2026-03-18"  # a Wednesday
 

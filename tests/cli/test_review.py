@@ -1,7 +1,5 @@
 """`curate review`: the queue for scripts, for a person at a terminal, and taken back again."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -10,7 +8,6 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +15,7 @@ from pipelines.night.answers import choices_of
 from pipelines.store.lock import run_lock
 from pipelines.store.review_queue import QueueEntry
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
 

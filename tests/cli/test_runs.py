@@ -1,21 +1,16 @@
 """`curate runs`: git is the truth, reports are detail; runs without a commit and failures are seen, too."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError
 from pipelines.night.report import KEPT, read_reports, save_failure
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)
 

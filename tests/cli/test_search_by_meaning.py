@@ -1,28 +1,21 @@
 """`curate index` and `curate search` with an embedder, narrowed down."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.errors import ModelFailed
 from pipelines.night.report import Watch
 from pipelines.search import embed as meaning
+from tests.conftest import Memory
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tests.conftest import Memory
 
 
 @pytest.fixture(name="bag")

@@ -1,21 +1,15 @@
 """`curate search` and `curate index` as a person and as a program use them."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from pipelines.cli import search_command as search
 from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 
 @pytest.fixture(name="root")

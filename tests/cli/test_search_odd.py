@@ -1,9 +1,7 @@
 """What nobody expects to be asked or to find on the disk: a clear answer each time, and never a traceback."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,13 +9,9 @@ from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
 from pipelines.search.schema import INDEX
 from pipelines.store.files import read_bytes
+from tests.conftest import Memory
 from tests.making import plant
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 THEN = ("--now", "2026-02-01T12:00")
 LOG = """- the boat sank 🎉

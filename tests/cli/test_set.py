@@ -1,14 +1,11 @@
 """`curate set`: what is said of an item finds it, is shown, and survives nights and rewording."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 KESTREL = "Projects/kestrel.md"
 

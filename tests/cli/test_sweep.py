@@ -1,7 +1,5 @@
 """The sweep: what agents keep is captured by the next run, sync or session, whatever hooks did."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -11,16 +9,14 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import zstandard
 
 from tests.cli.test_capture import FIRST, SECOND, said, transcript
+from tests.conftest import Memory
 from tests.night.sync.machines import shared
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 RUN = ("run", "--now", "2026-03-19T02:00")
 MORNING = ("--now", "2026-03-19T08:00")

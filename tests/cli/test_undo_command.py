@@ -1,12 +1,8 @@
 """`curate undo` with real files and real git: a run, an undo and one item are taken back; nothing vanishes."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"
 SECOND = "- decision: use sqlite.\n- Fact: the port is 8080\n- [x] buy milk\n"

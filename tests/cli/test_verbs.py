@@ -1,7 +1,5 @@
 """The verbs as a person types them: what they print, what they exit with, what they leave behind."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -10,17 +8,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import __version__
 from pipelines.cli import VERBS, run_cli
 from pipelines.store.git import Git
+from tests.conftest import Memory
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 def test_help_shows_twelve_verbs_names_the_others_and_hides_what_agents_call(

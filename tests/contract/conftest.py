@@ -1,15 +1,9 @@
 """A memory that has one night behind it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.contract.story import DAY, LINES, night
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
 
 
 def first_night(memory: Memory) -> None:

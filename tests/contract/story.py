@@ -4,21 +4,17 @@ A scenario knows commands, files that a person knows, and JSON. It knows neither
 nor a function of the product.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 DAY, NEXT, THIRD = "2026-03-10", "2026-03-11", "2026-03-12"
 ALPHA = "Projects/alpha.md"

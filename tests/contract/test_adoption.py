@@ -1,21 +1,16 @@
 """Notes that people already have become a memory, and stay as they were."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory
 from tests.contract.story import found, held, items, log, start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-12T12:00")
 

@@ -1,14 +1,10 @@
 """The example of docs/format.md is read as it says, and a run leaves what it understood alone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "format"
 KEYS = ("id", "type", "text", "status", "trust", "since", "until", "due", "superseded_by", "document")

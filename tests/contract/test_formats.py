@@ -1,17 +1,12 @@
 """A memory of each format opens for ever; one of a later format is left alone."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import asked, shares
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 @pytest.mark.parametrize("command", ["run", "items", "context", "add fact Cold."])

@@ -1,17 +1,12 @@
 """What runs write on pages: a person may wrap, reword, delete or move it, and sees no comment of a machine."""
 
-from __future__ import annotations
-
 import shutil
 import textwrap
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import ALPHA, DISK, MARA, NEXT, THIRD, items, night
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 EPISODES = "Episodes/2026-03.md"
 LONG = "Decision: The ferry's timetable is printed on paper, since pilots read it in the rain and screens do not last."

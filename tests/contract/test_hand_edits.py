@@ -1,19 +1,19 @@
 """The table of what a person may do to a page in an editor: what the next night says of it, and what it keeps."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile
 import textwrap
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import Memory
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -31,11 +31,6 @@ from tests.contract.story import (
     night,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tests.conftest import Memory
 
 ALL = (CACHE, PORT, FRIDAY, MARA, DISK)
 DUE = "Todo: Send Odile the price (due 2026-03-20)"

@@ -1,21 +1,16 @@
 """A command that is killed where it changes something loses nothing: the next run ends what it began."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory
 from tests.contract.story import ALPHA, LINES, MARA, NEXT, PORT, asked, held, items, log, night, reword
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate", "subprocess.Popen"}
 MORE = 100_000

@@ -1,12 +1,11 @@
 """Two machines share a memory through a remote: nothing is lost, nothing doubled, and both end alike."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory, Once
 from tests.contract.story import (
     ALPHA,
     DAY,
@@ -28,11 +27,6 @@ from tests.contract.story import (
     status,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 EVENING = ("--now", "2026-03-12T23:00")
 KETTLE, FANS = "The kettle is new.", "The gateway has two fans."

@@ -1,11 +1,11 @@
 """A night with a model: it returns operations, code checks them, and a model that fails or lies harms nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -30,11 +30,6 @@ from tests.contract.story import (
     status,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 SAID = (
     "We went with brass for the hinge, steel rusts.", "Told Mara all about it.", "The cache is on Postgres now.",

@@ -1,12 +1,10 @@
 """What a night makes of what was logged, read by the rules alone."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -31,9 +29,6 @@ from tests.contract.story import (
     status,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 THINGS = ("kettle", "ladder", "lantern", "anchor", "bellows", "cart", "drill", "easel", "funnel", "gauge")
 

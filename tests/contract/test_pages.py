@@ -1,12 +1,10 @@
 """What a person may do to a page, and what the next run makes of it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -32,9 +30,6 @@ from tests.contract.story import (
     status,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 def test_every_label_of_a_log_is_an_item_of_its_project(told: Memory) -> None:

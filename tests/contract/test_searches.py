@@ -1,11 +1,10 @@
 """What a search finds, and in which order."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.contract.story import (
     ALPHA,
     DAY,
@@ -20,11 +19,6 @@ from tests.contract.story import (
     reline,
     session,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 LATER = (
     "Fact: The office dog is called Biscuit.", "Decision: Fares are stored in öre, as integers.",

@@ -1,18 +1,14 @@
 """What agents keep of a session reaches the logs, under the right name."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import DAY, after, found, held, items, log, reword, session, start, write_records
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-10T12:00")
 LOG = f"Logs/{DAY}.md"

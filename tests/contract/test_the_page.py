@@ -1,20 +1,16 @@
 """What a person sees and does on the page, and what an agent does over MCP."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.conftest import Memory
 from tests.contract.story import CACHE, DAY, FRIDAY, LINES, MARA, NEXT, PORT, held, ident, night, status, waiting
 from tests.view.browsing import HOSTILE, Browser
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 def test_the_first_page_tells_the_night_and_what_is_due(told: Memory) -> None:

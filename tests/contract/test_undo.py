@@ -1,12 +1,10 @@
 """What an undo takes back, and what it leaves."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -29,9 +27,6 @@ from tests.contract.story import (
     status,
     waiting,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
 
 AT = ("--now", "2026-03-13T09:00")
 KETTLE = "The kettle is new."

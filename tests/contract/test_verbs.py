@@ -1,11 +1,8 @@
 """What the verbs by hand do, and how each is undone; what they say of bad input."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.conftest import Memory
 from tests.contract.story import (
     ALPHA,
     CACHE,
@@ -27,9 +24,6 @@ from tests.contract.story import (
     start,
     status,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 AT = ("--now", "2026-03-11T09:00")
 OUTCOMES = [

@@ -1,7 +1,5 @@
 """The container: no root, no secret, a pinned base, signals that arrive; built where a builder answers."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

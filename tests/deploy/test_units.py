@@ -1,7 +1,5 @@
 """The files under deploy/: systemd accepts them, they fire at 02:00, and every line has its reason beside it."""
 
-from __future__ import annotations
-
 import os
 import plistlib
 import re

@@ -5,17 +5,13 @@ Claude Code finds it by `ANTHROPIC_BASE_URL`, Codex by `openai_base_url` in its 
 in order; without any, a text. Every request is kept, so that a test sees what the model would have seen.
 """
 
-from __future__ import annotations
-
 import json
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 Body = dict[str, Any]
 

@@ -1,21 +1,14 @@
 """Where the real programs are; a test of one that is not here is skipped, and says so."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.agent_wire import agent_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.e2e.agent_wire import AgentWire
+from tests.e2e.agent_wire import AgentWire, agent_wire
 
 
 def real(name: str) -> Path:

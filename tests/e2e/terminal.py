@@ -1,7 +1,5 @@
 """A program in a terminal of its own, driven as a person drives it: by what stands on the screen and by keys."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty
@@ -11,12 +9,9 @@ import signal
 import struct
 import termios
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 _CODES = re.compile(r"\x1b(?:\[[0-9;?<>=]*[A-Za-z]|[()][A-B0-9]|[=>]|\][^\x07\x1b]*(?:\x07|\x1b\\))|\s")
 # What programs ask a terminal: where the cursor is, what it can do, which colours it has.

@@ -1,7 +1,5 @@
 """An evening and a morning with the real programs: a session, its end, the night that reads it, the next session."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -9,19 +7,15 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.snapshot import read_documents
-from tests.e2e.agent_wire import Said
+from tests.conftest import Memory
+from tests.e2e.agent_wire import AgentWire, Request, Said
 from tests.e2e.terminal import terminal
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
-    from tests.e2e.agent_wire import AgentWire, Request
 
 pytestmark = pytest.mark.e2e
 

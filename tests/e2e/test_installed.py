@@ -1,21 +1,16 @@
 """The plugin in the real Claude Code, and what `curate install gemini` wrote in the real Gemini CLI."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.cli import run_cli
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
-    from tests.e2e.agent_wire import AgentWire
+from tests.conftest import Memory
+from tests.e2e.agent_wire import AgentWire
 
 pytestmark = pytest.mark.e2e
 

@@ -1,14 +1,11 @@
 """The real Claude Code and Codex as readers: what the model is sent, what comes back, and that nothing is captured."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,15 +13,12 @@ from pipelines.cli import run_cli
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import model_of, probe
 from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.provider import ProviderModel
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
 from pipelines.user_settings import load_user_settings
-from tests.e2e.agent_wire import Said
-
-if TYPE_CHECKING:
-    from pipelines.extract.llm.provider import ProviderModel
-    from tests.conftest import Memory
-    from tests.e2e.agent_wire import AgentWire, Request
+from tests.conftest import Memory
+from tests.e2e.agent_wire import AgentWire, Request, Said
 
 pytestmark = pytest.mark.e2e
 

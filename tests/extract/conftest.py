@@ -1,18 +1,11 @@
 """What tests of models share: no key of the machine's, and servers that speak the providers' wires."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.extract.days import forget_the_machine
-from tests.extract.wire import anthropic_wire, gemini_wire, openai_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.extract.wire import Wire
+from tests.extract.wire import Wire, anthropic_wire, gemini_wire, openai_wire
 
 
 @pytest.fixture(autouse=True)

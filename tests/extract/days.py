@@ -1,16 +1,13 @@
 """What the model tests share: a day to read, right and wrong replies about it, an environment without keys."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.store.log import Entry
-
-if TYPE_CHECKING:
-    import pytest
 
 _MARKS = ("ANTHROPIC", "GEMINI", "GOOGLE", "VOYAGE", "PROXY", "CURATE", "XDG_CONFIG")
 

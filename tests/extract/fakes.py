@@ -1,18 +1,11 @@
 """Models that say what a test wrote down, and time that does not pass."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer, provider_of
+from pipelines.extract.llm.call import Call, ModelAnswer, provider_of
 from pipelines.usage import FailureKind, Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pipelines.extract.llm.call import Call
 
 Said = str | FailureKind | ModelFailed
 USAGE = Usage(100, 10)

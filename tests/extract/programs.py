@@ -1,13 +1,9 @@
 """A program as a reader (`exec:`) that answers each day from a file, and leaves every other task to code."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 PROGRAM = """import json, sys
 asked = json.load(sys.stdin)

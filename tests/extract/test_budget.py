@@ -1,7 +1,5 @@
 """The caps of a night hold whatever failures, dead runs and the clock do."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

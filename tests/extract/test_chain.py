@@ -1,7 +1,5 @@
 """The chain: who is asked when, how patiently, and who is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipelines.errors import ModelFailed

@@ -1,7 +1,5 @@
 """Numbers that were shown nowhere, in any script; and names and small numbers, which are only noted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The socket on which a night asks whoever started it before it spends; docs/fleet.md has its messages."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Claude Code and Codex as readers: what they are told, what is made of what they print, and how they fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

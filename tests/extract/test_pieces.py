@@ -1,7 +1,5 @@
 """A day as a model reads it: numbered lines, headings kept, cut between entries."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What calls cost: the table that comes with the package, the user's own prices, and the arithmetic."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipelines.provider_settings import DEFAULT_MODELS, OWN_MODEL, Price, price_of, price_table

@@ -1,22 +1,17 @@
 """Whether providers answer: the real clients against local servers that answer, refuse, hang, or are not there."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.extract.choose_models import probe
 from pipelines.provider_settings import ProviderSettings
 from pipelines.user_settings import UserSettings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LISTS = {
     "anthropic": {"data": [], "has_more": False, "first_id": None, "last_id": None},

@@ -1,7 +1,5 @@
 """`exec:COMMAND`: any program, and a person, as a model; whatever it does is an answer or a plain failure."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -9,18 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.program import ProgramModel
 from pipelines.provider_settings import command_of
 from pipelines.usage import FailureKind as Kind
-
-if TYPE_CHECKING:
-    from pipelines.extract.llm.call import ModelAnswer
 
 CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"}, input={"day": "d"})
 

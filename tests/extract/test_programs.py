@@ -1,18 +1,14 @@
 """What a program behind `exec:` gets and gives, over whole nights (docs/models.md): the shapes that are kept stable."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 PROGRAM = """
 import json, pathlib, sys

@@ -1,10 +1,8 @@
 """The prompts: strict front matter, strict variables, data that stays data."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +15,6 @@ from pipelines.extract.llm.reply_json import schema_of
 from pipelines.extract.llm.reply_schema import Asked, ExtractionReply, extraction_of, read_reply
 from pipelines.store.item import Item, ItemType
 from pipelines.store.log import Entry
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALUES = {
     "day": "2026-03-12",

@@ -1,18 +1,16 @@
 """Claude, Gemini and the OpenAI wire: the real clients against local servers; every failure is told apart."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import AnthropicModel
-from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.call import Call, Model
 from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.openai import OpenAIModel
 from pipelines.extract.llm.reply_json import schema_of
@@ -23,6 +21,7 @@ from pipelines.usage import Usage
 from tests.extract.wire import (
     KEY,
     Prepared,
+    Wire,
     anthropic_error,
     anthropic_wire,
     completion,
@@ -33,10 +32,6 @@ from tests.extract.wire import (
     openai_error,
     openai_wire,
 )
-
-if TYPE_CHECKING:
-    from pipelines.extract.llm.call import Model
-    from tests.extract.wire import Wire
 
 CALL = Call("extract", "extract", 2, "the system part", "the user part", schema_of(ExtractionReply))
 WIRES: dict[str, tuple[Any, Any, Any]] = {

@@ -1,10 +1,9 @@
 """How a day is read: what a model is asked, what is dropped, and who reads when nobody can."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pipelines.extract.llm.call import Model
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from tests.extract.days import (
@@ -14,9 +13,6 @@ from tests.extract.days import (
     reply_text,
 )
 from tests.extract.fakes import Scripted, Still
-
-if TYPE_CHECKING:
-    from pipelines.extract.llm.call import Model
 
 GOOD, NOTHING = reply_text(reply_item()), reply_text()
 

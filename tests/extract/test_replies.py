@@ -1,10 +1,8 @@
 """Replies kept: nothing is paid twice, nothing foreign is believed."""
 
-from __future__ import annotations
-
 import json
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from pipelines.extract.llm.call import BadReply, Call
 from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.usage import Tally
 from tests.extract.fakes import USAGE, Scripted
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CALL = Call("extract", "extract", 2, "system", "user", {"type": "object"})
 

@@ -1,26 +1,21 @@
 """What a model may answer about a day, and that no answer does more than it may."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.extract.extraction import Candidate, Extraction, Operation
 from pipelines.extract.grounding import Shown
 from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read_reply
 from pipelines.store.item import OUTCOMES, Item, ItemType, Status
+from pipelines.store.log import Entry
 from tests.extract.days import DAY, DOCUMENTS, ENTRIES, line_of, reply_item, reply_operation, reply_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipelines.extract.extraction import Candidate, Extraction, Operation
-    from pipelines.store.log import Entry
 
 BY = "a:1@extract/13"
 TODO = Item(ItemType.TODO, "Ask legal about the contract.", "k1111111111")

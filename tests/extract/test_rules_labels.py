@@ -1,17 +1,10 @@
 """What a label says, in all the ways in which people write labels: each is one item of confidence high."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import Candidate, ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.store.log import parse_entries
-
-if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
 
 
 def extract(text: str) -> tuple[Candidate, ...]:

@@ -1,17 +1,10 @@
 """What looks like a decision and is none, and what is said twice and counts once."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import Candidate, ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.store.log import parse_entries
-
-if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
 
 
 def extract(text: str) -> tuple[Candidate, ...]:

@@ -1,22 +1,16 @@
 """What holds for any text: nothing is raised, every quote stands in its lines, and the time follows the length."""
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import Candidate, ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.store.log import parse_entries
 from pipelines.text import fold
-
-if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
 
 
 def extract(text: str) -> tuple[Candidate, ...]:

@@ -1,29 +1,22 @@
 """What of the memory a model is shown, as words and as data, and which of the links that it proposes are kept."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
+from pipelines.extract.extraction import DocumentChoice, Extraction, ExtractionRequest
+from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.model_extractor import DOCUMENT_TOKENS, NEAR_TOKENS, OPEN_TOKENS
 from pipelines.extract.nearby import MOST_NEAR, Nearby
 from pipelines.store.item import Confidence, Item, ItemType, Status
+from pipelines.store.log import Entry
 from tests.extract.days import DOCUMENTS, ENTRIES, line_of, reply_item, reply_text
 from tests.extract.fakes import Scripted
 from tests.extract.test_reading import extractor
 from tests.planting import Planter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipelines.extract.extraction import Extraction
-    from pipelines.extract.llm.call import Call
-    from pipelines.store.log import Entry
 
 STATE = Item(ItemType.FACT, "Terraform keeps its state in the harbour bucket.", "k1111111111")
 LEGAL = Item(ItemType.TODO, "Ask legal about the contract.", "k2222222222", Status.OPEN)

@@ -1,17 +1,12 @@
 """The user's own settings: the keys in the environment, the file, and every fault of it at once."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import BadSettings
 from pipelines.extract.choose_models import chain_of
 from pipelines.user_settings import UserSettings, load_user_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "key-of-nobody"
 

@@ -1,22 +1,18 @@
 """A second reader says whether the quotes say it: what it is asked, what its answer is worth, and who needs none."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying
 from pipelines.extract.extraction import Place
+from pipelines.extract.llm.call import Call, Model
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.verifier import MOST_CLAIMS, ModelVerifier
 from pipelines.store.log import Entry
 from tests.extract.fakes import Scripted, Still
 from tests.planting import Planter
-
-if TYPE_CHECKING:
-    from pipelines.extract.llm.call import Call, Model
 
 YES, NO, UNSURE, BOTH = Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.UNSURE, Verdict.BOTH
 PAIRED = Claim(PAIR, "Fact: The gate closes at five.", ("Fact: The gate closes at four.",))

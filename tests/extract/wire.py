@@ -4,20 +4,15 @@ Each refuses what the real one refuses: another path or method, a missing or wro
 a schema that is not closed. Prepared answers are given in order; without any, a good empty one.
 """
 
-from __future__ import annotations
-
 import json
 import threading
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-
-    Check = Callable[[str, Mapping[str, str], dict[str, Any]], "Prepared | None"]
+Check = Callable[[str, Mapping[str, str], dict[str, Any]], "Prepared | None"]
 
 KEY = "test-key-of-nobody"
 Body = dict[str, Any]

@@ -1,7 +1,5 @@
 """Feed every reader with random inputs: `python -m tests.fuzz --inputs 1000000`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
@@ -9,13 +7,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from random import SystemRandom
-from typing import TYPE_CHECKING
 
-from tests.fuzz.running import run
+from tests.fuzz.running import Outcome, run
 from tests.fuzz.targets import TARGETS
-
-if TYPE_CHECKING:
-    from tests.fuzz.running import Outcome
 
 _SHARDS = 4
 

@@ -1,13 +1,9 @@
 """Random inputs that look real enough to get far: seeds that are cut, joined, repeated and sprinkled with marks."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from random import Random
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Final
 
 _MARKS: Final = (
     "<!--", "-->", "<!-- k1234567890 since=2026-01-01 -->", "<!-- review gone 2026-01-01 -->", "&lt;!--", "--&gt;", "~~", "~",

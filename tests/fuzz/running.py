@@ -1,7 +1,5 @@
 """A target fed with random inputs, each within a second; what fails is made smaller and kept."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import time
@@ -9,13 +7,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tests.fuzz.mutating import mutated
+from tests.fuzz.targets import Target
 from tests.processor_time import TooSlow, watched, within
-
-if TYPE_CHECKING:
-    from tests.fuzz.targets import Target
 
 SECOND: Final = 1.0
 _TRIES: Final = 300

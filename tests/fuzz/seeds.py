@@ -1,7 +1,5 @@
 """What real files look like, in small: where the random inputs begin."""
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

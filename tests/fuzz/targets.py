@@ -1,11 +1,11 @@
 """What is fed with random inputs, and what must hold of whatever comes out."""
 
-from __future__ import annotations
-
 import io
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from pipelines.errors import BadSettings, CurateError, ModelFailed
 from pipelines.extract.claims import Claim, Verdict
@@ -33,10 +33,6 @@ from pipelines.store.user_layout import layout_of
 from pipelines.user_settings import load_user_settings
 from tests.extract.fakes import Scripted, Still
 from tests.fuzz import seeds
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _DAY: Final = "2026-03-18"
 _LOG: Final = f"Logs/{_DAY}.md"

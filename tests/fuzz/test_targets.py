@@ -1,18 +1,13 @@
 """A short cut of `make fuzz`: every reader on some random inputs, the same ones each time."""
 
-from __future__ import annotations
-
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.fuzz.mutating import mutated
 from tests.fuzz.running import run
 from tests.fuzz.targets import TARGETS, Target
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _INPUTS = 50
 

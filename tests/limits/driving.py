@@ -1,7 +1,5 @@
 """Calls that make the code compile the patterns which no import compiles: those put together from what is given."""
 
-from __future__ import annotations
-
 from pipelines.agents import timers as filling
 from pipelines.agents import timers_cron as cron
 from pipelines.agents.adopt_days import moment_pattern

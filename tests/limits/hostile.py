@@ -1,14 +1,9 @@
 """A repository of somebody else's in which everything that git can be told to run would leave a word in a file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 HOOKS = (
     "applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change"

@@ -10,8 +10,6 @@ longer ones.
 It prints, as JSON, how many patterns there are, the places whose pattern was never seen, and the slow ones.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json
@@ -19,18 +17,14 @@ import pkgutil
 import re
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tests.limits.sites import FOLDER, METHODS, find_sites
+from tests.limits.sites import FOLDER, METHODS, Site, find_sites
 from tests.limits.worst import worst_inputs
 from tests.processor_time import TooSlow, watched, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.limits.sites import Site
 
 SCREENED: Final = 1_000
 LONG: Final = 16_000

@@ -1,17 +1,13 @@
 """Every place in the code where a regular expression is written, found in the syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pipelines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FOLDER: Final = Path(pipelines.__file__).parent
 SCANNING: Final = frozenset({"search", "sub", "subn", "split", "findall", "finditer"})

@@ -1,12 +1,8 @@
 """Folders in folders without end are named."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NIGHT = ("run", "--now", "2026-03-19T02:00")
 

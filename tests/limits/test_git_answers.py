@@ -1,18 +1,13 @@
 """What git answers: whatever it says beside it, and wherever it ends within it."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import GitFault
 from pipelines.store.git import Git
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture

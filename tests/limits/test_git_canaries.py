@@ -1,25 +1,18 @@
 """A memory may be somebody else's repository: nothing that its settings and attributes name is ever run."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
 from pipelines.store.git import Author, Git
-from tests.limits.hostile import arm, canaries, lose_a_blob, sign
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
-    from tests.limits.hostile import Canaries
+from tests.conftest import Memory, Once
+from tests.limits.hostile import Canaries, arm, canaries, lose_a_blob, sign
 
 NOW = ("--now", "2026-03-19T02:00")
 LATER = ("--now", "2026-03-20T02:00")

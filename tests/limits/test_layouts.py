@@ -1,10 +1,9 @@
 """What `curate-notes.toml` and an adoption may name: nothing that leads out, is hidden, or takes for ever."""
 
-from __future__ import annotations
-
 import json
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -12,13 +11,9 @@ from pipelines.agents.adopt_days import moment_pattern, read_vault
 from pipelines.cli import run_cli
 from pipelines.store.layout import NOTES_FILE, is_matched, may_hold
 from tests.agents.adopt.samples import fingerprint, lay, obsidian
+from tests.conftest import Memory
 from tests.limits.test_paths import ODDER
 from tests.limits.test_terminal import steers
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 CANARY: Final = "The canary sings in cellar 77"
 PARTS: Final = (

@@ -1,18 +1,14 @@
 """Links out of the memory: whichever component of whichever path is one, nothing behind it is read or written."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pipelines.cli import run_cli
 from tests.conftest import Memory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CANARY: Final = "The canary sings in cellar 77"
 LOG: Final = "project: Alpha\n\n- Fact: The port of the gateway is 8080\n- Todo: Tell Mara about the gateway\n"

@@ -1,21 +1,16 @@
 """Names that would lead elsewhere, by every way in which somebody can name something: none is a path to the disk."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pipelines.cli import run_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 NAMES: Final = (
     ".git", ".git/config", "..", "../../x", "../outside/x", ".", "~", "~/x", "/etc/passwd", "CON", "nul.md", "COM1",

@@ -1,7 +1,5 @@
 """Every regular expression of the package is found, and none takes a time out of proportion on its worst input."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,20 +1,15 @@
 """What a memory's own curate.toml cannot set, such as what is the user's, is named and counts for nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
 from pipelines.settings import Settings, load_settings
 from pipelines.user_settings import UserFile, load_user_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 _TABLES = ("", *(name for name, field in Settings.model_fields.items() if isinstance(field.default, BaseModel)))
 _VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")

@@ -1,10 +1,9 @@
 """Bounds of size: what is too large is named, with its size and the bound, and nothing of it is held."""
 
-from __future__ import annotations
-
 import io
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,11 +13,7 @@ from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
 from pipelines.store import snapshot
 from pipelines.store.files import read_bytes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NIGHT: Final = ("run", "--now", "2026-03-19T02:00")
 BOUND: Final = 100_000

@@ -1,7 +1,5 @@
 """What is printed never speaks to the terminal: names and texts of a memory are shown, and none of it is obeyed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

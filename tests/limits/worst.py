@@ -1,14 +1,10 @@
 """The inputs that hurt a regular expression, derived from how it is parsed: each repeat, pumped, and then failing."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Any, Final
 
 _parser: Final[Any] = importlib.import_module("re._parser")
 _TASTE: Final = "a 0-\t\n<\"'`.*_[(/#A:,é="

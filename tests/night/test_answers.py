@@ -1,15 +1,9 @@
 """Answers in Review.md, ticked by hand and applied by the next night: each once, and never asked again."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pipelines.night.answers import apply_answers
 from pipelines.store.document import Document
 from tests.asking import RULE, ask_contradict, ask_quarantine, first_night, items, night, tick
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 OLD_TEXT, NEW_TEXT = "The port of the gateway is 8080", "The port of the gateway is 9090"
 

@@ -1,18 +1,13 @@
 """Nights in which beliefs change: what is corrected is history, what is unclear is asked, what is done is closed."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from pipelines.store.item import Status
+from pipelines.store.item import Item, Status
 from pipelines.store.snapshot import read_documents
-
-if TYPE_CHECKING:
-    from pipelines.store.item import Item
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def night(memory: Memory, day: str, *lines: str, project: str = "Kestrel") -> dict[str, Any]:

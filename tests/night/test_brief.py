@@ -1,19 +1,15 @@
 """Now, State and episodes: what a model says is checked, what fails is dropped, and code writes what is missing."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
 from tests.asking import items
+from tests.conftest import Memory
 from tests.reviewing import ALPHA, DAY, Reader, curate, item, labelled, log, reply, verdict_of
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 EPISODES = "Episodes/2026-03.md"
 ITEMS = (

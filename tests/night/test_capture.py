@@ -1,7 +1,5 @@
 """Capture: partial logs are folded into their day's log, once, and nothing else is touched."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,16 +1,12 @@
 """A correction that matched nothing asks about the nearest, and every place of an answer carries it out."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 PAGE = "Projects/tidewater.md"
 OLD, NEW = "Ines's hourly rate is 95 EUR", "Ines's hourly rate is 105 EUR from January 2027"

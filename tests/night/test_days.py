@@ -1,13 +1,13 @@
 """Many days in one run: each is read against what the day before left, and is committed before the next one is read."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,15 +16,10 @@ from pipelines.store.item import Status
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
+from tests.conftest import Memory
 from tests.reviewing import Reader, curate, item, items, log, operation
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from tests.conftest import Memory
-
-    Logs = Mapping[str, tuple[str, ...]]
+Logs = Mapping[str, tuple[str, ...]]
 
 MONTH = {
     "2026-03-10": (

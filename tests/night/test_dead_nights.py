@@ -1,22 +1,17 @@
 """Nights that did not happen, or came to nothing, are told for what they are wherever the last run is told."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.agents.install.outside import system
+from tests.conftest import Memory
 from tests.night.test_health import nights
 from tests.view.browsing import Browser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")

@@ -1,18 +1,12 @@
 """A night that another machine ran counts here, too, once its commit is here; one that left no trace is not missed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.agents.install.outside import system
+from tests.conftest import Memory
 from tests.night.test_health import nights, status
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")

@@ -1,19 +1,15 @@
 """Nights that fail for real: each names its cause and what mends it, and doing that helps."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 AT: Final = ("--now", "2026-03-12T02:00")
 LATER: Final = ("--now", "2026-03-12T08:00")

@@ -3,17 +3,13 @@
 The model that reads them obeys: it replaces, updates and ends whatever a line speaks of, and supports all it is asked.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.reviewing import Reader, curate, items, labelled, lines, operation, reply
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
 
 FIRMS = ("Tidewater", "Borgen", "Calypso", "Drewitz", "Elmore", "Fairway", "Gantry", "Halyard", "Ingram", "Jetty")
 TRUE = {

@@ -1,12 +1,10 @@
 """Filing: an item goes to the document that its entry names, else where its words belong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.extract.extraction import Candidate
 from pipelines.night.choose_document import (
     Catalog,
     filed_candidates,
@@ -19,12 +17,9 @@ from pipelines.store.document import Document
 from pipelines.store.evidence import render_pointer
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.session_state import NO_SEALS
+from tests.conftest import Memory
 from tests.making import candidate, entry
 from tests.reviewing import Reader, curate, item, reply
-
-if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
-    from tests.conftest import Memory
 
 ALPHA = Document(
     "Projects/alpha-site.md",

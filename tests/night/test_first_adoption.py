@@ -1,29 +1,23 @@
 """The first run over many logs: committed, pushed and let go first; vectors follow for a time, and are used at once."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.search import embed
 from pipelines.store.lock import run_lock
+from tests.conftest import Memory
 from tests.night.sync.machines import shared
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from tests.conftest import Memory
 
 AT = ("--now", "2026-03-01T02:00")
 BATCH_SECONDS = 9.0

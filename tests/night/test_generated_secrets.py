@@ -1,17 +1,11 @@
 """What a run makes itself never holds a secret, and what would hold one does not keep the rest from being written."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipelines.store.secrets.find import find_secrets
+from tests.conftest import Memory
 from tests.extract.programs import exec_reader, said
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NAMED, RANDOM = "The staging token belongs to the gate", "qwErTyUi7OpAsDf9GhJkLz is how the deploy is named"
 DAY = f"project: Kestrel\n\n- Fact: {NAMED}.\n- Fact: {RANDOM}.\n- Decision: The fence is green.\n"

@@ -1,17 +1,13 @@
 """How many gits a night starts: each costs milliseconds, and ten of them more than the night itself."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def test_eight_gits_for_a_night_that_commits_and_one_for_an_idle_one(

@@ -1,22 +1,17 @@
 """Whether nights happen and end well: what `curate status` says, and its exit code, which monitors watch."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.errors import GitFault
 from pipelines.night.report import save_failure, save_report
 from pipelines.store.lock import SCHEDULE, run_lock
-from tests.agents.install.outside import SYSTEMCTL, system
-
-if TYPE_CHECKING:
-    from tests.agents.install.outside import System
-    from tests.conftest import Memory
+from tests.agents.install.outside import SYSTEMCTL, System, system
+from tests.conftest import Memory
 
 __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")

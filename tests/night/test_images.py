@@ -1,16 +1,19 @@
 """A night describes images that nobody has described, with a model that sees, within the budget, and only once."""
 
-from __future__ import annotations
-
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.extract.wire import (
     KEY,
+    Body,
     Prepared,
+    Wire,
     anthropic_wire,
     completion,
     gemini_wire,
@@ -19,13 +22,6 @@ from tests.extract.wire import (
     openai_error,
     openai_wire,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
-    from tests.extract.wire import Body, Wire
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
 GIF = b"GIF89a" + b"pixels"

@@ -3,16 +3,17 @@
 It is read by the rules, and by a model that copies the log's words into every field that it may fill.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
+from pipelines.extract.extraction import Extractor
+from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
@@ -20,21 +21,14 @@ from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
-from pipelines.store.document import ORDER
+from pipelines.store.document import ORDER, Document
 from pipelines.store.item import Trust
 from pipelines.store.layout import BRIEFING, REVIEW, USER
 from pipelines.store.log import parse_entries
 from pipelines.store.snapshot import read_documents
 from pipelines.text import without_unseen
+from tests.conftest import Memory
 from tests.extract.fakes import Scripted, Still
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.extract.extraction import Extractor
-    from pipelines.extract.llm.call import Call
-    from pipelines.store.document import Document
-    from tests.conftest import Memory
 
 DAY: Final = "2026-03-18"
 WHEN: Final = datetime.fromisoformat("2026-03-19T02:00+00:00")

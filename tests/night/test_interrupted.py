@@ -1,23 +1,17 @@
 """A run interrupted amid its calls: the real SDK against a local server, and a program."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import Memory
 from tests.extract.wire import KEY, Prepared, anthropic_wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 WAIT = 60
 NOW = "2026-03-20T02:00"

@@ -1,19 +1,14 @@
 """Labels are read by code, whoever else reads: a labelled line that a model's reply leaves out is kept all the same."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.extract.programs import exec_reader, said
 from tests.night.test_quarantine import ATTACK, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NOTHING: dict[str, Any] = {"items": [], "operations": []}
 NIGHT = "2026-03-18T02:00"

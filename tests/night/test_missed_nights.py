@@ -1,19 +1,13 @@
 """Nights that were missed: one run makes up for all, day by day, and what did not fit comes first the next night."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
+
+from tests.conftest import Memory
 from tests.extract.wire import KEY, anthropic_wire
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.conftest import Memory
 
 DAYS = [f"2026-03-{day:02}" for day in range(9, 16)]
 DECIDED = (

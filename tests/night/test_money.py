@@ -1,21 +1,15 @@
 """What a night costs and may cost, through the command: the real SDK, a local server, the user's settings."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.extract.wire import KEY, anthropic_error, anthropic_wire
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
-    from tests.extract.wire import Wire
+from tests.conftest import Memory
+from tests.extract.wire import KEY, Wire, anthropic_error, anthropic_wire
 
 USD = 0.0000282  # of a good reply of the server: 12 tokens, 1000 out of the cache, 100 into it, 9 received
 

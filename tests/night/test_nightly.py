@@ -1,20 +1,14 @@
 """The night as a whole: what is read, kept, left alone and reported, with real files and real git."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.report import Watch
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents
-
-if TYPE_CHECKING:
-    from pipelines.night.report import RunReport
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def night(memory: Memory, now: str = "2026-03-20T02:00+00:00", extractor: object = None) -> RunReport:

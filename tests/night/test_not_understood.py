@@ -1,20 +1,14 @@
 """Closing forms with more words than their item, and the list of what a run did not understand."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.agents.test_owner_acts import agent, items
+from tests.conftest import Memory
 from tests.reviewing import Reader, curate, item, reply
 from tests.store.test_acts import HUMAN, user
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 RISK = "Double bookings when two people book the same minute"
 SAID = f"""\

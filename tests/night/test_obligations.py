@@ -1,16 +1,12 @@
 """Forty real obligations through a month of days: none is quiet, and each stands in the start of a session."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.reviewing import Reader, curate, items, labelled, log, reply
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
 
 FIRST = date(2026, 3, 2)
 WORK = [FIRST + timedelta(days=number) for number in range(26) if (FIRST + timedelta(days=number)).weekday() < 5]

@@ -1,21 +1,16 @@
 """What a model says of held items, each operation from the log to the documents; and what later nights make of it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.store.item import Status
-from pipelines.store.review_queue import read_queue
+from pipelines.store.review_queue import QueueEntry, read_queue
 from pipelines.store.snapshot import read_documents
 from tests.asking import tick
+from tests.conftest import Memory
 from tests.reviewing import Reader, by_id, curate, hold, item, items, log, operation, replaces, reply, says
-
-if TYPE_CHECKING:
-    from pipelines.store.review_queue import QueueEntry
-    from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"

@@ -1,19 +1,14 @@
 """What words from outside, or of less trust, may do to what a memory holds: nothing, until a person says so."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.night.test_quarantine import items, session
 from tests.reviewing import Reader, curate, item, operation, reply
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 TODO = "Rotate the signing keys of the gateway"
 DONE = "Done: rotated the signing keys of the gateway."

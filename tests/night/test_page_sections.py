@@ -1,15 +1,11 @@
 """What a label of a log names stands in its section of the page, and an answered question is struck through there."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 PAGE, FIRST, SECOND = "Projects/kestrel.md", "Logs/2026-03-09.md", "Logs/2026-03-10.md"
 ASKED = "Who signs the contract with Sundlink?"

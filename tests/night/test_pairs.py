@@ -1,22 +1,18 @@
 """Pairs that may conflict: the next session's agent settles them, or a person where no agent runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.cli import outcome_commands
 from tests import reviewing
 from tests.asking import items
+from tests.conftest import Memory
 from tests.reviewing import Reader, labelled, log, reply
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 OLD, NEW = "The ticket office opens at eight.", "From May on, the ticket office opens later."
 TITLE = "=== May conflict: "

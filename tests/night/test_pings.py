@@ -1,24 +1,19 @@
 """Pings: what a monitor hears of a run, and that none of its moods holds the night up."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.night import unattended as pings
 from pipelines.store.lock import run_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 LOG = "- Decision: Use SQLite.\n"
 UUID = "0b7d3f5e-secret"

@@ -1,34 +1,27 @@
 """Attacks that a session brings in from outside become no rule and reach no briefing; ordinary lines do not wait."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.extract.extract_days import DayToRead
+from pipelines.extract.extraction import Extractor
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.review.trust import TrustGate
 from pipelines.settings import load_settings
-from pipelines.store.item import ItemType
+from pipelines.store.item import Item, ItemType
 from pipelines.store.layout import BRIEFING, REVIEW, USER
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.snapshot import read_documents
 from pipelines.text import fold
+from tests.conftest import Memory
 from tests.making import candidate, place
 from tests.poisoning import Case, Obedient, cases, harmless, lay_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.extract.extraction import Extractor
-    from pipelines.store.item import Item
-    from tests.conftest import Memory
 
 
 def night(memory: Memory, extractor: Extractor) -> list[tuple[str, Item]]:

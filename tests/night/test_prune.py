@@ -1,7 +1,5 @@
 """Prune: documents are held under their caps, what leaves can be found, and what people wrote stays."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

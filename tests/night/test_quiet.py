@@ -1,17 +1,13 @@
 """Quiet: what is open and was not mentioned for a while comes last, and a person is asked about it once a week."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.store.item import Status
+from tests.conftest import Memory
 from tests.reviewing import Reader, curate, item, items, labelled, log, reply
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 INVOICE, PAINT = "Send Mara the invoice.", "Paint the shop."
 MONDAY = "2026-03-09"

@@ -1,19 +1,14 @@
 """Nights that Claude Code reads, nights on which it cannot, and nights that no model reads."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.extract.llm import logged_in
+from tests.conftest import Memory
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, lay
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 NIGHT = ("run", "--now", "2026-03-20T02:00")
 LOG = "# 2026-03-19\n\n- 09:00 Decision: Close the north gate.\n- 10:00 we talked about the weather\n"

@@ -1,14 +1,10 @@
 """People's edits between runs: they stand, they are understood, and what was deleted never comes back."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NIGHTS = [f"2026-03-{day:02}T02:00" for day in range(11, 31)]
 

@@ -3,25 +3,21 @@
 Part `unseen` of the data was written before the code, and not looked at until the code was done.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.review.match_forms import replaced_in
 from pipelines.store.item import Item, ItemType, Trust
+from tests.conftest import Memory
 from tests.making import candidate
 from tests.review.ruling import GENERAL, context, rulings, told
 from tests.store.test_acts import HUMAN, user
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 DATA = Path(__file__).parents[1]
 ROWS = [

@@ -1,17 +1,12 @@
 """The same commit, logs and answers of models give the same bytes, whatever happened in the run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.usage import FailureKind as Kind
 from tests.conftest import Memory
 from tests.night.test_with_models import DAYS, LOG, curate, reply, scripted
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize("kind", [None, Kind.UNUSABLE, Kind.DOWN])

@@ -1,15 +1,15 @@
 """What becomes of what a model reads: it is added, repeats, replaces or contradicts, within its bounds."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from pipelines.store.item import Status
 from tests.asking import tick
+from tests.conftest import Memory
 from tests.reviewing import (
     ALPHA,
     Reader,
@@ -24,11 +24,6 @@ from tests.reviewing import (
     replaces,
     reply,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"

@@ -1,14 +1,10 @@
 """Only the same words repeat an item: nothing that is merely near one is merged, confirmed or hidden."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tests.conftest import Memory
 from tests.reviewing import Reader, curate
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 PAIRS = [
     ("Fact", "Invoices are sent to clients by email on the first", "Invoices are sent to clients by post on the first"),

@@ -1,16 +1,15 @@
 """Secrets and private parts that a night finds in logs and documents: what it commits, leaves alone, and says."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import HoldsSecret
+from pipelines.extract.extraction import Extraction, ExtractionRequest
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
@@ -21,14 +20,9 @@ from pipelines.store.secrets.find import Span, find_secrets
 from pipelines.store.secrets.redact import TranscriptCleaner, known_values, load_redactor
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
+from tests.conftest import Memory
 from tests.night.test_nightly import night
 from tests.planting import Planter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.extract.extraction import Extraction, ExtractionRequest
-    from tests.conftest import Memory
 
 SECRET = f"ghp_{Planter(7).of('abcdef0123', 36)}"
 OTHER = Planter(8).password()

@@ -1,7 +1,5 @@
 """Whatever is said in a session, the log that tells it has one entry a turn, under the session's heading."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from hypothesis import example, given

@@ -1,15 +1,9 @@
 """A log that was read to its end: what comes to it later is learnt, and what rests on it stays."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.asking import items
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 DAYS = [f"2026-03-{day:02}" for day in range(1, 13)]
 NIGHT = ("run", "--now", "2026-03-14T02:00")

@@ -1,23 +1,18 @@
 """SIGTERM, SIGHUP and SIGINT at each stage of a run: a clear line, its exit code, and a sound memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.cli import main
 from pipelines.night import report, run_night
 from pipelines.store import git, journal
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 PLACES = (
     (report.Watch, "stage"), (journal, "put"), (journal, "_drop"), (git.Git, "advance"), (run_night, "recover"),

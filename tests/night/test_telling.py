@@ -1,17 +1,10 @@
 """Telling a person: on the desktop where there is one, else on standard error, and never a word of the memory."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from pipelines.agents import timers as nights
-from tests.agents.install.outside import system
-
-if TYPE_CHECKING:
-    from tests.agents.install.outside import System
-    from tests.conftest import Memory
+from tests.agents.install.outside import System, system
+from tests.conftest import Memory
 
 __all__ = ["system"]
 SAYS = '#!/bin/sh\nprintf "%s\\n" "$0" "$@" >>"{told}"\n'

@@ -1,17 +1,12 @@
 """What can go wrong while nobody watches: it is told where people and monitors look, and the next night mends it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.agents.install.outside import system
+from tests.conftest import Memory
 from tests.night.test_pings import monitor
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 __all__ = ["monitor", "system"]
 pytestmark = pytest.mark.usefixtures("system")

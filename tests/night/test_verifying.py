@@ -1,13 +1,11 @@
 """A night whose claims a second reader checks: what its lines do not say is not filed, and takes nothing out."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,6 +17,7 @@ from pipelines.store.item import Confidence, Status
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
+from tests.conftest import Memory
 from tests.reviewing import (
     NOW,
     Reader,
@@ -35,9 +34,6 @@ from tests.reviewing import (
     reply,
     says,
 )
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"

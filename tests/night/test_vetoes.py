@@ -1,18 +1,13 @@
 """What a person removed stays out, however its articles, case, spacing and punctuation vary; nothing else does."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.reviewing import ALPHA, Reader, curate, hold, item, log, reply
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Memory
 
 OTTER = "An otter lives in the mill."
 AGAIN = (

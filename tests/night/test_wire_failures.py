@@ -3,13 +3,12 @@
 Here the telling ones come at one of the three calls; `make torture` has each come at each of them, in one memory.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -17,16 +16,19 @@ from pipelines.extract.choose_models import model_of
 from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.report import Watch
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_documents
+from tests.conftest import Memory
 from tests.extract.fakes import Still
 from tests.extract.wire import (
     KEY,
+    Body,
     Prepared,
+    Wire,
     anthropic_error,
     anthropic_wire,
     gemini_error,
@@ -34,13 +36,6 @@ from tests.extract.wire import (
     generated,
     message,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pipelines.night.report import RunReport
-    from tests.conftest import Memory
-    from tests.extract.wire import Body, Wire
 
 ANTHROPIC: Mapping[str, Prepared] = {
     "400": anthropic_error(400, "invalid_request_error"),

@@ -1,22 +1,22 @@
 """A night with models: whatever a model says or fails at, nothing wrong is kept, and nothing is lost or paid twice."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
+from pipelines.extract.llm.call import Call, Model
 from pipelines.extract.llm.fallback import Chain, Replies
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night
-from pipelines.night.report import Watch
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
@@ -27,14 +27,8 @@ from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.store.trees import ledger_in
 from pipelines.usage import FailureKind as Kind
+from tests.conftest import Memory
 from tests.extract.fakes import USAGE, Scripted, Still
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pipelines.extract.llm.call import Call, Model
-    from pipelines.night.report import RunReport
-    from tests.conftest import Memory
 
 LOG = "# {day}\n\nproject: Harbour\n\n- 09:14 We go with Terraform for stage {n}, not Pulumi.\n- 10:00 lunch\n"
 DAYS = ("2026-03-11", "2026-03-12", "2026-03-13")

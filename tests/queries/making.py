@@ -1,18 +1,13 @@
 """Memories that the tests of beliefs ask: a made-up document with links, and a story of three nights."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.document import Document
+from tests.conftest import Memory
 from tests.making import split_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 LINKED = """---
 title: Alpha

@@ -1,13 +1,8 @@
 """What no memory should hold, asked by every verb: each answers plainly, none raises, and no file changes by asking."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 ONE, TWO, THREE, OLD = (f"k{digit * 10}" for digit in "1234")
 PLACE = "Areas/bad.md"

@@ -1,16 +1,11 @@
 """What the memory believes, asked by command, JSON, MCP and API: the same, and at once after an edit by hand."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from pipelines import Memory as Opened
 from pipelines.api import Memory
 from pipelines.mcp import memory_search
-
-if TYPE_CHECKING:
-    from tests import conftest
+from tests import conftest
 
 FIRST = "# 2026-03-01\n\n- 09:00 Fact: The office opens at 08:00.\n"
 SECOND = "# 2026-03-05\n\n- 09:00 Correction: The office opens at 09:30.\n"

@@ -1,19 +1,14 @@
 """`curate doctor`: what each check finds, and the one next thing to do."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.agents.install.outside import SYSTEMCTL, system
-
-if TYPE_CHECKING:
-    from tests.agents.install.outside import System
-    from tests.conftest import Memory
+from tests.agents.install.outside import SYSTEMCTL, System, system
+from tests.conftest import Memory
 
 __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")

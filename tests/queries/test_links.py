@@ -1,7 +1,5 @@
 """Links as a graph: what an item rests on and what rests on it, whatever people and models linked."""
 
-from __future__ import annotations
-
 import pytest
 
 from pipelines.errors import UnknownItem

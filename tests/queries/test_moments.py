@@ -1,11 +1,6 @@
 """What held on a day, by since and until."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 def test_what_is_no_day_is_said(memory: Memory) -> None:

@@ -1,20 +1,14 @@
 """`curate why`: beliefs lead back to words, a run and a commit, changes to who made them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines import Memory as Opened
 from pipelines.errors import ItemGone
 from pipelines.mcp import memory_why
+from tests.conftest import Memory
 from tests.queries.making import asked, ids, story
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 
 def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp_path: Path) -> None:

@@ -1,21 +1,15 @@
 """The review of one night, driven from candidates, lines and items."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pipelines.extract.extraction import Candidate, Operation
 from pipelines.extract.rules.label_reader import read_labels
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.review import ReviewContext, review
+from pipelines.review.rulings import Ruling
 from pipelines.store.item import Item, Trust
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipelines.extract.extraction import Candidate, Operation
-    from pipelines.review.rulings import Ruling
-    from pipelines.store.log import Entry
+from pipelines.store.log import Entry
 
 GENERAL = "Areas/general.md"
 Held = tuple[str, Item]

@@ -1,7 +1,5 @@
 """Two sentences are the same, differ in one value, or stand side by side."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

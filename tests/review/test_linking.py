@@ -1,20 +1,14 @@
 """Links by rule: an id that is named, and what only looks like one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Operation, OperationKind
+from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.night.file_items import promote
 from pipelines.review.outcomes import linkable
 from pipelines.review.rulings import Ruling
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
 from tests.making import candidate
-
-if TYPE_CHECKING:
-    from pipelines.extract.extraction import Candidate
 
 TEAMS = Item(ItemType.FACT, "Two teams already run PostgreSQL in production.", "k1111111111", since="2026-03-01")
 COST = Item(ItemType.RISK, "The cloud bill grows by 12% a month.", "k2222222222", since="2026-03-01")

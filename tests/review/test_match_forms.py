@@ -1,9 +1,5 @@
 """A closing form is read where it stands, is no item, and means one open item or none."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +7,12 @@ from hypothesis import strategies as st
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_labels
+from pipelines.extract.rules.labels import ClosingForm
 from pipelines.review.form_targets import corrected_by, corrected_text, target_of
 from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
 
-if TYPE_CHECKING:
-    from pipelines.extract.rules.labels import ClosingForm
-
-    Held = tuple[str, Item]
+Held = tuple[str, Item]
 
 DAY = "2026-03-18"
 GENERAL, HOME = "Areas/general.md", "Projects/harborlight.md"

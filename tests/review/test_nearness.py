@@ -1,14 +1,8 @@
 """Neighbours by words: no look-up walks through all that is held."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from pipelines.search.embed import embed_index
+from tests.conftest import Memory
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:

@@ -1,22 +1,16 @@
 """What a new item that names others in its place may do: each rule by itself."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from pipelines.extract.extraction import Operation, OperationKind
+from pipelines.extract.extraction import Candidate, Operation, OperationKind
+from pipelines.review.rulings import Ruling
 from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate, entry, place
 from tests.review.ruling import context, rulings, told
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipelines.extract.extraction import Candidate
-    from pipelines.review.rulings import Ruling
 
 ALPHA = "Projects/alpha.md"
 FACT = ItemType.FACT

@@ -1,21 +1,14 @@
 """Review without a model: near-exact repeats are never added twice, and what differs is never merged."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust
 from pipelines.store.wording import folded
 from tests.making import candidate
-from tests.review.ruling import GENERAL, context, rulings, told
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.review.ruling import Held
+from tests.review.ruling import GENERAL, Held, context, rulings, told
 
 USE = "k1111111111"
 

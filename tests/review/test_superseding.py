@@ -1,7 +1,5 @@
 """Superseding: the old item goes to History with its end and its successor, once, and links to it stay."""
 
-from __future__ import annotations
-
 from pipelines.night.file_items import with_superseded
 from pipelines.review.outcomes import with_link
 from pipelines.store.document import Block, Document, edited

@@ -1,9 +1,6 @@
 """Whose word a candidate rests on, and what waits for a person: the parts of the gate, each on its own."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,13 +11,10 @@ from pipelines.extract.extraction import Candidate, Place
 from pipelines.review.trust import TrustGate, made_inert
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
-from pipelines.store.log import parse_entries
+from pipelines.store.log import Entry, parse_entries
 from pipelines.store.provenance import source_in
 from pipelines.store.session_state import Seals
 from pipelines.text import without_unseen
-
-if TYPE_CHECKING:
-    from pipelines.store.log import Entry
 
 LOG = "Logs/2026-03-10.md"
 FILE = "Sessions/2026-03-10/claude-code-1.jsonl"

@@ -1,7 +1,5 @@
 """What a second reader is asked, and what becomes of the rulings by its verdicts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,19 +1,13 @@
 """An embedder for tests: a hashed bag of words, so that texts with words in common are near, always the same."""
 
-from __future__ import annotations
-
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipelines.errors import ModelFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 # Words that mean the same share a place, as they nearly would with a real model, and say more than others.
 SAME = {"boat": "ship", "vessel": "ship", "cheerful": "happy", "glad": "happy", "physician": "doctor"}

@@ -1,20 +1,16 @@
 """A process that is killed in the midst of its work, without a process: what is on the disk at that moment stays so."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
 import pytest
 
 from pipelines.search import build, embed, read_files
 from pipelines.search import schema as store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from types import ModuleType
 
 POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (read_files, "put"),

@@ -1,7 +1,5 @@
 """PDF files for tests, written by hand, so that nothing but the reader under test knows the format."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Final
 

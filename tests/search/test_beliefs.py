@@ -1,24 +1,19 @@
 """What the memory believes governs what is found: items stand for their lines, and what was overruled comes last."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.search.build import freshen
 from pipelines.search.filters import Filters
+from pipelines.search.hits import Hit
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.state import Reason, render_tombstones, tombstone
 from tests.making import plant, plant_document, stated
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.search.hits import Hit
 
 LOG = "Logs/2026-03-01.md"
 LATER = "Logs/2026-03-05.md"

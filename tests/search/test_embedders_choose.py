@@ -1,27 +1,20 @@
 """Which embedder is chosen and why, the `[embedder]` table with its faults, and `curate models`."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
-from pipelines.search.embed import choose_embedder
+from pipelines.provider_settings import EmbedderSettings
+from pipelines.search.embed import Choice, choose_embedder
 from pipelines.search.embedders.local import LocalEmbedder
 from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from pipelines.user_settings import load_user_settings
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.provider_settings import EmbedderSettings
-    from pipelines.search.embed import Choice
 
 KEY = "key-of-nobody"
 

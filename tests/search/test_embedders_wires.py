@@ -1,12 +1,12 @@
 """Voyage through its real SDK, and OpenAI-compatible addresses, against local servers that speak their wires."""
 
-from __future__ import annotations
-
 import base64
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +15,10 @@ from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.build import update_index
 from pipelines.search.embed import BATCH, BATCH_BYTES, embed_index
-from pipelines.search.embedders.embedder import BadVectors, unit_rows
+from pipelines.search.embedders.embedder import BadVectors, Embedder, unit_rows
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from tests.extract.days import forget_the_machine
-from tests.extract.wire import KEY, Prepared, _serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from pipelines.search.embedders.embedder import Embedder
-    from tests.extract.wire import Wire
+from tests.extract.wire import KEY, Prepared, Wire, _serving
 
 WIDTH = 1024
 SAID = "what the log said about the harbour"

@@ -1,21 +1,16 @@
 """What comes first: what answers, is live, has the words itself and is newer; and what each setting moves."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import clock
 from pipelines.search import embed as meaning
+from tests.conftest import Memory
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 PAGE = "Projects/alpha.md"
 WEEK = Path(__file__).parents[2] / "examples/sample_week/Logs"

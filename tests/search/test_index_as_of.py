@@ -1,8 +1,6 @@
 """What held on a day is told from what holds now: by `since` and `until`, by words and by meaning."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +11,6 @@ from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 from tests.making import plant
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROJECT = """---
 title: Alpha

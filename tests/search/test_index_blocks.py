@@ -1,17 +1,10 @@
 """A text is cut into small blocks; nothing of it is lost, and every block knows its lines."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.search.chunks import PIECE_BYTES, split_blocks
+from pipelines.search.chunks import PIECE_BYTES, TextBlock, split_blocks
 from pipelines.store.markdown import split_lines
-
-if TYPE_CHECKING:
-    from pipelines.search.chunks import TextBlock
 
 
 def blocks(text: str) -> list[TextBlock]:

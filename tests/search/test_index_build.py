@@ -1,27 +1,20 @@
 """The index is derived: brought up to date or built anew, it gives the same answers, and a broken one is replaced."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import IndexUnusable
 from pipelines.queries.search_settings import searched
-from pipelines.search.build import rebuild_index, update_index
+from pipelines.search.build import IndexReport, rebuild_index, update_index
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import INDEX, VERSION, reading
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.search.build import IndexReport
 
 
 def write(root: Path, path: str, text: str) -> None:

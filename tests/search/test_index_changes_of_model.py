@@ -1,10 +1,11 @@
 """A change of model, of dimension or of how files are cut is noticed, made aside, and no dearer than need be."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from pathlib import Path
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.search import embed as embed_module
 from pipelines.search.build import update_index
@@ -13,13 +14,6 @@ from pipelines.search.query import SearchRequest, search
 from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 ITEM = "- Decision: Sail the vessel north. <!-- k7f3a9c2b10 since=2026-02-01 trust=self confidence=medium -->\n"
 CLOSED = (

@@ -1,23 +1,18 @@
 """Episodes are found, a day at a time, with the lines they rest on; other generated sentences are nobody's words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipelines.api import Memory
 from pipelines.search.build import freshen
 from pipelines.search.filters import SOURCES, Filters
+from pipelines.search.hits import Hit
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from tests.making import plant, stated, told
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.search.hits import Hit
 
 FIRST, LATER = "Logs/2026-03-01.md", "Logs/2026-03-05.md"
 OPENS = "- 09:00 Fact: the quay opens at 08:00"

@@ -1,10 +1,8 @@
 """What can be told of the index at a glance: whether it is there, sound, of this version, and follows the files."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from pipelines.search.build import update_index
 from pipelines.search.index_facts import index_facts
 from pipelines.search.schema import INDEX, VERSION
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write(root: Path, path: str, text: str) -> None:

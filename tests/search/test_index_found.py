@@ -1,23 +1,17 @@
 """Hits that are not close to the question are marked: by the words they have, and by how near they are in meaning."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.schema import reading
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 LINES = """\
 - we moor the ship at the northern quay

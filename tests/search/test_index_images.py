@@ -1,17 +1,12 @@
 """An image is found by the description beside it, which a change of either file brings up to date."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.search.build import freshen, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BOAT = "Resources/boat.png"
 

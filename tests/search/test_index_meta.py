@@ -1,8 +1,6 @@
 """What a document's front matter says finds it and narrows a search down; what has no day takes its document's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +8,6 @@ from pipelines.search.build import update_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STREAMS = """---
 title: Streams

@@ -1,21 +1,15 @@
 """Files of every kind through the whole index: what is read, what is passed over and why, and what is tried again."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from pipelines.search.build import rebuild_index, update_index
+from pipelines.search.build import IndexReport, rebuild_index, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.indexed_files import skipped
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import INDEX
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.search.build import IndexReport
 
 SESSION = "Sessions/2026-03-18/s.jsonl"
 

@@ -1,14 +1,12 @@
 """PDF files: their text by pages, and a reason for each that has none; none takes more than its time and memory."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pypdf
 import pytest
@@ -16,9 +14,6 @@ import pytest
 from pipelines.search import pdf as reading
 from pipelines.search.pdf import Pdf, read_pdf
 from tests.search.pdfs import bomb, pdf, pdf_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def read(folder: Path, data: bytes) -> Pdf:

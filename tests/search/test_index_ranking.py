@@ -1,9 +1,7 @@
 """Ranking as pure functions, filters, and what explains a hit."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 from tests.making import plant
 from tests.search.bag import Bag
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DOCUMENT = """---
 title: Alpha Station

@@ -1,11 +1,11 @@
 """Whatever happened to the files and to the processes that index them, the index answers as one that was built anew."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from pipelines.search.build import freshen, rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
+from pipelines.search.hits import Hit
 from pipelines.search.index_facts import index_facts
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
@@ -22,12 +23,6 @@ from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.making import plant, stated, told
 from tests.search.bag import Bag
 from tests.search.dying import POINTS, dying
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
-
-    from pipelines.search.hits import Hit
 
 DOCUMENTS = ("Projects/p.md", "Areas/a.md", "Archives/old.md")
 EPISODES = "Episodes/2026-01.md"

@@ -1,8 +1,6 @@
 """What people ask for is found, by the words they use; what no longer holds is not."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +12,6 @@ from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import writer_lock
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOG = """# 2023-05-08
 

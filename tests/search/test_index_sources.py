@@ -1,16 +1,11 @@
 """Only the memory's own texts are indexed, nothing outside is read, and what is skipped has a reason."""
 
-from __future__ import annotations
-
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipelines.search.indexed_files import MAX_BYTES, scan
 from pipelines.search.read_files import read_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def write(root: Path, path: str, text: str = "text\n") -> None:

@@ -1,7 +1,5 @@
 """Turns and pages as units: who spoke and when, of which day, whose word, and cut like prose."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,14 +1,7 @@
 """Units know what they are: an item by its comment, a log entry by its day, prose by its document."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from pipelines.search.chunks import read_units
+from pipelines.search.chunks import Unit, read_units
 from tests.making import split_rows
-
-if TYPE_CHECKING:
-    from pipelines.search.chunks import Unit
 
 PROJECT = """---
 title: Alpha

@@ -1,11 +1,12 @@
 """Vectors: nothing is embedded twice, a refused text stops no other, models are never mixed, damage is mended."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pipelines.errors import ModelFailed
 from pipelines.search import vectors as vectors_module
@@ -16,13 +17,6 @@ from pipelines.search.vectors import VectorModel, load
 from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def write(root: Path, path: str, text: str) -> None:

@@ -1,11 +1,9 @@
 """Any text is a fair question: it becomes terms that FTS5 takes, and the terms find what a person means."""
 
-from __future__ import annotations
-
 import sqlite3
 import unicodedata
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,9 +14,6 @@ from pipelines.search.build import update_index
 from pipelines.search.chunk_context import day_words, grams, identifiers, match_expression
 from pipelines.search.hits import OPEN, snippets
 from pipelines.search.query import search
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @given(st.text(max_size=300) | st.text(alphabet='"*()^:+-{}NEARORAND ab漢🎉', max_size=80))

@@ -1,18 +1,14 @@
 """Every file of `.curate`, damaged or lost: the next run goes well and changes nothing."""
 
-from __future__ import annotations
-
 import shutil
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 AT: Final = ("--now", "2026-03-14T02:00")
 SECRET: Final = "Xk29fjW0qLmZ83hsTq"  # noqa: S105  a made-up one

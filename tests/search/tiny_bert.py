@@ -1,22 +1,17 @@
 """A BERT of two layers with random weights, as a sentence-transformers folder, and its plain numpy twin."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 import zipfile
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from pipelines.search.embedders.pinned_model import PinnedModel
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
 
 WIDTH, HEADS, LAYERS, INNER, POSITIONS = 32, 4, 2, 64, 24
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on a mat dog ran home ##s we chose blue paint".split()

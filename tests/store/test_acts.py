@@ -1,10 +1,9 @@
 """Acts: what a person did in a session is known by the shape of its record, and nothing that is said raises trust."""
 
-from __future__ import annotations
-
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +11,7 @@ from pipelines.store.evidence import Act
 from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.outside import Outside
 from pipelines.store.transcripts.reader import Transcript
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pipelines.store.transcripts.records import Turn
+from pipelines.store.transcripts.records import Turn
 
 AT = "2026-03-18T09:14:00.000Z"
 HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed", "entrypoint": "cli"}

@@ -1,22 +1,17 @@
 """A memory goes into one file and comes out of it as it was; a file that somebody forged makes no memory."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once
 
 AT = ("--now", "2026-03-02T02:00")
 LATER = ("--now", "2026-03-03T02:00")

@@ -1,9 +1,6 @@
 """The change set is checked whole: what would break a promise is named, and nothing of it is written."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +8,6 @@ from pipelines.store import change_set
 from pipelines.store.change_set import check_documents
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType
-
-if TYPE_CHECKING:
-    import pytest
 
 ONE = Item(ItemType.FACT, "one", id="k1111111111", by="rules@1")
 TWO = Item(ItemType.FACT, "two", id="k2222222222", links=(("because", ("k1111111111",)),))

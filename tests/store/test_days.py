@@ -1,16 +1,11 @@
 """A memory's days: cut in its zone, at its hour; settings that are broken break nothing here."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store.days import Days, read_days
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

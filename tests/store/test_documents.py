@@ -1,7 +1,5 @@
 """Documents: the pipeline changes the lines that it owns, and no other byte."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

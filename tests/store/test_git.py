@@ -1,19 +1,14 @@
 """Git: commits by plumbing, nothing of the person's is touched, nothing of the repository's is run."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import GitFault, NotARepository
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
 AUTHOR = Author("Night", "night@example.org", WHEN)

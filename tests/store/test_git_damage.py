@@ -1,19 +1,13 @@
 """A damaged repository: what git says is shown, the commands that are named help, and no other one is taken for it."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NOW = ("--now", "2026-03-20T02:00")
 

@@ -1,7 +1,5 @@
 """The item grammar: what is rendered reads back as itself, and no text can become structure."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

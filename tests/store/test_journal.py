@@ -1,9 +1,7 @@
 """The journal: a change set is applied whole, finished by the next start, or never begun."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +12,6 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Item, ItemType
 from pipelines.store.journal import apply_changes, recover
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 WHEN = datetime(2026, 3, 18, 2, tzinfo=UTC)
 SIGNED = ("night\n\nRun-Id: 1\n", Author("Night", "night@example.org", WHEN))
@@ -54,7 +48,7 @@ class Killed(BaseException):
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, name: str, count: int) -> None:
     """Let the `count`-th call of a step of the journal end the process."""
-    real: Callable[..., object] = getattr(journal, name)
+    real = getattr(journal, name)
     calls = iter(range(1, 10**6))
 
     def step(*arguments: object, **more: object) -> object:

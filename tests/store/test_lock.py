@@ -1,23 +1,17 @@
 """The run lock: one writer, who says who it is; and the log's lines, whole or not there."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import LockHeld, NotWritable
 from pipelines.store.append_log import append_line
 from pipelines.store.lock import run_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 @pytest.mark.parametrize("text", ["", "process 999999999 since noon, a run that was killed"])

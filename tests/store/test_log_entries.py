@@ -1,19 +1,13 @@
 """Reading a log's text into entries: what belongs together, what is structure, and that nothing is lost."""
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.store.log import parse_entries
-
-if TYPE_CHECKING:
-    from pipelines.store.log import Entry
+from pipelines.store.log import Entry, parse_entries
 
 
 def read(text: str) -> tuple[Entry, ...]:

@@ -1,7 +1,5 @@
 """Merging by item: what somebody wrote meanwhile stands, and the run's items come in beside it."""
 
-from __future__ import annotations
-
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType

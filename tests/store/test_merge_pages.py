@@ -1,10 +1,7 @@
 """The merge of three versions of a memory, whatever people and runs did to two of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +13,8 @@ from pipelines.store.item import Item, ItemType, Status, Trust
 from pipelines.store.merge import merge_trees
 from pipelines.store.merge_pages import merge_pages
 
-if TYPE_CHECKING:
-    Pages = dict[str, Document]
-    Steps = list[tuple[str, int, int]]
+Pages = dict[str, Document]
+Steps = list[tuple[str, int, int]]
 
 PATHS = ("Projects/alpha.md", "Projects/beta.md", "Areas/general.md", "Areas/new.md")
 KINDS = (ItemType.DECISION, ItemType.FACT, ItemType.RULE)

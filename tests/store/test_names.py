@@ -1,8 +1,8 @@
 """What the names of files say: their day, whether globs include them, and which notes a memory reads."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,11 +12,6 @@ from pipelines.store.git import Author, Git
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import day_of_log, is_matched, may_hold
 from pipelines.store.user_layout import find_memory, inside, layout_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

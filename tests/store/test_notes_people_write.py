@@ -1,14 +1,11 @@
 """Forms in which people and their tools write notes: spaces, line ends, due days, states of tasks."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 NIGHT = ("--now", "2026-03-18T02:00")
 

@@ -1,7 +1,5 @@
 """What of a session is outside text, in the shapes of the programs that write it, and which words repeat it."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,10 +1,8 @@
 """Replacing files while others write: whatever moment they choose, their bytes stand and so do the run's."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +11,6 @@ from pipelines.store import journal as place
 from pipelines.store.change_set import Change
 from pipelines.store.files import write_synced
 from pipelines.store.journal import put, settle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LOG = "Logs/2026-03-18.md"
 PARTIAL = "Logs/partial/2026-03-18-phone.md"

@@ -1,7 +1,5 @@
 """What a person marks as private: it goes, its lines stay, and nothing else of the text is touched."""
 
-from __future__ import annotations
-
 import json
 import time
 

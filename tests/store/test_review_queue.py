@@ -1,7 +1,5 @@
 """Review.md: a question goes once it is answered, and leaves nothing but what a person wrote."""
 
-from __future__ import annotations
-
 from pipelines.store.document import Document
 from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue, with_entry, without_answered

@@ -1,23 +1,17 @@
 """Locks of git: what a killed run left stops nobody, and what a living git holds is not removed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from pipelines.errors import GitFault
 from pipelines.store.git import Git
 from pipelines.store.lock import HOUR, WAITS, clear_stale_locks, locks_of, run_lock, wait_for_locks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 LEFT = ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock")
 

@@ -1,7 +1,5 @@
 """Transcripts: the turns of every format, what is passed over and where, and nothing in a file that makes it fail."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

@@ -1,21 +1,16 @@
 """What the torture tests share: a prepared memory, its account, and the table at the end."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.torture.figures import FOLDER, table
 from tests.torture.small import account_of, copied, curated, files_of, small_memory
 from tests.torture.strace import WARM
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def pytest_configure(config: pytest.Config) -> None:

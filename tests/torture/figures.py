@@ -1,7 +1,5 @@
 """The figures of a torture run: every series adds its row, and the last word of the run is their sum."""
 
-from __future__ import annotations
-
 import json
 import os
 import uuid

@@ -1,18 +1,13 @@
 """A simulated life of a memory: generated logs, an owner's hand edits, and the account of what must still stand."""
 
-from __future__ import annotations
-
+import random
 import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipelines.store.item import parse_item
 from pipelines.store.snapshot import read_documents
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
 PROJECTS = ("Kestrel", "Saltmarsh", "Ledger", "Orchard")
 _KINDS = ("Decision", "Fact", "Rule", "Todo", "Risk")

@@ -1,7 +1,5 @@
 """A small memory in which one night does all that a night can, and the account of what must stand afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -9,13 +7,10 @@ import shutil
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pipelines.cli import run_cli
 from pipelines.store.snapshot import read_documents
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOW = "2026-03-21T02:00"
 _SETTINGS = "timezone = 'UTC'\n[caps]\nbriefing = 1100\nuser = 1024\ndocument = 8192\n"

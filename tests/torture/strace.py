@@ -4,8 +4,6 @@
 that process. A point counts only when strace says that it fired.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,18 +1,15 @@
 """Any nights, any edits by hand, one undo: what was changed since stays, all else is as before, nothing vanishes."""
 
-from __future__ import annotations
-
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.report import Watch
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night
 from pipelines.night.undo import carry_out_undo
@@ -24,12 +21,9 @@ from pipelines.store.snapshot import read_documents
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import lay_down
 
-if TYPE_CHECKING:
-    from pipelines.night.report import RunReport
-
-    Log = list[tuple[str, str, bool]]
-    Edits = list[tuple[str, int]]
-    State = dict[str, tuple[str, str, tuple[str, ...]]]
+Log = list[tuple[str, str, bool]]
+Edits = list[tuple[str, int]]
+State = dict[str, tuple[str, str, tuple[str, ...]]]
 
 _WORDS = (
     "Use SQLite",

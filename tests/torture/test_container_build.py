@@ -1,7 +1,5 @@
 """The container is built, where a builder answers."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,24 +1,19 @@
 """Every kind of file in `.git`, `.curate` and `State`, damaged: seen and mended, named with its remedy, or healed."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.torture.conftest import Prepared
 from tests.torture.figures import Series
 from tests.torture.small import copied, curated, git, quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tests.torture.conftest import Prepared
 
 DAY: Final = "2026-03-23"
 DAMAGE: Final[dict[str, Callable[[bytes], bytes | None]]] = {

@@ -1,15 +1,9 @@
 """Every failure of a wire at every call of a three-day night."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tests.conftest import Memory
 from tests.night.test_wire_failures import CASES, fail_at
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 @pytest.mark.torture

@@ -1,11 +1,11 @@
 """No space, and errors of the disk: at every call, once or for good. One clear sentence, nothing torn, and no bug."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import pytest
 
+from tests.torture.conftest import Prepared
 from tests.torture.figures import Series
 from tests.torture.small import curated, faults_of, files_of, torn_files
 from tests.torture.strace import (
@@ -16,11 +16,6 @@ from tests.torture.strace import (
     needs_strace,
     python_points,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.torture.conftest import Prepared
 
 pytestmark = needs_strace
 PARTS: Final = 6

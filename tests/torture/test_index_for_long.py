@@ -1,7 +1,5 @@
 """Incremental equals full, at length: the life of `tests/index/test_index_same_answers.py`, many times over."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import settings
 

@@ -1,22 +1,15 @@
 """Killed anywhere: at every call that changes something, in the run and in every git it starts; then one plain run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import pytest
 
+from tests.torture.conftest import Prepared
 from tests.torture.figures import Series
-from tests.torture.small import copied, curated, faults_of, files_of, torn_files
-from tests.torture.strace import git_points, injected, injected_in_git, needs_strace, python_points
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.torture.conftest import Prepared
-    from tests.torture.small import Account
-    from tests.torture.strace import Ended
+from tests.torture.small import Account, copied, curated, faults_of, files_of, torn_files
+from tests.torture.strace import Ended, git_points, injected, injected_in_git, needs_strace, python_points
 
 pytestmark = needs_strace
 KILL = "signal=SIGKILL"

@@ -1,23 +1,18 @@
 """Every verb that writes, killed at calls by which it changes something; then one plain run, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
+from tests.torture.conftest import Prepared
 from tests.torture.figures import Series
 from tests.torture.small import copied, curated, files_of, git, quiet, torn_files
 from tests.torture.strace import WARM, injected, needs_strace, python_points, warm_curate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.torture.conftest import Prepared
 
 pytestmark = needs_strace
 KILL: Final = "signal=SIGKILL"

@@ -1,25 +1,19 @@
 """Many nights: kills, hand edits and repeats, and at the end everything is accounted for."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store.item import Status
 from pipelines.store.snapshot import read_documents
+from tests.conftest import Memory
 from tests.torture.living import Owner, days, log_of, said_in
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 SMALL_CAPS = "timezone = 'UTC'\n[caps]\nbriefing = 2048\nuser = 1024\ndocument = 8192\n"
 

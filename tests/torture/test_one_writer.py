@@ -1,7 +1,5 @@
 """One writer: many runs at once, and lines logged meanwhile. Never two at once, and every line stands once."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -9,18 +7,15 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import pipelines
 from pipelines.store.snapshot import read_documents
+from tests.torture.conftest import Prepared
 from tests.torture.figures import Series
 from tests.torture.small import NOW, curated, git
 from tests.torture.strace import STRACE, needs_strace
-
-if TYPE_CHECKING:
-    from tests.torture.conftest import Prepared
 
 pytestmark = needs_strace
 DAY = "2026-03-20"

@@ -3,23 +3,18 @@
 A power cut may keep any part of what was not flushed. This order is what makes each step lean only on steps that last.
 """
 
-from __future__ import annotations
-
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 
 from pipelines.store.layout import TRACKED
+from tests.torture.conftest import Prepared
 from tests.torture.strace import STRACE, curate, needs_strace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.torture.conftest import Prepared
 
 pytestmark = needs_strace
 _CALLS: Final = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat"

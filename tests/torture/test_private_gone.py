@@ -1,25 +1,19 @@
 """Private text and secrets in a log are nowhere below the memory after a run, killed before or not: not in one byte."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from pipelines.night import run_night
 from pipelines.store import edits
+from pipelines.store.git import Git
+from tests.conftest import Memory
 from tests.torture.small import copied, curated, git, small_memory
 from tests.torture.strace import CALLS, git_points, injected, injected_in_git, needs_strace, python_points
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from pipelines.store.git import Git
-    from tests.conftest import Memory
 
 KILL = "signal=SIGKILL"
 HIDDEN = ("zwetschgenkuchen", "mirabellenbaum", "quittengelee", "q9Zk3LmP0xTr7Vw2", "Bluewhale77!Tango")

@@ -1,7 +1,5 @@
 """Machines that share a memory do anything at random; what nobody deleted stands once, and all end alike."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random
@@ -9,20 +7,17 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory, Once
 from tests.contract.story import DAY, LINES, MARA, NEXT, THIRD, asked, log, night, reword, shares, waiting
 from tests.contract.test_kills import MORE, killed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 _KINDS: Final = ("Decision", "Fact", "Rule", "Todo", "Risk")
 _NUMBER: Final = re.compile(r"gauge (\d+)")

@@ -1,18 +1,11 @@
 """The round trip, at length: items read back as themselves, documents differ only in lines that the pipeline owns."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pipelines.store.item import parse_item, render_item, row_of
+from pipelines.store.item import Item, parse_item, render_item, row_of
 from tests.store.test_documents import PAGES, only_owned_lines_differ
 from tests.store.test_items import items
-
-if TYPE_CHECKING:
-    from pipelines.store.item import Item
 
 LONG = settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -1,20 +1,16 @@
 """Input made to take all the time and memory there is: a night ends, within bounds that its process cannot exceed."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 MEMORY: Final = 2 << 30
 SECONDS: Final = 600

@@ -1,17 +1,11 @@
 """Two machines share a memory for sixty nights, one of them a week without a network, and come to the same bytes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import Memory
 from tests.night.sync.machines import check_same, live, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 
 @pytest.mark.torture

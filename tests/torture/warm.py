@@ -4,8 +4,6 @@
 files and environment as a started one has; it stops itself before it begins, for strace to take hold of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

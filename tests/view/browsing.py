@@ -1,25 +1,18 @@
 """A browser without a window: it is let in as the owner's is, and sends what a browser sends."""
 
-from __future__ import annotations
-
 import re
+import socket
 import threading
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import uvicorn
 
 from pipelines.cli.serve_commands import run_verb
 from pipelines.view.app import serve
-from tests.conftest import SERVED
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Mapping
-
-    from tests.conftest import Memory
+from tests.conftest import SERVED, Memory
 
 MORNING = datetime(2026, 3, 18, 8, tzinfo=UTC)
 HOSTILE = (
@@ -78,7 +71,7 @@ class Browser:
         connection.close()
         return answer.status, text, {name.lower(): value for name, value in answer.getheaders()}
 
-    def enter(self) -> Browser:
+    def enter(self) -> "Browser":
         """Bring the code, as the page on which the browser is started does."""
         status, _, headers = self.ask("POST", "/enter", {"Origin": "null", "Content-Type": FORM}, f"code={self.code}")
         assert status == 303

@@ -1,7 +1,5 @@
 """Only the browser that the owner started is let in: no other site, page, program or user reads or changes anything."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -10,18 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
 from pipelines.view.entrance import is_own
+from tests.conftest import Memory, Once
 from tests.view.browsing import FORM, Browser
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 KNOWN = "The cellar door opens inwards."
 PATHS = (

@@ -1,19 +1,14 @@
 """The pages show what the verbs print, and do what the verbs do, without a script."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.asking import ask, ask_contradict
+from tests.conftest import Memory, Once
 from tests.view.browsing import HOSTILE, Browser
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory, Once
 
 LOG = """project: Kestrel
 

@@ -1,15 +1,10 @@
 """What tests of adopting share."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.agents.adopt.places import Place
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

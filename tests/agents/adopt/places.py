@@ -1,18 +1,13 @@
 """A folder of notes that is adopted where it lies, and what of it is a person's."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, fingerprint, lay
 from tests.conftest import Memory
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 TURNS = (
     '{"role": "user", "content": "Decision: The gate is painted white.", "timestamp": "2026-03-04T09:00:00+00:00"}\n'
@@ -64,7 +59,7 @@ class Place:
     def mine(self) -> Memory:
         return Memory(self.root, self._capsys)
 
-    def below(self, folder: str) -> Place:
+    def below(self, folder: str) -> "Place":
         return Place(self.root / folder, self._capsys)
 
     def init(self) -> str:

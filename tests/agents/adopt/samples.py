@@ -1,14 +1,9 @@
 """Small memories of other programs, made by code, in our own words."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 16
 

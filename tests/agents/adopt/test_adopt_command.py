@@ -1,11 +1,10 @@
 """`curate init --adopt`: memories of other programs become memories, and stay what they are themselves."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +14,6 @@ from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, claude_code, fingerprint, lay, obsidian, openclaw
 from tests.conftest import Memory
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NIGHT = ("--now", "2026-03-01T02:00")
 

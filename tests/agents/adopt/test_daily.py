@@ -1,10 +1,8 @@
 """Which day a note tells: by its name, and by the format that a vault's settings give."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,9 +10,6 @@ from hypothesis import strategies as st
 
 from pipelines.agents.adopt_days import Vault, dated, moment_pattern, read_vault
 from tests.agents.adopt.samples import lay
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,11 @@
 """What of adopted notes is a log, and what becomes an item: a program's own reports are neither."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
+from tests.agents.adopt.places import Place
 from tests.agents.adopt.samples import basic_memory, lay, openclaw
-from tests.agents.adopt.test_adopt_command import NIGHT, adoption
-
-if TYPE_CHECKING:
-    from tests.agents.adopt.places import Place
-    from tests.agents.adopt.test_adopt_command import Adoption
-    from tests.conftest import Memory
+from tests.agents.adopt.test_adopt_command import NIGHT, Adoption, adoption
+from tests.conftest import Memory
 
 __all__ = ["adoption"]
 

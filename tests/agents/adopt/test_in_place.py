@@ -1,23 +1,16 @@
 """`curate init --adopt --in-place`: a memory reads the notes around it, and changes not one byte of them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 from pipelines.cli import run_cli
 from pipelines.queries.startup.fast import find_root
-from tests.agents.adopt.places import TURNS, changed, links_in, theirs, vault
+from tests.agents.adopt.places import TURNS, Place, changed, links_in, theirs, vault
 from tests.agents.adopt.samples import basic_memory, claude_code, openclaw
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-from tests.agents.adopt.places import Place
 
 _KINDS = [
     pytest.param(openclaw, "stakes", "../memory/2026-02-02.md", id="openclaw"),

@@ -1,20 +1,13 @@
 """`curate init --adopt --in-place`: in a repository that is there or in none, shown and agreed to, or refused."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
-from tests.agents.adopt.places import vault
+from tests.agents.adopt.places import Place, vault
 from tests.agents.adopt.samples import fingerprint, lay, obsidian
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.agents.adopt.places import Place
 
 
 def test_a_repository_around_the_notes_stays_as_it_is(place: Place) -> None:

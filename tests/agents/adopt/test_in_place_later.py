@@ -1,25 +1,18 @@
 """A memory whose notes lie in place, later on: its logs, its secrets, and what reads it again."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipelines import Memory as Embedded
 from pipelines.errors import UsageFault
-from tests.agents.adopt.places import changed, theirs, vault
+from tests.agents.adopt.places import Place, changed, theirs, vault
 from tests.agents.adopt.samples import claude_code, lay, openclaw
 from tests.planting import Planter
 from tests.view.browsing import Browser
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.agents.adopt.places import Place
 
 SECRET = f"ghp_{Planter(7).of('abcdef0123', 36)}"
 

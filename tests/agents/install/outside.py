@@ -1,15 +1,10 @@
 """Stand-ins for the programs of the system that an installation asks: `crontab` and `systemctl`, as files on PATH."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CRONTAB = """\
 #!/bin/sh

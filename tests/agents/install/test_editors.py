@@ -1,21 +1,17 @@
 """Cursor, Gemini CLI, VS Code and Claude Desktop: what they get has the shape that each of them publishes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pipelines.cli import run_cli
 from tests.agents.install.outside import system
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 __all__ = ["system"]
 

@@ -1,7 +1,5 @@
 """Hooks in settings of every form: ours once, theirs untouched, and all as it was afterwards."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from functools import partial

@@ -1,7 +1,5 @@
 """`curate install` and `uninstall`: what they write into the settings of agents, and what they leave alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -9,18 +7,15 @@ import stat
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.agents import edit_files as install_files
 from pipelines.cli import run_cli
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 THEIRS = {
     "model": "opus",

@@ -1,7 +1,5 @@
 """`curate install cron|systemd|launchd`: what runs every night, written, shown and taken back."""
 
-from __future__ import annotations
-
 import os
 import plistlib
 import re
@@ -9,7 +7,6 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -21,11 +18,8 @@ from pipelines.agents import timers_cron as launchd
 from pipelines.agents.install_plan import InstallRequest, Program
 from pipelines.agents.timers import fill
 from pipelines.cli import run_cli
-from tests.agents.install.outside import SYSTEMCTL, cron_command, environment, system
-
-if TYPE_CHECKING:
-    from tests.agents.install.outside import System
-    from tests.conftest import Memory
+from tests.agents.install.outside import SYSTEMCTL, System, cron_command, environment, system
+from tests.conftest import Memory
 
 __all__ = ["system"]
 DEPLOY = Path(__file__).parents[3] / "deploy"

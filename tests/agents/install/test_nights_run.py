@@ -1,7 +1,5 @@
 """What is installed, started as cron and launchd start it: a good night says nothing, a bad one is told."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -9,7 +7,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,11 +14,8 @@ from pipelines import errors
 from pipelines.agents import timers as systemd
 from pipelines.agents.install_plan import InstallRequest, Program
 from pipelines.store.lock import run_lock
-from tests.agents.install.outside import system
-
-if TYPE_CHECKING:
-    from tests.agents.install.outside import System
-    from tests.conftest import Memory
+from tests.agents.install.outside import System, system
+from tests.conftest import Memory
 
 __all__ = ["system"]
 SAYS = '#!/bin/sh\nprintf "%s\\n" "$@" >>"{told}"\n'

@@ -1,13 +1,11 @@
 """The Claude Code plugin in deploy/claude-code: whole, true to the command line, and clear about what is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,9 +13,7 @@ from pipelines import __version__
 from pipelines.agents.targets import CLAUDE_HOOKS
 from pipelines.cli import run_cli
 from pipelines.mcp import TOOLS
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 PLUGIN = Path(__file__).parents[3] / "deploy/claude-code"
 SKILLS = ("recall", "recap", "remember", "review")

@@ -1,7 +1,5 @@
 """Settings of others, edited: what is put in comes out again, and all else stays."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

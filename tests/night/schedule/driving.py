@@ -1,12 +1,11 @@
 """A scheduler that lives through weeks in a moment: APScheduler's clock and ours are one that a test turns."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any, TypeVar
 
 import apscheduler.executors.base
 import apscheduler.schedulers.base
@@ -16,10 +15,6 @@ from apscheduler.executors.debug import DebugExecutor
 
 from pipelines.night.schedule import Daemon
 from pipelines.settings import load_settings
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-    from pathlib import Path
 
 
 @dataclass

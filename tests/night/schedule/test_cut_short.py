@@ -1,7 +1,5 @@
 """The real daemon is stopped in the middle of a real night: nothing is left half, and the next start makes it up."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -9,18 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store.lock import run_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 WORDS = "the cache keeps 40 entries"
 

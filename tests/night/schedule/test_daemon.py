@@ -1,11 +1,9 @@
 """The daemon through both changes of the clocks, a week asleep, and a failing week."""
 
-from __future__ import annotations
-
 import json
 import threading
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -14,9 +12,6 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from pipelines.night.schedule import Daemon
 from pipelines.settings import load_settings
 from tests.night.schedule.driving import life_at
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ZURICH = ZoneInfo("Europe/Zurich")
 SETTINGS = 'timezone = "Europe/Zurich"\n[schedule]\nnight = "02:30"\n'

@@ -1,17 +1,12 @@
 """A night is asked to end, waited for so long and no longer, and then killed."""
 
-from __future__ import annotations
-
 import os
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.night.schedule import NightProcess
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(("trap", "seconds", "killed", "code"), [("exit 143", 30, 0, 143), ("", 0.1, 1, 137)])

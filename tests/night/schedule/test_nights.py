@@ -1,7 +1,5 @@
 """Each calendar day has its nights, in every zone and through every change of its clocks."""
 
-from __future__ import annotations
-
 import itertools
 from datetime import datetime
 from zoneinfo import ZoneInfo

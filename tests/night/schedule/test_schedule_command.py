@@ -1,20 +1,16 @@
 """The real daemon as a process: one a memory, and what each signal does to it and to the run below it."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 
 class Started(NamedTuple):

@@ -1,21 +1,16 @@
 """Two machines that share a memory through one bare remote, each with a person and an agent."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from pipelines.store.snapshot import read_documents
+from tests.conftest import Memory
 from tests.torture.living import Owner, days, log_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.conftest import Memory
 
 CAPS = "timezone = 'UTC'\n[caps]\nbriefing = 2048\nuser = 1024\ndocument = 8192\n"
 

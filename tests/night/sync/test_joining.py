@@ -1,22 +1,16 @@
 """The join of two trees: what it makes of each kind of file, the same on either machine."""
 
-from __future__ import annotations
+from pathlib import Path
 
-from typing import TYPE_CHECKING
+import pytest
 
 from pipelines.night.sync import with_edits_recorded
+from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.merge import merge_trees
+from tests.conftest import Memory
 from tests.making import split_rows
 from tests.night.sync.machines import append_log, git, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from pipelines.store.document import Document
-    from tests.conftest import Memory
 
 PAGE = "# Kestrel\n\n## Facts\n\n"
 ONE = (

@@ -1,19 +1,13 @@
 """Files that are not on the disk and are not deleted: what git was told to leave out, and what goes with many items."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import Memory, Once
 from tests.night.sync.machines import append_log, git, share
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 KESTREL, FALCON = "Projects/kestrel.md", "Projects/falcon.md"
 LOG = "2025-01-02"

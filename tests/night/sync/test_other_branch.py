@@ -1,18 +1,12 @@
 """A remote that holds a memory on another branch: a clone begins no second one, which would never meet the first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.cli import run_cli
+from tests.conftest import Memory
 from tests.night.sync.machines import check_same, git, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 
 @pytest.fixture

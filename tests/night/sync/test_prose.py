@@ -1,18 +1,12 @@
 """What people write that is no item: two machines keep the words of both, and ask where both changed the same lines."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store import journal
+from tests.conftest import Memory, Once
 from tests.night.sync.machines import append_log, check_same, share
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory, Once
 
 PAGE = "Projects/kestrel.md"
 PROSE = "\nThe harbour is in Bergen.\n\nThe crew is four.\n\nThe boat is red.\n"

@@ -1,12 +1,10 @@
 """The remote: one that hangs is cut off, one that fails is asked again, and what the memory configures is not read."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,12 +14,8 @@ from pipelines.settings import Settings
 from pipelines.store.git import Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.user_settings import PushTable, load_user_settings
+from tests.conftest import Memory
 from tests.night.sync.machines import append_log, git, shared, state
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 

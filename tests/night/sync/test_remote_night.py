@@ -1,7 +1,5 @@
 """`curate run REMOTE`: one run publishes, a late one is refused, and what was pushed meanwhile is joined."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json
@@ -11,19 +9,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from pipelines.cli import run_cli
 from pipelines.night.remote_night import clone_name
 from pipelines.store.snapshot import read_documents
-from tests.extract.wire import KEY, openai_error, openai_wire
+from tests.conftest import Memory
+from tests.extract.wire import KEY, Wire, openai_error, openai_wire
 from tests.night.sync.machines import CAPS, git
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
-    from tests.extract.wire import Wire
 
 NIGHT_REF = "refs/curate/night"
 NIGHT = "2025-01-02T23:00"

@@ -1,23 +1,17 @@
 """`curate sync`: logs and edits reach the remote between nights, nights come back, and nothing is lost on the way."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store.lock import run_lock
+from tests.conftest import Memory
 from tests.night.sync.machines import append_log, git, shared
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 TOKEN = "ghp_" + "q7Rz2mX9vK4tN8wB3cJ6hL1pD5sF0gY2aE4u"
 

@@ -1,18 +1,12 @@
 """Two machines converge: the same bytes on both, each item once, whoever was away."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
+
+from tests.conftest import Memory
 from tests.night.sync.machines import append_log, check_same, git, shared, state
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.conftest import Memory
 
 
 def test_states_and_episodes_of_both_are_written_anew(

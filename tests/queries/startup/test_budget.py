@@ -1,7 +1,5 @@
 """The context stays under its budget, whatever the memory holds, and cuts at entries."""
 
-from __future__ import annotations
-
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path

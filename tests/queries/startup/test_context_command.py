@@ -1,24 +1,18 @@
 """`curate context` as sessions call it: quick, whole, and never the reason why one does not start."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.store.generated import Sentence
+from tests.conftest import Memory
 from tests.forking import forked
 from tests.making import told
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 
 def started(*arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -1,11 +1,9 @@
 """A start page is printed again while nothing that it rests on changed; the day is the settings' day."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,11 +14,7 @@ from pipelines.queries.startup import kept
 from pipelines.queries.startup.fast import session_start
 from pipelines.settings import load_settings
 from pipelines.user_settings import UserSettings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 BEGIN = int(datetime(2026, 3, 1, tzinfo=UTC).timestamp())
 CHANGES = (
@@ -49,7 +43,7 @@ class _Noon(datetime):
     at: float
 
     @classmethod
-    def now(cls, tz: object = None) -> _Noon:
+    def now(cls, tz: object = None) -> "_Noon":
         return cls.fromtimestamp(cls.at, tz)  # type: ignore[arg-type]  # a zone
 
 

@@ -1,24 +1,19 @@
 """`curate log` as agents call it: at once, and to the byte what the verb proper writes."""
 
-from __future__ import annotations
-
 import fcntl
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import Memory as OpenMemory
 from pipelines import start
 from pipelines.queries.startup import fast
+from tests.conftest import Memory
 from tests.forking import forked
 from tests.planting import RULES
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 CURATE = str(Path(sys.executable).with_name("curate"))
 NOON = datetime(2026, 3, 18, 11, 30, 59, tzinfo=UTC)

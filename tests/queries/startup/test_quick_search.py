@@ -1,20 +1,15 @@
 """`curate search` as agents call it: at once, and to the byte what the verb proper prints."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines import start
 from pipelines.search.schema import INDEX
+from tests.conftest import Memory
 from tests.forking import forked
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 ASKED = [
     ["boat"], ["what", "sank?"], ["nothing", "known"], ["boat", "--json"], ["--json", "boat", "--limit", "1"],

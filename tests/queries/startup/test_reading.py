@@ -1,7 +1,5 @@
 """What a session reads of a file: no comments, nothing that holds no longer, code as it stands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

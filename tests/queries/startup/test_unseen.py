@@ -1,19 +1,13 @@
 """Nothing from outside reaches the start of a session: it says how much waits for a person, and where."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines import Memory as Opened
+from tests.conftest import Memory
 from tests.making import plant
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
 
 DAY = "2026-03-18"
 OWN = "- 08:00 [project: harbor] Decision: Berths are numbered from the east.\n- 11:00 Rigged the crane; it holds.\n"

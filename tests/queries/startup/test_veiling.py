@@ -1,18 +1,12 @@
 """What a session starts with holds no secret, though no night has been there yet; a plain day costs nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.secrets.find import find_secrets
+from tests.conftest import Memory
 from tests.forking import forked
 from tests.planting import RULES, Planter
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
 
 
 def test_no_secret_is_taken_for_harmless() -> None:

@@ -1,20 +1,14 @@
 """A value that was found once is redacted wherever it occurs from then on, and no word is erased by that."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from pipelines.queries.startup.fast import log_quickly
 from pipelines.store.secrets.redact import load_redactor, without_secrets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 VALUE = "q9Zk3LmP0xTr7Vw2"
 DAY = "2026-03-18"

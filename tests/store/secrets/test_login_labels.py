@@ -1,16 +1,10 @@
 """A label that names a login is enough to redact a readable password; what only looks so stays."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.secrets.find import find_secrets
-
-if TYPE_CHECKING:
-    from tests.conftest import Memory
+from tests.conftest import Memory
 
 LOGINS = (
     "Auth: admin / Blue¦whale77",

@@ -1,20 +1,14 @@
 """Secrets in logs, transcripts, tool results, addresses and keys of many lines: none gets any further."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.conftest import Memory
 from tests.extract.wire import KEY, anthropic_wire
-from tests.planting import Planter
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.conftest import Memory
-    from tests.planting import Planted
+from tests.planting import Planted, Planter
 
 DAY = "2026-03-18"
 NOW = ("--now", f"{DAY}T23:00")

@@ -1,7 +1,5 @@
 """Redaction: what is put in a secret's place, and what stays as it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

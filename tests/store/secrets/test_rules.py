@@ -1,7 +1,5 @@
 """The rules: each has an example that is found and one that is not, and none takes more time than its text is long."""
 
-from __future__ import annotations
-
 import json
 import random
 import string
