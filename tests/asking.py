@@ -1,6 +1,5 @@
 """A memory in which something waits for a person, as a night's review would leave it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,14 +23,13 @@ LOG = "project: Alpha\n\n- Fact: The port of the gateway is 8080\n- Todo: Tell M
 
 def first_night(memory: Memory) -> dict[str, dict[str, Any]]:
     """Curate a log of two items, and return them by their text."""
-    memory.write("Logs/2026-03-10.md", LOG)
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", LOG)
     return items(memory)
 
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
     """Return the items of a memory by their text."""
-    return {item["text"]: item for item in json.loads(memory.curate("items", "--json"))}
+    return {item["text"]: item for item in memory.json("items")}
 
 
 def ask_contradict(memory: Memory, old: str, text: str = "The port of the gateway is 9090") -> None:
@@ -86,5 +84,5 @@ def tick(memory: Memory, *choices: str) -> None:
 
 def night(memory: Memory, day: int) -> dict[str, Any]:
     """Run the night of that day of March, and return its report."""
-    found: dict[str, Any] = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{day:02}T02:00"))
+    found: dict[str, Any] = memory.json("run", "--now", f"2026-03-{day:02}T02:00")
     return found

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -116,6 +116,19 @@ class Memory:
         said = self._capsys.readouterr()
         assert code == exits, said.out + said.err
         return said.out + said.err
+
+    def json(self, *arguments: str, exits: int = 0) -> Any:
+        """Return what a command prints as JSON."""
+        return json.loads(self.curate(*arguments, "--json", exits=exits))
+
+    def night(self, now: str, *more: str, exits: int = 0) -> str:
+        """Curate at a moment, and return what the run said."""
+        return self.curate("run", "--now", now, *more, exits=exits)
+
+    def day(self, day: str, log: str) -> str:
+        """Write the log of a day, curate it at two in the night that follows, and return what the run said."""
+        self.write(f"Logs/{day}.md", log)
+        return self.night(f"{date.fromisoformat(day) + timedelta(days=1)}T02:00")
 
     def aside(self, root: Path) -> "Memory":
         """Return another memory, driven in the same way."""

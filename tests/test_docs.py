@@ -60,8 +60,7 @@ def test_every_command_that_a_page_shows_runs(
     """None is misused, and none ends in a bug; what a command finds in this memory is not the question."""
     (Path.home() / "memory").symlink_to(memory.root)
     monkeypatch.setenv("CURATE_MEMORY", str(memory.root))
-    memory.write("Logs/2026-03-18.md", "- Decision: The site moved\n- Todo: call Anders\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.day("2026-03-18", "- Decision: The site moved\n- Todo: call Anders\n")
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for fence in re.findall(r"(?ms)^ *```\w*\n(.*?)^ *```", text):
         for line in re.findall(r"(?m)^(?:\$ )?(curate [^\n]*)", fence):

@@ -1,6 +1,5 @@
 """What the owner says of themselves in a session, decides and wants remembered: kept in their words."""
 
-import json
 import re
 from pathlib import Path
 
@@ -79,7 +78,7 @@ LEFT = (
 )
 def test_a_reminder_is_due_on_its_day(memory: Memory, tmp_path: Path, said: str, due: str) -> None:
     items(memory, tmp_path, user(said, **HUMAN, cwd="/home/ines/src/harbor"))
-    assert [(one["text"], one["due"]) for one in json.loads(memory.curate("items", "--json"))] == [(said, due)]
+    assert [(one["text"], one["due"]) for one in memory.json("items")] == [(said, due)]
     assert f"(due {due})" in memory.read(PROJECT)
     assert f"- {due}: {said}" in memory.read("MEMORY.md").partition("## Due")[2]
 
@@ -87,7 +86,7 @@ def test_a_reminder_is_due_on_its_day(memory: Memory, tmp_path: Path, said: str,
 def test_what_the_owner_says_files_where_it_belongs(memory: Memory, tmp_path: Path) -> None:
     told = [user(said, **HUMAN, cwd="/home/ines/src/harbor", uuid=str(at)) for at, (said, *_) in enumerate(KEPT)]
     items(memory, tmp_path, *told)
-    held = json.loads(memory.curate("items", "--json"))
+    held = memory.json("items")
     found = {one["text"].rstrip("."): (one["type"], one["document"], one["trust"]) for one in held}
     bare = (re.sub(r"(?:, (?:please )?remember th..)?\.?$", "", said) for said, *_ in KEPT)
     wanted = {said: (kind, place, "owner") for said, (_, kind, place) in zip(bare, KEPT, strict=True)}
@@ -109,4 +108,4 @@ def test_only_the_owner_s_own_turns_count(memory: Memory, tmp_path: Path) -> Non
 def test_in_a_journal_the_first_person_is_whoever_wrote_it(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n- I prefer tabs.\n- My name is Ines.\n- Remind me to call.\n")
     memory.curate("run", *NOW)
-    assert json.loads(memory.curate("items", "--json")) == []
+    assert memory.json("items") == []

@@ -51,7 +51,7 @@ def test_what_an_agent_says_of_one_thing_in_its_list_is_none_by_itself(memory: M
 def test_every_dress_counts_in_a_journal(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n" + "\n\n".join(LINES) + "\n")
     memory.curate("run", *NOW)
-    assert sorted(one["text"] for one in json.loads(memory.curate("items", "--json"))) == FOUND
+    assert sorted(one["text"] for one in memory.json("items")) == FOUND
 
 
 def test_in_a_turn_neither_code_nor_quotes_nor_the_session_s_own_lists_count(memory: Memory, tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_a_cancelled_task_ends_what_it_names(memory: Memory, tmp_path: Path) -> 
     source = tmp_path / "b.jsonl"
     source.write_text(json.dumps({"sessionId": "t", **user(said, **HUMAN), "timestamp": f"{later}T09:14:00Z"}) + "\n")
     memory.curate("capture", str(source), "--now", f"{later}T23:00")
-    memory.curate("run", "--now", f"{later}T23:00")
-    held = {one["text"]: one["status"] for one in json.loads(memory.curate("items", "--json"))}
+    memory.night(f"{later}T23:00")
+    held = {one["text"]: one["status"] for one in memory.json("items")}
     assert held == {"call Anders": "dropped", "paint the fence": "done", "use Heron": "ended", "rest": "open"}
 
 
@@ -94,10 +94,9 @@ def test_what_the_owner_pastes_is_not_the_owner_s_word(memory: Memory, tmp_path:
 
 
 def test_a_label_in_code_that_is_indented_in_a_list_item_is_none(memory: Memory) -> None:
-    memory.write(
-        "Logs/2026-03-10.md",
+    memory.day(
+        "2026-03-10",
         "- 11:30 traceback, pasted so that I find it:\n\n      TimedOut: Timed out\n      Todo: retry with backoff\n\n"
         "- Decision: Use Heron\n\n  Todo: call Anders\n",
     )
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    assert {one["text"] for one in json.loads(memory.curate("items", "--json"))} == {"Use Heron", "call Anders"}
+    assert {one["text"] for one in memory.json("items")} == {"Use Heron", "call Anders"}

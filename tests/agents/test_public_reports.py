@@ -58,7 +58,7 @@ def test_a_second_front_matter_below_a_programs_own_is_read(adoption: Adoption) 
     note = "---\npermalink: a/n\n---\n\n---\nname: oak\ntype: feedback\n---\n\nUse oak.\n\n---\n\nNote: more\n"
     lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "# M\n", "memory/n.md": note})
     adoption.adopt("--yes")
-    [item] = json.loads(adoption.memory.curate("items", "--json"))
+    [item] = adoption.memory.json("items")
     assert (item["type"], item["text"]) == ("Rule", "Use oak.")
 
 
@@ -114,7 +114,7 @@ def test_reports_in_folders_beside_the_journal_are_no_days(adoption: Adoption) -
     places = adoption.places("--yes")
     assert {path for path, place in places.items() if place.startswith("Logs/")} == {*days, *moved}
     adoption.memory.curate("run", *NIGHT)
-    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    held = {one["text"] for one in adoption.memory.json("items")}
     assert held == {"sow 2026-03-12", "sow 2026-03-13-noon", "sow 2026/02/01-x", "sorted away"}
     assert "Compare pumps" in adoption.memory.curate("search", "pumps")
 
@@ -130,7 +130,7 @@ def test_what_the_gateway_wrote_into_a_note_of_a_session_is_no_task(adoption: Ad
     lay(adoption.old, {"memory/2026-03-13-2310.md": note, "memory/2026-03-13.md": "- Fact: One bell.\n"})
     adoption.adopt("--yes")
     adoption.memory.curate("run", *NIGHT)
-    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    held = {one["text"] for one in adoption.memory.json("items")}
     assert held == {"One bell.", "ask Odile for the totals", "totals go into column F"}
 
 
@@ -250,7 +250,7 @@ def test_a_note_of_feedback_says_a_rule(adoption: Adoption) -> None:
         {"0.jsonl": "{}\n", "memory/MEMORY.md": "# M\n", "memory/f.md": f"{head}Tests hit a real database.\n"},
     )
     adoption.adopt("--yes")
-    [item] = json.loads(adoption.memory.curate("items", "--json"))
+    [item] = adoption.memory.json("items")
     assert (item["type"], item["text"]) == ("Rule", "Tests hit a real database.")
 
 
@@ -261,7 +261,7 @@ def test_a_note_that_begins_with_a_list_says_what_its_description_says(adoption:
     notes = {"memory/u.md": f"{head}\nComfortable with:\n- oak\n", "memory/two.md": bare}
     lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "# M\n", **notes})
     adoption.adopt("--yes")
-    [item] = json.loads(adoption.memory.curate("items", "--json"))
+    [item] = adoption.memory.json("items")
     assert (item["type"], item["text"], item["document"]) == ("Fact", "Ada builds furniture.", "USER.md")
     assert "description: Ada builds furniture." in adoption.memory.curate("why", item["id"])
 

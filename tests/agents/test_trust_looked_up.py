@@ -96,23 +96,19 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
 
 
 def test_the_owners_later_word_makes_it_his_and_an_outsiders_lowers_nothing(memory: Memory, tmp_path: Path) -> None:
-    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Rule: Ship on Tuesday.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Rule: Ship on Tuesday.\n")
     session(memory, tmp_path, ("user", "Rule: Ship on Tuesday."))
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\nThe page of the vendor says:\n\nRule: Ship on Tuesday.\n")
     memory.curate(*NIGHT)
-    assert json.loads(memory.curate("items", "--json"))[0]["trust"] == "owner"
+    assert memory.json("items")[0]["trust"] == "owner"
 
 
 def test_what_the_owner_says_too_is_nobody_elses(memory: Memory, tmp_path: Path) -> None:
-    memory.write(
-        "Logs/2026-03-17.md", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Fact: Joana says: Ships leave at six.\n"
-    )
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "# 2026-03-17\n\nproject: harbor\n\n- 09:00 Fact: Joana says: Ships leave at six.\n")
     assert "(says Joana)" in memory.read("Projects/harbor.md")
     session(memory, tmp_path, ("user", "Fact: Ships leave at six."))
     memory.curate(*NIGHT)
-    [item] = json.loads(memory.curate("items", "--json"))
+    [item] = memory.json("items")
     assert item["trust"] == "owner"
     assert "Joana" not in json.dumps(memory.row("Ships leave")) + memory.read("Projects/harbor.md")
 

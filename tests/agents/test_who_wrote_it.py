@@ -20,7 +20,7 @@ def captured(memory: Memory, tmp_path: Path, call: dict[str, Any]) -> None:
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
     memory.curate("run", *NIGHT)
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def claude(tool: str, **given: Any) -> dict[str, Any]:

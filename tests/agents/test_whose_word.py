@@ -72,7 +72,7 @@ def capture(memory: Memory, folder: Path, rows: list[dict[str, Any]]) -> str:
 
 
 def night(memory: Memory) -> dict[str, tuple[str, str]]:
-    memory.curate("run", "--now", "2026-11-21T02:00")
+    memory.night("2026-11-21T02:00")
     return {text: (item["trust"], item["status"]) for text, item in items(memory).items()}
 
 

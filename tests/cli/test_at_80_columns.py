@@ -55,10 +55,8 @@ def on_a_terminal(memory: Memory, *arguments: str, columns: int = 80) -> tuple[i
 
 
 def two_nights(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", LOG)
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    memory.write("Logs/2026-03-19.md", "- [project: Harbour office] Fact: The announcement board is run by a timer.\n")
-    memory.curate("run", "--now", "2026-03-20T02:00")
+    memory.day("2026-03-18", LOG)
+    memory.day("2026-03-19", "- [project: Harbour office] Fact: The announcement board is run by a timer.\n")
 
 
 @pytest.fixture
@@ -144,16 +142,15 @@ def test_more_words_for_days(words: str, day: str) -> None:
 def test_words_for_days_are_read_in_the_memorys_own_day(memory: Memory) -> None:
     memory.write("curate.toml", 'timezone = "Pacific/Kiritimati"\nday_end = "04:00"\n')
     memory.write("Logs/2026-03-18.md", "- Decision: Use brass\n")
-    memory.curate("run", "--now", "2026-03-20T05:00")
-    assert "Nothing new as of 2026-03-20" in memory.curate("run", "--now", "2026-03-20T06:00")
+    memory.night("2026-03-20T05:00")
+    assert "Nothing new as of 2026-03-20" in memory.night("2026-03-20T06:00")
     again = memory.curate("run", "--again", "yesterday", "--dry-run", "--now", "2026-03-20T02:00")  # still the 19th
     assert "There is no log" not in again
     assert "no log for 2026-03-19" in memory.curate("run", "--again", "yesterday", "--now", "2026-03-20T05:00", exits=2)
 
 
 def test_the_last_day_of_a_week_counts_as_of_it(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use brass\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.day("2026-03-18", "- Decision: Use brass\n")
     assert "Use brass" in memory.curate("items", "--as-of", "2026-03")
     assert "Use brass" not in memory.curate("items", "--as-of", "2026-02")
     assert "“sooon” is not a day. Write 2026-04-09" in memory.curate("items", "--as-of", "sooon", exits=2)

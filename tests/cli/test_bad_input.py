@@ -1,6 +1,5 @@
 """Bad input: each kind gets one clear sentence and its exit code, and nothing is lost or half written."""
 
-import json
 import os
 import resource
 import shutil
@@ -22,10 +21,10 @@ def test_a_log_in_utf16_waits_and_zeros_in_one_in_utf8_cost_nothing(memory: Memo
     for day, encoding in ((16, "utf-16"), (17, "utf-16-le"), (18, "utf-16-be")):
         (memory.root / f"Logs/2026-03-{day}.md").write_bytes(GOOD.encode(encoding))
     (memory.root / "Logs/2026-03-19.md").write_bytes(bytes(64) + b"\n- Decision: Use \0Redis\n")
-    told = memory.curate("run", "--now", "2026-03-19T23:00", exits=1)
+    told = memory.night("2026-03-19T23:00", exits=1)
     assert "Logs/2026-03-16.md is not UTF-8 at byte 0; its entries stay pending." in told
     assert told.count("is UTF-16, not UTF-8; its entries stay pending.") == 2
-    assert [one["text"] for one in json.loads(memory.curate("items", "--json"))] == ["Use Redis"]
+    assert [one["text"] for one in memory.json("items")] == ["Use Redis"]
 
 
 def test_what_powershell_appended_in_utf16_is_read_with_the_rest(memory: Memory) -> None:
@@ -33,7 +32,7 @@ def test_what_powershell_appended_in_utf16_is_read_with_the_rest(memory: Memory)
     path = memory.root / "Logs/2026-03-18.md"
     path.write_bytes(b"# 2026-03-18\n\n- Decision: One is before.\n" + glued + b"- Decision: Three.\n")
     memory.curate("run", *NOW)
-    texts = [one["text"] for one in json.loads(memory.curate("items", "--json"))]
+    texts = [one["text"] for one in memory.json("items")]
     assert texts == ["One is before.", "Two is PowerShell.", "Three."]
     assert b"\0" not in path.read_bytes()
     memory.curate("check")
@@ -54,14 +53,14 @@ def test_empty_and_oddly_named_logs(memory: Memory) -> None:
     told = memory.curate("run", *NOW)
     for name in ("notes.md", "2026-02-30.md", "2026-03-18.MD"):
         assert f"Logs/{name} is not named after a day" in told
-    assert json.loads(memory.curate("items", "--json")) == []
+    assert memory.json("items") == []
 
 
 def test_a_line_of_a_megabyte_costs_itself_alone(memory: Memory) -> None:
     huge = f"- 09:00 Decision: {'nothing of note ' * 65_000}\n"
     memory.write("Logs/2026-03-18.md", f"- 08:59 Rule: never push on Fridays\n{huge}{GOOD}")
     memory.curate("run", *NOW)
-    found = [item["text"] for item in json.loads(memory.curate("items", "--json"))]
+    found = [item["text"] for item in memory.json("items")]
     assert {"never push on Fridays", "Use SQLite"} <= set(found)
     assert all(len(text) < 2000 for text in found)
     assert memory.read("Logs/2026-03-18.md").count(huge) == 1
@@ -75,7 +74,7 @@ def test_a_briefing_of_any_shape_keeps_its_bytes_and_takes_items(memory: Memory,
     memory.write("Logs/2026-03-18.md", "- Rule: never push on Fridays\n")
     memory.curate("run", *NOW)
     assert memory.read("MEMORY.md").startswith(text.rstrip("\n"))
-    [item] = json.loads(memory.curate("items", "--json"))
+    [item] = memory.json("items")
     assert item["text"] == "never push on Fridays"
 
 
@@ -97,7 +96,7 @@ def test_a_document_that_is_not_utf8_is_left_alone(memory: Memory) -> None:
     assert "MEMORY.md is not UTF-8 at byte 0; it was left alone." in told
     assert (memory.root / "MEMORY.md").read_bytes() == b"\xff mine"
     assert (memory.root / "Projects/alpha.md").read_bytes() == b"\xfe mine"
-    assert len(json.loads(memory.curate("items", "--json"))) == 2
+    assert len(memory.json("items")) == 2
 
 
 def test_all_faults_of_the_settings_are_named_at_once(memory: Memory) -> None:

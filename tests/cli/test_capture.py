@@ -131,7 +131,7 @@ def test_an_agents_own_folder_is_found(memory: Memory, tmp_path: Path, monkeypat
     (tmp_path / "claude/projects/-home-ada").mkdir(parents=True)
     transcript(tmp_path / "claude/projects/-home-ada/x.jsonl", FIRST, LATER)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    told = json.loads(memory.curate("capture", "--from", "claude-code", "--since", "2026-03-18", "--json", *NOW))
+    told = memory.json("capture", "--from", "claude-code", "--since", "2026-03-18", *NOW)
     assert [(one["turns"], one["days"]) for one in told] == [(1, ["2026-03-18"])]
     assert not (memory.root / "Logs/2026-03-17.md").exists()
 

@@ -1,7 +1,5 @@
 """`curate check`: what a careless hand edit breaks is named with file, line and item, and mended where it can be."""
 
-import json
-
 import pytest
 
 from tests.conftest import Memory, Once
@@ -12,8 +10,7 @@ NOW = ("--now", "2026-03-20T02:00")
 
 def a_night(memory: Memory) -> None:
     lines = "".join(f"- Decision: choice number {n}\n" for n in range(1, 5))
-    memory.write("Logs/2026-03-10.md", f"project: Alpha\n\n{lines}")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", f"project: Alpha\n\n{lines}")
     assert "Everything is accounted for" in memory.curate("check")
 
 
@@ -23,7 +20,7 @@ def alpha(once: Once) -> Memory:
 
 
 def faults(memory: Memory, *more: str, exits: int = 1) -> list[dict[str, object]]:
-    told: list[dict[str, object]] = json.loads(memory.curate("check", "--json", *more, exits=exits))
+    told: list[dict[str, object]] = memory.json("check", *more, exits=exits)
     return told
 
 

@@ -1,6 +1,5 @@
 """`curate check --secrets`: files and history are looked through, nothing is changed."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -40,7 +39,7 @@ def test_each_secret_is_named_by_file_line_and_tag_and_never_shown(memory: Memor
     assert "Revoke each secret" in said
     assert "`curate check --secrets --history` also searches git's history" in said
     assert memory.files() == before
-    rows = json.loads(memory.curate("check", "--secrets", "--json", exits=1))
+    rows = memory.json("check", "--secrets", exits=1)
     assert [(row["path"], row["line"]) for row in rows][:1] == [("Projects/p.md", 3)]
 
 

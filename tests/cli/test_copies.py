@@ -1,6 +1,5 @@
 """Conflict copies, pasted lines and marks of a conflict: named, and nothing in them is believed."""
 
-import json
 from typing import Any
 
 import pytest
@@ -23,12 +22,12 @@ def kiln(once: Once) -> Memory:
 
 
 def night(memory: Memory, day: int, exits: int = 0) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(memory.curate("run", "--json", "--now", f"2026-11-{day}T02:00", exits=exits))
+    told: dict[str, Any] = memory.json("run", "--now", f"2026-11-{day}T02:00", exits=exits)
     return told
 
 
 def items(memory: Memory) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(memory.curate("items", "--json"))
+    found: list[dict[str, Any]] = memory.json("items")
     return found
 
 
@@ -51,7 +50,7 @@ def test_a_copy_of_a_page_doubles_nothing_and_is_named(kiln: Memory, name: str) 
         assert items(kiln) == before
         assert kiln.read("MEMORY.md") == briefing
     assert kiln.read(name) == copied
-    hits = json.loads(kiln.curate("search", "shelf pots", "--json"))["results"]
+    hits = kiln.json("search", "shelf pots")["results"]
     found = [hit["item"] for hit in hits if hit["item"]]
     assert sorted(found) == sorted(set(found))
     assert {hit["path"] for hit in hits if hit["item"]} == {KILN}

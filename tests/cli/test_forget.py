@@ -24,7 +24,7 @@ def told(memory: Memory) -> str:
     """Let a memory learn something that it shall forget, and return its id."""
     memory.write("Logs/2026-03-10.md", LOG)
     memory.write("Sessions/2026-03-10/s.jsonl", json.dumps({"a": 1}) + "\n" + json.dumps({"text": WORDS}) + "\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     return next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
 
 
@@ -36,7 +36,7 @@ def holding(memory: Memory, words: str) -> list[str]:
 
 def test_it_goes_from_a_log_whose_lines_end_as_on_an_old_mac(memory: Memory) -> None:
     (memory.root / "Logs/2026-03-10.md").write_bytes(LOG.replace("\n", "\r").encode())
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     ident = next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
     said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
     assert f"Forgot {ident} of {ALPHA}: blanked 2 log lines" in said
@@ -55,7 +55,7 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     assert "`git filter-repo --replace-text` rewrites that" in said
     assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
     assert memory.git("log", "-1", "--format=%s") == f"Forget {ident}\n"
-    for run in json.loads(memory.curate("runs", "--json")):
+    for run in memory.json("runs"):
         assert "Anna" not in memory.curate("runs", run["run"])
     assert "Anna" not in memory.git("log", "-1", "--format=%B")
     assert memory.git("status", "--porcelain") == ""
@@ -77,11 +77,11 @@ def test_the_items_that_lose_a_line_and_the_records_behind_it_are_named(memory: 
 
 def test_an_open_day_stays_read_too(memory: Memory) -> None:
     memory.write("Logs/2026-03-11.md", LOG)
-    memory.curate("run", "--now", "2026-03-11T20:00")
+    memory.night("2026-03-11T20:00")
     ident = next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
     memory.curate("forget", ident, "--yes", "--now", "2026-03-11T21:00")
     memory.write("Logs/2026-03-11.md", memory.read("Logs/2026-03-11.md") + "\n- Fact: The pump hums at 50 Hz\n")
-    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-11T22:00"))
+    report = memory.json("run", "--now", "2026-03-11T22:00")
     assert report["entries"]["read"] == 1
 
 
@@ -89,7 +89,7 @@ def test_what_else_an_unread_entry_says_is_read(memory: Memory) -> None:
     ident = told(memory)
     memory.write("Logs/2026-03-11.md", f"# d\n\n- Decision: Use brass.\n  - Fact: {WORDS}\n  - Todo: Oil the hinge\n")
     memory.curate("forget", ident, "--yes", "--now", "2026-03-11T09:00")
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     assert {"Use brass.", "Oil the hinge"} <= items(memory).keys()
     assert not [text for text in items(memory) if "Anna" in text]
 

@@ -41,7 +41,7 @@ def test_with_a_memory_that_is_named_it_does_its_work(
 ) -> None:
     del nowhere
     memory.curate("log", "Fact: The moon is far.", "--now", "2026-03-02T10:00")
-    memory.curate("run", "--now", "2026-03-03T02:00")
+    memory.night("2026-03-03T02:00")
     assert _started(monkeypatch, "context", "--memory", str(memory.root)) == 0
     said = capsys.readouterr().out
     assert "The moon is far." in said

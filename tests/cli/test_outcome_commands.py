@@ -1,6 +1,5 @@
 """The owner says what became of items: named by id or by words, they end as their type can, and undo takes it back."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,8 +29,7 @@ NOON = ("--now", "2026-03-12T12:00")
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", LOG)
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", LOG)
 
 
 @pytest.fixture(name="ids")
@@ -58,7 +56,7 @@ def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Mem
     assert f"{ids[PORT]} is a Fact, which can be ended or answered, not done." in told
     assert "`curate close` ends it" in told
     assert memory.files() == before
-    found = json.loads(memory.curate("done", ids[ANDERS], "tell mara", ids[ANDERS], "--json", *NOON))
+    found = memory.json("done", ids[ANDERS], "tell mara", ids[ANDERS], *NOON)
     assert [(one["id"], one["status"], one["was"]) for one in found] == [
         (ids[ANDERS], "done", "open"),
         (ids[MARA], "done", "open"),
@@ -133,8 +131,7 @@ def test_what_waits_or_is_archived_is_for_another_verb(memory: Memory, ids: Mapp
 @pytest.mark.usefixtures("ids")
 def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory) -> None:
     memory.curate("add", "Todo", "call Ann", "--project", "Alpha", *NOON)  # which a line of the log does not close
-    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Done: call Ann\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.day("2026-03-12", "project: Alpha\n\n- Done: call Ann\n")
     assert "<!-- review done " in memory.read("Review.md")
     memory.curate("done", "call Ann", *NOON)
     assert "<!-- review done " not in memory.read("Review.md")
@@ -171,7 +168,7 @@ def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
     assert memory.row("- Decision: Requests go")["because"] == "k1c02d9e441"
     assert line in memory.curate("why", "k7f3")
     assert "k7f3a9c2b10" in memory.curate("why", new)
-    [ground] = json.loads(memory.curate("why", "k7f3", "--json"))["outdated_grounds"]
+    [ground] = memory.json("why", "k7f3")["outdated_grounds"]
     assert ground == line
     memory.curate("reopen", "k1c02")
     assert "rests on" not in memory.curate("why", "k7f3")
@@ -198,8 +195,7 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     assert told.count(BOB) == 1
     assert POSTGRES in told
     short = next(line.split()[1] for line in told.splitlines() if BOB in line)
-    memory.write("Logs/2026-03-12.md", f"- Done: {short}\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.day("2026-03-12", f"- Done: {short}\n")
     assert now(memory, BOB)["status"] == "done"
     told = "".join(f"- [ ] Todo: Paint the shed {at} <!-- k00000001{at} since=2026-03-01 -->\n" for at in range(10, 40))
     memory.write("Areas/home.md", f"# Home\n\n{told}")

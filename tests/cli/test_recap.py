@@ -1,7 +1,5 @@
 """`curate recap` tells what happened, in order, of the days and the project that are meant."""
 
-import json
-
 import pytest
 
 from pipelines import Memory as Opened
@@ -37,8 +35,7 @@ def test_what_means_no_days_is_named(when: str) -> None:
 def told(memory: Memory) -> Memory:
     """Return a memory that was told of two days and two projects."""
     memory.write("Logs/2026-03-16.md", "- [project: Alpha] Decision: Use brass.\n- [project: Beta] Risk: Rust.\n")
-    memory.write("Logs/2026-03-17.md", "- [project: Alpha] Todo: Order brass\n- 09:00 had coffee\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "- [project: Alpha] Todo: Order brass\n- 09:00 had coffee\n")
     return memory
 
 
@@ -46,20 +43,19 @@ def test_a_full_day_tells_its_decisions_first_and_nothing_that_it_corrected_itse
     kinds = ("Rule: Always oil it", "Todo: Oil it", "Risk: It may rust", "Question: Who oils it", "Decision: We oil it")
     lines = [f"- {one} {name}.\n" for one in kinds for name in ("at once", "by hand", "on Sundays")]
     fix = "- Fact: The server has 40 GB.\n- Correction: the server has 80 GB, not 40\n"
-    told.write("Logs/2026-03-18.md", f"project: Alpha\n\n{fix}{''.join(lines)}")
-    told.curate("run", "--now", "2026-03-19T02:00")
+    told.day("2026-03-18", f"project: Alpha\n\n{fix}{''.join(lines)}")
     said = told.curate("recap", "2026-03-18")
     assert "Decided: We oil it at once" in said
     assert "40 GB" not in said
 
 
 def test_a_project_is_told_of_alone(told: Memory) -> None:
-    found = json.loads(told.curate("recap", "2026-03", "--project", "alpha", "--json"))
+    found = told.json("recap", "2026-03", "--project", "alpha")
     assert [(one["day"], one["path"]) for one in found] == [
         ("2026-03-16", "Episodes/2026-03.md"), ("2026-03-17", "Episodes/2026-03.md"),
     ]  # fmt: skip
     assert [one["text"] for day in found for one in day["sentences"]] == ["Decided: Use brass.", "To do: Order brass."]
-    held = {one["id"] for one in json.loads(told.curate("items", "--json"))}
+    held = {one["id"] for one in told.json("items")}
     assert {ident for day in found for one in day["sentences"] for ident in one["items"]} < held
     assert "no page called Gamma" in told.curate("recap", "--project", "Gamma", exits=2)
 
@@ -83,7 +79,7 @@ def test_days_without_an_episode_say_so(told: Memory) -> None:
 
 
 def test_the_command_python_and_an_agent_are_told_the_same(told: Memory) -> None:
-    printed = [day["day"] for day in json.loads(told.curate("recap", "2026-03", "--json"))]
+    printed = [day["day"] for day in told.json("recap", "2026-03")]
     assert [one.day for one in Opened(told.root).recap("2026-03")] == printed
     said = memory_recap(Opened(told.root), "2026-03").splitlines()
     assert said == ["2026-03-16: Decided: Use brass. At risk: Rust.",
@@ -93,24 +89,18 @@ def test_the_command_python_and_an_agent_are_told_the_same(told: Memory) -> None
 
 def test_what_changed_comes_first_and_an_answer_stands_with_its_question(memory: Memory) -> None:
     asked = "- Question: Who pays for the paint?\n"
-    memory.write(
-        "Logs/2026-03-10.md", f"project: Alpha\n\n- Decision: The gate is red.\n- Fact: Rent is 90 EUR.\n{asked}"
-    )
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", f"project: Alpha\n\n- Decision: The gate is red.\n- Fact: Rent is 90 EUR.\n{asked}")
     memory.write(
         "Logs/2026-03-11.md",
         "project: Alpha\n\n- Decision: We hire Ada.\n- Answered: Who pays for the paint? The club.\n"
         "- Correction: Rent is 95 EUR, not 90 EUR.\n",
     )
     memory.curate("correct", "The gate is red", "The gate is blue.", "--now", "2026-03-11T09:00")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    (day,) = json.loads(memory.curate("recap", "2026-03-11", "--json"))
+    memory.night("2026-03-12T02:00")
+    (day,) = memory.json("recap", "2026-03-11")
     assert [one["text"] for one in day["sentences"]] == [
         "Changed: The gate is blue (before: The gate is red); Rent is 95 EUR (before: Rent is 90 EUR).",
         "Decided: We hire Ada.",
         "Answered: Who pays for the paint? → The club.",
     ]
-    assert (
-        day["sentences"]
-        == json.loads(memory.curate("recap", "2026-03-11", "--project", "Alpha", "--json"))[0]["sentences"]
-    )
+    assert day["sentences"] == memory.json("recap", "2026-03-11", "--project", "Alpha")[0]["sentences"]

@@ -1,6 +1,5 @@
 """`curate review`: the queue for scripts, for a person at a terminal, and taken back again."""
 
-import json
 import os
 import pty
 import select
@@ -42,11 +41,11 @@ def curated(memory: Memory) -> dict[str, bytes]:
 
 def test_an_empty_queue_is_one_calm_line(memory: Memory) -> None:
     assert memory.curate("review") == "Nothing waits for you.\n"
-    assert json.loads(memory.curate("review", "--json")) == []
+    assert memory.json("review") == []
 
 
 def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
-    first, rule, page = json.loads(asked.curate("review", "--json"))
+    first, rule, page = asked.json("review")
     assert (first["id"], first["kind"], first["why"]) == (NEW, "contradict", "Why it is asked.")
     assert first["against"] == items(asked)[OLD_TEXT]["id"]
     assert first["choices"][0] == {"choice": "keep new", "means": "it is true"}
@@ -96,7 +95,7 @@ def test_one_of_many_that_are_gone_is_decided_alone(memory: Memory) -> None:
     night(memory, 12)
     ident = str(items(memory)["choice number 2 of this project"]["id"])
     memory.curate("review", ident, "--reject", "--now", "2026-03-12T10:00")
-    [entry] = json.loads(memory.curate("review", "--json"))
+    [entry] = memory.json("review")
     assert len(entry["items"]) == 5
     memory.curate("review", entry["id"], "--accept", "--now", "2026-03-12T10:01")
     assert len(items(memory)) == 5
@@ -128,7 +127,7 @@ def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
     assert "[1] keep new: it is true" in told
     assert "1 entry still waits." in told
     assert items(asked)[OLD_TEXT]["status"] == "superseded"
-    assert [one["id"] for one in json.loads(asked.curate("review", "--json"))] == [RULE]
+    assert [one["id"] for one in asked.json("review")] == [RULE]
 
 
 def typed(memory: Memory, keys: str) -> str:

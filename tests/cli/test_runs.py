@@ -16,14 +16,14 @@ NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)
 
 
 def runs(memory: Memory, *more: str) -> list[dict[str, Any]]:
-    told: list[dict[str, Any]] = json.loads(memory.curate("runs", "--json", *more))
+    told: list[dict[str, Any]] = memory.json("runs", *more)
     return told
 
 
 def night(memory: Memory, day: int, log: str = "") -> str:
     if log:
         memory.write(f"Logs/2026-03-{day - 1}.md", log)
-    told: str = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{day}T02:00"))["run"]
+    told: str = memory.json("run", "--now", f"2026-03-{day}T02:00")["run"]
     return told
 
 
@@ -71,7 +71,7 @@ def test_one_run_is_shown_whole(memory: Memory) -> None:
     _, second, _ = three_nights(memory)
     (memory.root / "Logs" / "odd.md").write_text("x")
     odd = night(memory, 14)
-    shown = json.loads(memory.curate("runs", "--json", second))
+    shown = memory.json("runs", second)
     assert [one["text"] for one in shown["items"]["added"]] == ["the port is 8080"]
     [confirmed] = shown["items"]["changed"]
     assert confirmed["after"]["text"] == "Use SQLite"
@@ -87,8 +87,8 @@ def test_one_run_is_shown_whole(memory: Memory) -> None:
 def test_a_run_is_found_by_the_start_of_its_id_or_commit(memory: Memory) -> None:
     first, second, _ = three_nights(memory)
     head = memory.git("rev-parse", "HEAD").strip()
-    assert json.loads(memory.curate("runs", "--json", first[:8]))["run"] == first
-    assert json.loads(memory.curate("runs", "--json", head[:6]))["run"] == second
+    assert memory.json("runs", first[:8])["run"] == first
+    assert memory.json("runs", head[:6])["run"] == second
     assert "No run has the id 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
     assert "is not unique: " in memory.curate("runs", "202603", exits=1)
 
@@ -145,7 +145,7 @@ def test_the_oldest_reports_leave_the_tree_and_stay_in_their_commits(
     made = [night(memory, day, f"- Decision: Plan {day} holds\n") for day in (11, 12, 13, 14)]
     assert sorted(file.stem for file in (memory.root / "State" / "runs").iterdir()) == made[2:]
     assert [one["run"] for one in runs(memory)] == made[::-1]
-    assert json.loads(memory.curate("runs", "--json", made[0]))["confirmed"] == 0
+    assert memory.json("runs", made[0])["confirmed"] == 0
     memory.git("diff", "--exit-code", "HEAD")
     (memory.root / "State" / "runs" / "0-mine.json").mkdir()
     night(memory, 15, "- Decision: Plan 15 holds\n")
@@ -186,6 +186,6 @@ def test_a_run_names_each_item_that_was_edited_by_hand_before_it(memory: Memory)
         for words in ("Shelf 4 is full. (removed)", "The oar is long. (removed)", "Sweep the hall. (open to done)"):
             assert words in told
         assert "Shelf 1 is bare. (trust self to owner, reworded" in told
-        detail = json.loads(memory.curate("runs", run["run"], "--json"))["by_hand"]
+        detail = memory.json("runs", run["run"])["by_hand"]
         assert {one["text"] for one in detail["removed"]} == {"Shelf 4 is full.", "The oar is long."}
     assert "By hand" not in memory.curate("runs", runs(memory)[-1]["run"])

@@ -41,13 +41,13 @@ def results(said: str) -> list[str]:
 
 
 def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled.curate("run", "--now", "2026-02-06T01:00")
+    filled.night("2026-02-06T01:00")
     shutil.rmtree(filled.root / ".curate")
     with monkeypatch.context() as brief:
         brief.setattr(Watch, "patience", 0.0)
-        filled.curate("run", "--now", "2026-02-07T02:00")
+        filled.night("2026-02-07T02:00")
     assert "uses words only" in filled.curate("search", "ship")
-    filled.curate("run", "--now", "2026-02-08T02:00")
+    filled.night("2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
 
 

@@ -119,7 +119,7 @@ def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
     assert "up to date." in said
     assert "Embedder  as the test says" in said
     filled.write("Logs/2026-02-09.md", "- new\n")
-    facts = json.loads(filled.curate("status", *THEN, "--json"))
+    facts = filled.json("status", *THEN)
     assert (facts["index"]["state"], facts["index"]["behind"]) == ("behind", 1)
     assert facts["embedder"]["why"] == "as the test says"
     (filled.root / INDEX).unlink()

@@ -1,6 +1,5 @@
 """`curate set`: what is said of an item finds it, is shown, and survives nights and rewording."""
 
-import json
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ KESTREL = "Projects/kestrel.md"
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "project: Kestrel\n\n- Decision: Use brass.\n- Todo: Oil the hinge.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "project: Kestrel\n\n- Decision: Use brass.\n- Todo: Oil the hinge.\n")
 
 
 @pytest.fixture
@@ -21,11 +19,11 @@ def told(once: Once) -> Memory:
 
 
 def texts(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def found(memory: Memory, *words: str) -> list[str]:
-    return [hit["text"] for hit in json.loads(memory.curate("search", *words, "--json"))["results"]]
+    return [hit["text"] for hit in memory.json("search", *words)["results"]]
 
 
 def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_rewording(told: Memory) -> None:
@@ -34,10 +32,7 @@ def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_reword
     assert said == f"{brass} in {KESTREL} has room.floor=2 <!-- -->, topic=Türen set.\n"
     told.curate("set", oil, "topic=hinges")
     assert f"Set topic of {oil}" in told.git("log", "-1", "--format=%s")
-    told.write(
-        "Logs/2026-03-18.md", "project: Kestrel\n\n- Decision: Use brass.\n- Fact: doors=3, topic=türen said Ann.\n"
-    )
-    told.curate("run", "--now", "2026-03-19T02:00")
+    told.day("2026-03-18", "project: Kestrel\n\n- Decision: Use brass.\n- Fact: doors=3, topic=türen said Ann.\n")
     told.curate("correct", brass, "Use polished brass.")
     for words in (
         ["topic=TÜREN"],
@@ -50,7 +45,7 @@ def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_reword
         found(told, "doors=3")[0] == "Fact: doors=3, topic=türen said Ann."
     )  # no key of an item's or a page's, so they are words
     assert "topic=Türen" in told.curate("search", "topic=türen")
-    assert json.loads(told.curate("search", "topic=hinges", "--json"))["results"][0]["meta"] == ["topic=hinges"]
+    assert told.json("search", "topic=hinges")["results"][0]["meta"] == ["topic=hinges"]
     now = texts(told)["Use polished brass."]
     assert now["metadata"] == {"room.floor": "2 <!-- -->", "topic": "Türen"}
     told.curate("set", now["id"], "topic=", "room.floor=3")

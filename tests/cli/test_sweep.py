@@ -78,7 +78,7 @@ def words_of(memory: Memory) -> list[str]:
 
 
 def sessions_in_status(memory: Memory) -> list[dict[str, Any]]:
-    told = json.loads(memory.curate("status", "--json", *MORNING))["sessions"]
+    told = memory.json("status", *MORNING)["sessions"]
     assert isinstance(told, list)
     return told
 
@@ -218,7 +218,7 @@ def test_what_cannot_be_read_is_named_once_and_stands_in_the_status(
     assert [Path(path).name for path in one["passed"]] == ["rollout-a.jsonl.zst", "rollout-b.json", "rollout-c.jsonl"]
     assert "no session captured yet; 3 not captured: " in one["says"]
     assert f"Sessions  codex: {one['says']}" in memory.curate("status", *MORNING)
-    found = {check["check"]: check for check in json.loads(memory.curate("doctor", "--json", *MORNING))["findings"]}
+    found = {check["check"]: check for check in memory.json("doctor", *MORNING)["findings"]}
     assert (found["sessions"]["state"], found["sessions"]["says"]) == ("look", f"codex: {one['says']}.")
     monkeypatch.setitem(sys.modules, "zstandard", zstandard)
     memory.curate(*RUN)

@@ -1,7 +1,6 @@
 """The verbs as a person types them: what they print, what they exit with, what they leave behind."""
 
 import io
-import json
 import os
 import re
 import subprocess
@@ -176,32 +175,28 @@ def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None
 
 def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n- [ ] Todo: buy milk\n")
-    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-19T02:00"))
+    report = memory.json("run", "--now", "2026-03-19T02:00")
     assert report["items"]["by_type"] == {"Decision": 1, "Todo": 1}
     assert report["briefing"]["cap"] == 8192
     assert report["commit"] == memory.git("rev-parse", "HEAD").strip()
     assert report["entries"] == {"read": 2, "pending": 0, "left": 0}
     assert report["model"]["calls"] == 0
-    told = memory.curate("run", "--now", "2026-03-19T02:00")
+    told = memory.night("2026-03-19T02:00")
     assert told == "Nothing new as of 2026-03-19.\n"
 
 
 def test_items_are_listed_with_their_evidence_and_filtered(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "# Day\n\n- 09:00 Decision: Use SQLite\n- Todo: buy milk\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    memory.write("Logs/2026-03-19.md", "- [x] buy milk\n")
-    memory.curate("run", "--now", "2026-03-20T02:00")
-    items = json.loads(memory.curate("items", "--json"))
+    memory.day("2026-03-18", "# Day\n\n- 09:00 Decision: Use SQLite\n- Todo: buy milk\n")
+    memory.day("2026-03-19", "- [x] buy milk\n")
+    items = memory.json("items")
     by_type = {item["type"]: item for item in items}
     assert by_type["Decision"]["evidence"] == [
         {"path": "Logs/2026-03-18.md", "start_line": 3, "end_line": 3, "quote": "- 09:00 Decision: Use SQLite"}
     ]
     assert by_type["Todo"]["status"] == "done"
-    assert [item["text"] for item in json.loads(memory.curate("items", "--status", "done", "--json"))] == ["buy milk"]
-    assert [item["text"] for item in json.loads(memory.curate("items", "--type", "decision", "--json"))] == [
-        "Use SQLite"
-    ]
-    assert len(json.loads(memory.curate("items", "--document", "general", "--json"))) == 2
+    assert [item["text"] for item in memory.json("items", "--status", "done")] == ["buy milk"]
+    assert [item["text"] for item in memory.json("items", "--type", "decision")] == ["Use SQLite"]
+    assert len(memory.json("items", "--document", "general")) == 2
     memory.curate("items", "--document", "nowhere", exits=2)
 
 
@@ -209,7 +204,7 @@ def test_evidence_never_leads_out_of_the_memory(memory: Memory) -> None:
     memory.write("../secret.md", "top secret\n")
     line = "- Fact: x <!-- k1111111111 since=2026-01-01 from=../secret.md#L1~2bb80d53 -->\n"
     memory.write("Areas/a.md", line)
-    [item] = json.loads(memory.curate("items", "--json"))
+    [item] = memory.json("items")
     assert item["evidence"][0]["quote"] is None
 
 
@@ -229,7 +224,7 @@ def test_the_memory_is_named_by_the_environment_or_the_folder(memory: Memory, mo
 
 def test_an_unknown_verb_and_a_bad_time_are_usage_faults(memory: Memory) -> None:
     assert run_cli(["frobnicate"]) == 2
-    assert "is not an ISO 8601 time" in memory.curate("run", "--now", "yesterday", exits=2)
+    assert "is not an ISO 8601 time" in memory.night("yesterday", exits=2)
     assert "nothing to log" in memory.curate("log", "  ", exits=2)
 
 

@@ -40,12 +40,12 @@ def night(memory: Memory, day: str, *lines: str, project: str = "Alpha", exits: 
     """Write the log of a day, curate it in the night that follows, and return what the run said."""
     if lines:
         log(memory, day, *lines, project=project)
-    return memory.curate("run", "--now", after(day), exits=exits)
+    return memory.night(after(day), exits=exits)
 
 
 def asked(memory: Memory, *arguments: str) -> Any:
     """Return what a command prints as JSON."""
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def items(memory: Memory, *statuses: str) -> dict[str, dict[str, Any]]:

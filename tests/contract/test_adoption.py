@@ -31,7 +31,7 @@ def copied(memory: Memory, tmp_path: Path) -> Callable[..., Memory]:
         old, new = lay(tmp_path / "old", notes), memory.aside(tmp_path / "new")
         assert run_cli(["init", str(new.root), "--adopt", str(old), "--yes", *more, *NOW]) == 0
         assert {path: (old / path).read_text() for path in notes} == notes
-        new.curate("run", "--now", "2026-03-13T02:00")
+        new.night("2026-03-13T02:00")
         return new
 
     return adopt
@@ -46,7 +46,7 @@ def in_place(memory: Memory, tmp_path: Path) -> Callable[..., Memory]:
         words = ["init", "--adopt", str(vault.root), "--in-place", "--yes", *more, *NOW]
         assert run_cli(words) == 0
         kept = memory.aside(vault.root / "Curated")
-        kept.curate("run", "--now", "2026-03-13T02:00")
+        kept.night("2026-03-13T02:00")
         return kept
 
     return adopt
@@ -77,7 +77,7 @@ def test_all_notes_of_a_vault_are_found(in_place: Callable[..., Memory]) -> None
 def test_a_vault_goes_on_as_a_memory(in_place: Callable[..., Memory]) -> None:
     vault = in_place(VAULT)
     vault.curate("log", "Fact: The kettle is new.", "--now", "2026-03-13T10:00")
-    vault.curate("run", "--now", "2026-03-14T02:00")
+    vault.night("2026-03-14T02:00")
     assert "The kettle is new." in held(vault)
     assert "The kettle is new." in start(vault, "2026-03-14T08:00") + str(found(vault, "kettle"))
 
@@ -93,7 +93,7 @@ def test_a_vault_in_git_keeps_its_history_and_what_it_ignores(memory: Memory, tm
     ):
         subprocess.run(["git", *words], cwd=vault.root, check=True)
     assert run_cli(["init", "--adopt", str(vault.root), "--in-place", "--yes", *NOW]) == 0
-    vault.curate("run", "--now", "2026-03-13T02:00")
+    vault.night("2026-03-13T02:00")
     assert vault.git("log", "--format=%s") == "First\n"
     assert vault.git("status", "--short") == "?? curate-notes.toml\n"
 
@@ -188,7 +188,7 @@ def test_a_graph_of_logseq_is_taken_in(way: str, request: pytest.FixtureRequest)
 
 def test_a_secret_of_a_note_is_named_and_its_day_is_read(in_place: Callable[..., Memory]) -> None:
     vault = in_place({".obsidian/app.json": "{}", "2026-03-10.md": "- Use brass.\n- password: hunter2Xy9!kk\n"})
-    assert json.loads(vault.curate("status", "--json", "--now", "2026-03-13T08:00"))["days_waiting"] == []
+    assert vault.json("status", "--now", "2026-03-13T08:00")["days_waiting"] == []
     assert "../2026-03-10.md:2: password" in vault.curate("check", "--secrets", exits=1)
 
 
@@ -196,7 +196,7 @@ def test_a_second_adoption_and_a_second_init_change_nothing(in_place: Callable[.
     vault = in_place(VAULT)
     before = vault.files()
     assert run_cli(["init", str(vault.root.parent), *NOW]) == 0
-    vault.curate("run", "--now", "2026-03-13T03:00")
+    vault.night("2026-03-13T03:00")
     assert vault.files() == before
 
 
@@ -204,7 +204,7 @@ def test_odd_bytes_of_a_log_are_read_or_named(memory: Memory) -> None:
     (memory.root / "Logs").mkdir(exist_ok=True)
     (memory.root / "Logs/2026-03-10.md").write_bytes("- Fact: The café opens at 9.\r\n".encode("utf-16"))
     (memory.root / "Logs/2026-03-11.md").write_bytes(b"- Fact: The kettle is new.\r- Fact: It rains.\r")
-    said = memory.curate("run", "--now", "2026-03-12T02:00", exits=1)
+    said = memory.night("2026-03-12T02:00", exits=1)
     assert held(memory) == {"The kettle is new.", "It rains."}
     assert "Logs/2026-03-10.md" in said
 
@@ -224,5 +224,5 @@ def test_what_is_installed_for_an_agent_can_be_taken_away_again(
 def test_a_night_reads_logs_that_other_programs_write_beside(memory: Memory) -> None:
     log(memory, "2026-03-10", "Fact: The kettle is new.")
     memory.write("Logs/partial/2026-03-10-phone.md", "- Todo: Call Ben\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     assert held(memory) == {"The kettle is new.", "Call Ben"}

@@ -11,7 +11,7 @@ KEYS = ("id", "type", "text", "status", "trust", "since", "until", "due", "super
 
 
 def read(memory: Memory) -> list[dict[str, object]]:
-    found = json.loads(memory.curate("items", "--json"))
+    found = memory.json("items")
     places = [[f"{one['path']}:{one['start_line']}" for one in item["evidence"]] for item in found]
     return [
         {key: item.get(key) for key in KEYS} | {"links": item["links"], "evidence": at}
@@ -23,7 +23,7 @@ def test_the_example_holds_what_it_says(memory: Memory) -> None:
     shutil.copytree(EXAMPLE, memory.root, dirs_exist_ok=True)
     expected = json.loads((EXAMPLE / "items.json").read_text(encoding="utf-8"))
     assert read(memory) == expected
-    memory.curate("run", "--now", "2026-03-20T02:00")
+    memory.night("2026-03-20T02:00")
     again = {one["id"]: one for one in read(memory)}
     assert {one["id"] for one in expected if one["id"]} <= again.keys()
     for one in expected:

@@ -44,5 +44,5 @@ def test_a_memory_of_format_1_opens(memory: Memory) -> None:
     assert found["Send Odile a price for a second gateway"]["due"] == "2026-05-12"
     assert found["The depot closes at 18:00."]["evidence"][0]["path"] == "Logs/2026-04-03.md"
     before = memory.read("Projects/ferrywake.md")
-    memory.curate("run", "--now", "2026-04-14T02:00")
+    memory.night("2026-04-14T02:00")
     assert memory.read("Projects/ferrywake.md") == before

@@ -72,7 +72,7 @@ def test_killed_at_any_change_everything_stands_once_after_the_next_run(
         one = told.aside(tmp_path / f"killed{number}")
         shutil.copytree(told.root, one.root, symlinks=True)
         assert killed(one.root, number, *words) == number
-        one.curate("run", "--now", "2026-03-12T03:00")
+        one.night("2026-03-12T03:00")
         texts = [item["text"] for item in asked(one, "items")]
         assert len(texts) == len(set(texts))
         assert {KETTLE, *tells} <= held(one) | {KETTLE for _ in [0] if words[0] == "undo"}
@@ -100,7 +100,7 @@ def test_an_edit_during_a_run_is_kept(told: Memory, at: int) -> None:
     sys.addaudithook(edits)
     night(told, NEXT, f"Fact: {KETTLE}")
     assert left < 0
-    told.curate("run", "--now", "2026-03-12T03:00")
+    told.night("2026-03-12T03:00")
     assert page.read_text().count("Typed during the run.") == 1
     assert {KETTLE, *held(told)} == held(told)
 
@@ -112,7 +112,7 @@ def test_a_full_disk_fails_the_run_and_the_next_makes_it_good(told: Memory, monk
         said = told.curate("run", *EVENING, exits=1)
     assert "Traceback" not in said
     assert "space" in said.lower()
-    told.curate("run", "--now", "2026-03-12T03:00")
+    told.night("2026-03-12T03:00")
     assert {KETTLE, PORT} <= held(told)
 
 

@@ -1,7 +1,5 @@
 """What a night makes of what was logged, read by the rules alone."""
 
-import json
-
 import pytest
 
 from tests.conftest import Memory
@@ -49,7 +47,7 @@ def test_a_heading_names_the_project_of_what_stands_below(memory: Memory) -> Non
     memory.write(f"Logs/{DAY}.md", "# A day\n\n## Kestrel\n\n- Decision: Use brass.\n\n## Heron\n\n- Fact: It flies.\n")
     memory.write("Projects/kestrel.md", "# Kestrel\n")
     memory.write("Projects/heron.md", "# Heron\n")
-    memory.curate("run", "--now", after(DAY))
+    memory.night(after(DAY))
     assert (page_of(memory, "Use brass."), page_of(memory, "It flies.")) == (
         "Projects/kestrel.md",
         "Projects/heron.md",
@@ -85,7 +83,7 @@ def test_a_log_closes_what_it_says_is_over(told: Memory, line: str, text: str, o
 def test_a_box_is_ticked_where_the_todo_stands(memory: Memory, box: str, over: str) -> None:
     night(memory, DAY, "[ ] Paint the fence")
     memory.write(f"Logs/{DAY}.md", memory.read(f"Logs/{DAY}.md").replace("[ ]", f"[{box}]"))
-    memory.curate("run", "--now", after(NEXT))
+    memory.night(after(NEXT))
     assert status(memory, "Paint the fence") == over
     assert f"- [{box}] " in memory.read(page_of(memory, "Paint the fence"))
     memory.curate("reopen", "Paint the fence")
@@ -137,7 +135,7 @@ def test_days_are_read_in_their_order_each_with_its_own_commit(memory: Memory) -
     log(memory, NEXT, f"Done: {MARA}")
     log(memory, DAY, *LINES)
     count = commits(memory)
-    memory.curate("run", "--now", after(NEXT))
+    memory.night(after(NEXT))
     assert status(memory, MARA) == "done"
     assert commits(memory) >= count + 2
 
@@ -157,7 +155,7 @@ def test_an_old_log_that_turns_up_late_is_read_and_ends_nothing_newer(memory: Me
 
 def test_a_day_still_going_on_may_be_read(memory: Memory) -> None:
     log(memory, DAY, *LINES)
-    memory.curate("run", "--now", f"{DAY}T15:00")
+    memory.night(f"{DAY}T15:00")
     assert len(held(memory)) == len(LINES)
 
 
@@ -205,7 +203,7 @@ def test_what_was_copied_from_outside_is_reported_and_its_rules_wait(memory: Mem
     assert "The kettle is new." in held(memory)
     for file in memory.root.glob("State/items/*"):
         file.unlink()
-    hits = json.loads(memory.curate("search", "--json", "kettle moon cheese"))["results"]
+    hits = memory.json("search", "kettle moon cheese")["results"]
     assert {one["trust"] for one in hits if one["path"] == "Projects/alpha.md"} == {"external"}, "no row, no voucher"
 
 
@@ -254,7 +252,7 @@ def test_a_second_run_at_the_same_time_says_who_holds_the_lock(memory: Memory) -
     with (memory.root / ".curate/lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         log(memory, NEXT, "Fact: The kettle is new.")
-        memory.curate("run", "--now", after(NEXT), exits=75)
+        memory.night(after(NEXT), exits=75)
 
 
 @pytest.mark.parametrize("line", ["Decision (proposed): Use brass.", "Proposed resolution: Use brass.", "no decision"])
@@ -285,7 +283,7 @@ def test_its_own_output_in_a_log_is_nothing_new(told: Memory) -> None:
     before = {text: one["confirmed"] for text, one in items(told).items()}
     page = [line for line in told.read(ALPHA).splitlines() if line.startswith("- ")]
     log(told, NEXT, *(line.removeprefix("- ") for line in page))
-    told.curate("run", "--now", after(NEXT))
+    told.night(after(NEXT))
     assert {text: one["confirmed"] for text, one in items(told).items()} == before
 
 
@@ -301,11 +299,11 @@ def test_a_linked_log_or_page_is_not_followed_and_is_named(memory: Memory) -> No
     outside.write_text("- Fact: The safe opens with 1234.\n")
     (memory.root / f"Logs/{DAY}.md").symlink_to(outside)
     log(memory, NEXT, "Fact: The kettle is new.")
-    said = memory.curate("run", "--now", after(NEXT), exits=1)
+    said = memory.night(after(NEXT), exits=1)
     assert f"Logs/{DAY}.md" in said
     assert held(memory) == {"The kettle is new."}
     (memory.root / "Areas/linked.md").symlink_to(outside)
-    memory.curate("run", "--now", "2026-03-12T03:00", exits=1)
+    memory.night("2026-03-12T03:00", exits=1)
     assert outside.read_text() == "- Fact: The safe opens with 1234.\n"
     assert not any("1234" in hit["text"] for hit in found(memory, "safe opens"))
 

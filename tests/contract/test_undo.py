@@ -75,7 +75,7 @@ def test_what_was_taken_back_is_not_proposed_again(twice: Memory) -> None:
 
 def test_a_run_that_only_took_in_edits_is_no_reason_to_undo_another(twice: Memory) -> None:
     reword(twice, KETTLE, "The kettle is old.")
-    twice.curate("run", "--now", "2026-03-13T08:00")
+    twice.night("2026-03-13T08:00")
     assert "only took in what you edited" in twice.curate("undo", *AT, exits=1)
     assert status(twice, "The kettle is old.") == "live"
 
@@ -143,7 +143,7 @@ def test_a_decision_in_the_inbox_is_taken_back(memory: Memory) -> None:
 
 def test_a_git_revert_of_a_night_is_heeded(twice: Memory) -> None:
     twice.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
-    twice.curate("run", "--now", "2026-03-13T02:00")
+    twice.night("2026-03-13T02:00")
     assert twice.git("status", "--porcelain") == ""
     assert status(twice, PORT) == "live"
 
@@ -195,7 +195,7 @@ def test_what_was_changed_since_is_asked_about_once(twice: Memory) -> None:
 def test_an_undo_reaches_a_page_of_any_name(told: Memory) -> None:
     told.write('Projects/the "new" kiln.md', "# Kiln\n")
     told.write(f"Logs/{NEXT}.md", "project: Kiln\n\n- Fact: It is lit.\n")
-    told.curate("run", "--now", "2026-03-13T02:00")
+    told.night("2026-03-13T02:00")
     assert "It is lit." in told.read('Projects/the "new" kiln.md')
     told.curate("undo", *AT)
     assert "It is lit." not in held(told)

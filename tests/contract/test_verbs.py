@@ -193,6 +193,6 @@ def test_a_todo_that_is_corrected_keeps_its_due_day(memory: Memory) -> None:
 
 def test_a_recap_of_a_project_tells_nothing_of_another(told: Memory) -> None:
     night(told, NEXT, "Fact: The kettle is new.", project="Harbor")
-    told.curate("run", "--now", "2026-03-13T02:00")
+    told.night("2026-03-13T02:00")
     assert "kettle" in told.curate("recap", NEXT)
     assert "kettle" not in told.curate("recap", NEXT, "--project", "alpha")

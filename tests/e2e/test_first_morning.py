@@ -89,7 +89,7 @@ def test_what_claude_was_told_in_the_evening_is_known_in_the_morning(
         session.enter("/exit")
         session.wait_for_end()
     wire.by_request = of_the_night
-    memory.curate("run", "--now", "2099-01-02T02:00")
+    memory.night("2099-01-02T02:00")
     held = {p.item.text: p.item for document in read_documents(memory.root).values() for p in document.items}
     assert {text: (item.type, item.trust, item.by.partition("@")[0]) for text, item in held.items()} == {
         "The project uses the linter Ruff.": (ItemType.DECISION, Trust.OWNER, "claude-code:haiku"),
@@ -117,9 +117,9 @@ def test_a_session_that_was_killed_is_in_the_log_after_the_next_run(
         session.enter("Thanks.")  # what was said before is on the disk by its answer
         session.wait_for("it is settled.")
         os.killpg(session.pid, signal.SIGKILL)  # no hook runs
-    memory.curate("run", "--now", "2099-01-02T02:00")
+    memory.night("2099-01-02T02:00")
     assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
-    [held] = json.loads(memory.curate("items", "--json"))
+    [held] = memory.json("items")
     assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
 
 
@@ -154,7 +154,7 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
         session.settle()
         session.enter("/quit")
         session.wait_for_end()
-    memory.curate("run", "--now", "2099-01-02T02:00")
+    memory.night("2099-01-02T02:00")
     held = [p.item for document in read_documents(memory.root).values() for p in document.items]
     assert {(item.type, item.text, item.trust, item.by.partition("@")[0]) for item in held} == {
         (ItemType.RULE, RULE, Trust.OWNER, "rules"),
@@ -184,9 +184,9 @@ def test_what_openclaw_was_told_before_it_was_killed_is_known_in_the_morning(
         assert asked.wait(240)
         os.killpg(session.pid, signal.SIGKILL)
     killed.set()
-    memory.curate("run", "--now", "2099-01-02T02:00")
+    memory.night("2099-01-02T02:00")
     assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
-    [held] = json.loads(memory.curate("items", "--json"))
+    [held] = memory.json("items")
     assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
     logs = Said(tool="tool_call", arguments={"id": "memcurate__memory_log", "args": {"text": "Fact: The kiln is hot."}})
     wire.by_request = lambda request: None if "tool_result" in request.words else logs

@@ -133,7 +133,7 @@ def test_a_night_that_claude_reads_is_captured_by_nobody(memory: Memory, wire: A
     settings.write_text(json.dumps(hooks))
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\n- 09:00 The north gate stays closed.\n")
     wire.by_request = night
-    memory.curate("run", "--now", "2026-03-20T02:00")
+    memory.night("2026-03-20T02:00")
     assert "by=claude-code:haiku@extract/" in memory.read("Areas/general.md")
     assert all(set(request.tools) <= {"StructuredOutput"} for request in wire.requests)
     assert not noted.exists()

@@ -60,7 +60,7 @@ def night(memory: Memory, program: Program, day: str, text: str = LOG, exits: in
 
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def test_each_task_gets_these_keys_and_its_answers_are_carried_out(memory: Memory, program: Program) -> None:

@@ -1,6 +1,5 @@
 """A memory may be somebody else's repository: nothing that its settings and attributes name is ever run."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -19,8 +18,7 @@ LATER = ("--now", "2026-03-20T02:00")
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite for the index\n- Rule: never push on Fridays\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "- Decision: Use SQLite for the index\n- Rule: never push on Fridays\n")
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def armed(lived: Memory, tmp_path: Path) -> tuple[Memory, Canaries]:
 
 def every_verb(memory: Memory, tmp_path: Path, step: int = 1) -> list[str]:
     """Run every STEP-th verb that may ask git for something, whatever its exit code; return those that end in a bug."""
-    [one, two] = sorted(item["id"] for item in json.loads(memory.curate("items", "--json")))
+    [one, two] = sorted(item["id"] for item in memory.json("items"))
     memory.write("Logs/2026-03-18.md", "- Decision: Use Terraform, not Pulumi\n- Todo: ask legal about the DPA\n")
     memory.write("Areas/mine.md", "# Mine\n\n- Fact: The office is in Bern.\n")
     export = tmp_path / "export.jsonl"

@@ -125,7 +125,7 @@ def test_a_link_where_the_memory_had_nothing_leaves_nothing_undone(memory: Memor
     (memory.root / "Resources").mkdir(exist_ok=True)
     (memory.root / "Resources" / "notes").symlink_to(tmp_path / "notes")
     for night in ("2026-03-12", "2026-03-13", "2026-03-14"):
-        said = memory.curate("run", "--now", f"{night}T02:00")
+        said = memory.night(f"{night}T02:00")
         assert said.count("Resources/notes is a symbolic link, which is never followed; it was left alone.") == 1
     assert "ended well since" not in memory.curate("status", "--now", "2026-03-14T08:00")
     assert "Everything is accounted for" in memory.curate("check")
@@ -141,15 +141,14 @@ def test_what_hides_a_document_is_said_each_night_and_takes_nothing_out(
     if hidden == "Projects/sub":
         path.mkdir()
         (root / "Projects" / "alpha.md").rename(path / "alpha.md")
-    memory.write("Logs/2026-03-11.md", "- Fact: The new printer stands in hall 4\n")
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.day("2026-03-11", "- Fact: The new printer stands in hall 4\n")
     if hidden == "bytes":
         (root / "Projects" / "alpha.md").write_bytes(b"\xff")
     else:
         path.rename(tmp_path / "outside")
         path.symlink_to(tmp_path / "outside")
     for night in ("2026-03-13", "2026-03-14"):
-        memory.curate("run", "--now", f"{night}T02:00", exits=1)
+        memory.night(f"{night}T02:00", exits=1)
     said = memory.curate("status", "--now", "2026-03-14T08:00", exits=1)
     assert f"The last run left something pending: {hidden.replace('bytes', 'Projects/alpha.md')} is" in said
     assert "Run `curate run`" not in said
@@ -167,14 +166,14 @@ def test_the_night_names_the_component_and_takes_nothing_back(
     root = linked(grown, tmp_path, component)
     memory = Memory(root, capsys)
     head = memory.git("ls-tree", "-r", "--name-only", "HEAD")
-    said = memory.curate("run", "--now", "2026-03-13T02:00", exits=1)
+    said = memory.night("2026-03-13T02:00", exits=1)
     assert f"{component} is a symbolic link, which is never followed" in said
     assert set(head.splitlines()) <= set(memory.git("ls-tree", "-r", "--name-only", "HEAD").splitlines())
     (root / component).unlink()
     (tmp_path / "outside" / "target").rename(root / component)
     for left in root.rglob("*canary*"):
         left.unlink()
-    memory.curate("run", "--now", "2026-03-13T03:00")
+    memory.night("2026-03-13T03:00")
     project = memory.read("Projects/alpha.md")
     assert "The port of the gateway is 8080" in project
     assert "retracted" not in memory.git("log", "--format=%b")
@@ -187,12 +186,12 @@ def test_a_folder_of_documents_that_is_a_link_costs_a_note(
     root = linked(grown, tmp_path, folder)
     memory = Memory(root, capsys)
     hides = folder == "Projects"
-    said = memory.curate("run", "--now", "2026-03-13T02:00", exits=int(hides))
+    said = memory.night("2026-03-13T02:00", exits=int(hides))
     assert "1 item added" in said
     assert said.count(f"{folder} is a symbolic link, which is never followed") == 1
     assert "hall 4" in memory.curate("items")
     if hides:  # what the memory has behind it is taken for no deletion
         (root / folder).unlink()
         (tmp_path / "outside" / "target").rename(root / folder)
-        memory.curate("run", "--now", "2026-03-14T02:00")
+        memory.night("2026-03-14T02:00")
         assert "8080" in memory.curate("items")

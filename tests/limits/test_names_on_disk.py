@@ -61,8 +61,7 @@ class Crowded(Watched):
 
 @pytest.fixture
 def crowded(memory: Memory) -> Crowded:
-    memory.write("Logs/2026-03-10.md", "project: Alpha\n\n- Fact: The port of the gateway is 8080\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "project: Alpha\n\n- Fact: The port of the gateway is 8080\n")
     return Crowded(memory)
 
 

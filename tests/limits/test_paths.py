@@ -89,8 +89,7 @@ class Watched:
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "project: Alpha\n\n- Fact: The port of the gateway is 8080\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "project: Alpha\n\n- Fact: The port of the gateway is 8080\n")
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def watched(once: Once) -> Watched:
 
 
 def ident(watched: Watched) -> str:
-    (found,) = json.loads(watched.memory.curate("items", "--json"))
+    (found,) = watched.memory.json("items")
     return str(found["id"])
 
 

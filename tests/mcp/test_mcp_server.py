@@ -60,7 +60,7 @@ def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Me
         memory.write(
             f"Logs/2026-03-{day}.md", "".join(["project: Alpha\n\n", *(f"- Fact: {line}\n" for line in lines)])
         )
-        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        memory.night(f"2026-03-{day + 1}T02:00")
 
     async def begin(client: Client) -> None:
         assert await said(client, "memory_settle") == "No pair waits."
@@ -93,11 +93,10 @@ def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Me
 
 
 def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_word(memory: conftest.Memory) -> None:
-    memory.write(
-        "Logs/2026-03-18.md",
+    memory.day(
+        "2026-03-18",
         "project: Alpha\n\n- Todo: Call Anders\n- Fact: The port is 8080\n- Todo: Tell Mara about the gateway\n",
     )
-    memory.curate("run", "--now", "2026-03-19T02:00")
     memory.curate("add", "Fact", "The office is in Bern", "--document", "Alpha")
     memory.curate("add", "Todo", "Pay the rent", "--document", "Alpha")
     memory.curate("drop", "Tell", "Mara")

@@ -1,6 +1,5 @@
 """Nights in which beliefs change: what is corrected is history, what is unclear is asked, what is done is closed."""
 
-import json
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from tests.conftest import Memory
 def night(memory: Memory, day: str, *lines: str, project: str = "Kestrel") -> dict[str, Any]:
     head = f"project: {project}\n\n" if project else ""
     memory.write(f"Logs/{day}.md", f"# {day}\n\n{head}" + "".join(f"- {line}\n" for line in lines))
-    told: dict[str, Any] = json.loads(memory.curate("run", "--json", "--now", f"{day}T23:30"))
+    told: dict[str, Any] = memory.json("run", "--now", f"{day}T23:30")
     return told
 
 
@@ -39,12 +38,12 @@ def test_search_and_the_briefing_tell_only_what_holds(memory: Memory) -> None:
     assert found[PORT][0] == "Areas/general.md"  # what every session loads keeps no history
     assert found[CORRECTED][0] == "Areas/general.md"
     assert f"Fact: {PORT}" not in memory.read("MEMORY.md")
-    hits = json.loads(memory.curate("search", "which port does the gateway listen on", "--json"))
+    hits = memory.json("search", "which port does the gateway listen on")
     told = [hit["text"] for hit in hits["results"] if not hit["path"].startswith(("Logs/", "Episodes/"))]
     assert any("9090" in text for text in told)
     assert not any(PORT in text for text in told)
     assert PORT not in memory.curate("context", "--now", "2026-03-09T08:00").partition("Logs")[0]
-    old = json.loads(memory.curate("items", "--json", "--status", "superseded"))
+    old = memory.json("items", "--status", "superseded")
     assert [one["text"] for one in old] == [PORT]
 
 
@@ -73,7 +72,7 @@ def test_nothing_that_the_log_says_waits_because_of_its_words(memory: Memory, ol
     assert (told["verdicts"], told["people"]["asked"]) == ({"add": 1}, 1)
     assert [items(memory)[line.partition(": ")[2]][1].status for line in (old, new)] == [Status.LIVE, Status.LIVE]
     assert new.partition(": ")[2] in memory.curate("context")
-    [asked] = json.loads(memory.curate("review", "--json"))
+    [asked] = memory.json("review")
     assert (asked["kind"], asked["items"]) == ("pair", [])
     assert all(line.partition(": ")[2] in asked["why"] for line in (old, new))
 
@@ -83,11 +82,11 @@ def test_a_todo_that_is_set_and_done_on_one_day_stays_done(memory: Memory) -> No
     night(memory, "2026-03-02", f"Todo: {task}")
     for day in ("2026-03-03", "2026-03-05"):
         memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n")
-        memory.curate("run", "--now", f"{day}T23:30")
+        memory.night(f"{day}T23:30")
         late = f"# {day}\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n- 22:00 Todo: {task}\n"
         memory.write(f"Logs/{day}.md", late)
-        memory.curate("run", "--now", f"{day}T23:50")
-        assert json.loads(memory.curate("items", "--json", "--status", "open")) == []
+        memory.night(f"{day}T23:50")
+        assert memory.json("items", "--status", "open") == []
 
 
 def test_what_is_done_in_a_project_is_its_own_todo(memory: Memory) -> None:
@@ -119,12 +118,12 @@ def test_a_taught_form_closes_its_one_item_and_is_none(memory: Memory, said: str
     assert found["The lab is in Basel."][1].status is Status.LIVE
     assert len(found) == 2
     assert memory.row(one.text)["status"] == status
-    assert json.loads(memory.curate("check", "--json")) == []
-    assert "Nothing new" in memory.curate("run", "--now", "2026-03-05T23:50")
+    assert memory.json("check") == []
+    assert "Nothing new" in memory.night("2026-03-05T23:50")
 
 
 def held_on(memory: Memory, day: str) -> set[str]:
-    return {one["text"] for one in json.loads(memory.curate("items", "--as-of", day, "--json"))}
+    return {one["text"] for one in memory.json("items", "--as-of", day)}
 
 
 @pytest.mark.parametrize("again", ["superseded", "ended"])
@@ -142,17 +141,17 @@ def test_what_a_person_no_longer_strikes_is_live_in_every_view(memory: Memory, a
         one = items(memory)[PORT][1]
         assert (one.status, one.until, one.superseded_by) == (Status.LIVE, "", ""), moment
         assert PORT in held_on(memory, "2026-03-08"), moment
-        hits = json.loads(memory.curate("search", "port of the gateway", "--json", "--as-of", "2026-03-08"))
+        hits = memory.json("search", "port of the gateway", "--as-of", "2026-03-08")
         assert any(hit["text"].endswith(PORT) for hit in hits["results"]), moment
         context = memory.curate("context", "--now", "2026-03-09T08:00", "--project", "Kestrel")
         assert PORT in context, moment
         if moment == "before the next night":
             night(memory, "2026-03-09", "ran the tests")
-    told = json.loads(memory.curate("history", old.id, "--json"))["versions"]
+    told = memory.json("history", old.id)["versions"]
     assert [one["status"] for one in told][:3] == ["live", again, "live"]
     assert {p.item.id: p.section for p in read_documents(memory.root)[path].items}[old.id] == "Facts"
     assert "superseded-by" not in memory.read(path)
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
     memory.write(path, memory.read(path).replace(f"- Fact: {PORT}", f"- ~~Fact: {PORT}~~"))
     night(memory, "2026-03-10", "ran the tests again")
     assert items(memory)[PORT][1].status is Status.RETRACTED
@@ -167,7 +166,7 @@ def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
     night(memory, "2026-03-05", f"Correction: {CORRECTION}", "Correction: The lab is in Geneva, not in Basel.")
     live = [item.text for _, item in items(memory).values() if item.active]
     assert sorted(live) == [CORRECTED, "The lab is in Geneva."]
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
 
 
 def test_a_circle_of_successors_harms_nothing(memory: Memory) -> None:

@@ -1,6 +1,5 @@
 """Now, State and episodes: what a model says is checked, what fails is dropped, and code writes what is missing."""
 
-import json
 from typing import Any
 
 import pytest
@@ -381,7 +380,7 @@ def test_code_writes_where_no_model_does(memory: Memory, said: Any) -> None:
 def test_of_a_full_day_an_episode_tells_what_is_most_worth_it_and_counts_nothing(memory: Memory) -> None:
     said = ("Decision", "Rule", "Fact", "Todo", "Risk")
     log(memory, *(f"{label}: Quay {at} is {label.lower()} number {at}." for at in range(9) for label in said))
-    memory.curate("run", "--now", "2026-03-20T02:00")
+    memory.night("2026-03-20T02:00")
     first = [line.partition(":")[0] for line in told(memory, EPISODES, DAY)]
     assert first == ["Decided", "From now on", "Learnt", "To do"]
     assert "more" not in memory.read(EPISODES)
@@ -503,7 +502,7 @@ def test_what_a_model_tells_of_a_late_line_comes_beside_what_the_rules_read(memo
 def test_what_is_forgotten_goes_from_states_and_episodes(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
-    ident = json.loads(memory.curate("items", "--json"))[0]["id"]
+    ident = memory.json("items")[0]["id"]
     memory.curate("forget", ident, "--yes", "--now", "2026-03-20T09:00")
     assert not [path for path, data in memory.files().items() if b"PostgreSQL" in data]
 

@@ -1,6 +1,5 @@
 """A correction that matched nothing asks about the nearest, and every place of an answer carries it out."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ TODO = "Raise the hourly rate of Ines"
 
 
 def told(memory: Memory, *arguments: str) -> Any:
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def status(memory: Memory) -> dict[str, str]:
@@ -23,12 +22,8 @@ def status(memory: Memory) -> dict[str, str]:
 
 @pytest.fixture
 def asked(memory: Memory) -> Memory:
-    memory.write(
-        "Logs/2026-03-11.md", f"project: Tidewater\n\n- Decision: {OLD}\n- Todo: {TODO}\n- Fact: The kettle leaks\n"
-    )
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    memory.write("Logs/2026-03-12.md", f"project: Tidewater\n\n- Correction: {NEW}\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.day("2026-03-11", f"project: Tidewater\n\n- Decision: {OLD}\n- Todo: {TODO}\n- Fact: The kettle leaks\n")
+    memory.day("2026-03-12", f"project: Tidewater\n\n- Correction: {NEW}\n")
     return memory
 
 
@@ -38,7 +33,7 @@ def by_command(memory: Memory) -> None:
 
 def by_tick(memory: Memory) -> None:
     memory.write("Review.md", memory.read("Review.md").replace("- [ ] keep new", "- [x] keep new"))
-    memory.curate("run", "--now", "2026-03-14T02:00")
+    memory.night("2026-03-14T02:00")
 
 
 @pytest.mark.parametrize("answer", [by_command, by_tick])
@@ -55,8 +50,6 @@ def test_on_a_yes_the_nearest_is_replaced(asked: Memory, answer: Callable[[Memor
 
 
 def test_what_a_correction_does_not_name_stays(memory: Memory) -> None:
-    memory.write("Logs/2026-03-11.md", "- Fact: The camera is a FLIR A50 and has to be back on 20 November.\n")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    memory.write("Logs/2026-03-12.md", "- Correction: The camera is a FLIR A70, not A50.\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.day("2026-03-11", "- Fact: The camera is a FLIR A50 and has to be back on 20 November.\n")
+    memory.day("2026-03-12", "- Correction: The camera is a FLIR A70, not A50.\n")
     assert status(memory)["The camera is a FLIR A70 and has to be back on 20 November."] == "live"

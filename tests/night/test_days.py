@@ -1,6 +1,5 @@
 """Many days in one run: each is read against what the day before left, and is committed before the next one is read."""
 
-import json
 import re
 import shutil
 import sys
@@ -159,7 +158,7 @@ def test_a_day_is_shown_what_the_day_before_left_and_is_committed_before_the_nex
     subjects = memory.git("log", "--reverse", "--format=%s").splitlines()
     assert [one.split(":")[0] for one in subjects if one.startswith("Curated")] == [f"Curated {day}" for day in MONTH]
     assert (report.read_days, report.entries["read"]) == (tuple(MONTH), sum(map(len, MONTH.values())))
-    runs = [one["run"] for one in json.loads(memory.curate("runs", "--json")) if one["ended"] == "well"]
+    runs = [one["run"] for one in memory.json("runs") if one["ended"] == "well"]
     assert len(set(runs)) == len(MONTH)
 
 

@@ -1,6 +1,5 @@
 """Nights that did not happen, or came to nothing, are told for what they are wherever the last run is told."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -24,14 +23,14 @@ NAME = ("-c", "user.name=Tess", "-c", "user.email=tess@example.org")
 def late(memory: Memory) -> Memory:
     """Return a memory whose last night was five days ago, with a line by hand since."""
     memory.write("Logs/2026-03-12.md", "project: Kestrel\n\n- Todo: Oil the hinge.\n- Rule: Sweep the yard daily.\n")
-    memory.curate("run", "--now", LAST)
+    memory.night(LAST)
     page = memory.read("Projects/kestrel.md")
     memory.write("Projects/kestrel.md", f"{page}\n- Fact: The gate weighs 40 kg.\n")
     return memory
 
 
 def ident(memory: Memory, words: str) -> str:
-    rows: list[dict[str, Any]] = json.loads(memory.curate("items", "--json"))
+    rows: list[dict[str, Any]] = memory.json("items")
     return str(next(row["id"] for row in rows if words in row["text"]))
 
 
@@ -57,7 +56,7 @@ def rebased(memory: Memory) -> None:
 @pytest.mark.parametrize("act", [pinned, edited, undone, rebased])
 def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]) -> None:
     act(late)
-    told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))
+    told = late.json("status", "--now", LATER, exits=1)
     assert nights(told) == "No run has ended well since 2026-03-13 20:00+00:00, 5 days ago."
     assert told["last_well"] == "2026-03-13T20:00:00+00:00"
     assert told["last_run"]["here"] is True
@@ -74,22 +73,22 @@ def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp
     pinned(late)
     other = late.aside(tmp_path / "other")
     late.git("clone", "-q", ".", str(other.root))
-    told = json.loads(other.curate("status", "--json", "--now", LATER))
+    told = other.json("status", "--now", LATER)
     assert (told["last_run"]["here"], told["last_well"]) == (False, "2026-03-13T20:00:00+00:00")
     assert "last run 2026-03-13 20:00 on another machine, ended well" in other.curate("context", "--now", LATER)
-    listed = json.loads(other.curate("runs", "--json"))
+    listed = other.json("runs")
     assert [one["ended"] for one in listed] == ["by-hand", "by-hand", "well"]
     assert "committed; no report" not in other.curate("runs")
 
 
 def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
-    night = json.loads(memory.curate("run", "--json", "--now", "2026-03-18T02:00"))["run"]
+    night = memory.json("run", "--now", "2026-03-18T02:00")["run"]
     memory.curate("undo", "--now", "2026-03-18T07:00")
-    undo = json.loads(memory.curate("runs", "--json"))[0]["run"]
+    undo = memory.json("runs")[0]["run"]
     now = ("--now", LATER)
     assert f"2026-03-18 02:00, was undone by {undo}" in memory.curate("status", *now)
-    assert json.loads(memory.curate("status", "--json", *now))["last_run"]["ended"] == "undone"
+    assert memory.json("status", *now)["last_run"]["ended"] == "undone"
     assert f"last run 2026-03-18 02:00, undone by {undo}." in memory.curate("context", *now)
     browser = Browser(memory).enter()
     page = browser.get("/")
@@ -103,9 +102,9 @@ def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: 
 
 
 def test_a_night_that_failed_is_told_though_nothing_waited(memory: Memory) -> None:
-    memory.curate("run", "--now", "2026-03-17T02:00")
+    memory.night("2026-03-17T02:00")
     merging = memory.write(".git/MERGE_HEAD", memory.git("rev-parse", "HEAD"))
-    memory.curate("run", "--now", "2026-03-18T02:00", exits=1)
+    memory.night("2026-03-18T02:00", exits=1)
     merging.unlink()
     assert "All is well" not in memory.curate("status", "--now", LATER, exits=1)
     assert "The last run failed" in memory.curate("doctor", "--now", LATER, exits=1)
@@ -114,8 +113,7 @@ def test_a_night_that_failed_is_told_though_nothing_waited(memory: Memory) -> No
 
 
 def test_a_night_whose_commit_was_taken_away_is_not_all_is_well(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "- Fact: The gate weighs 40 kg.\n")
     memory.git("reset", "-q", "--hard", "HEAD~2")
     memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
     assert "The last run is gone" in memory.curate("status", "--now", LATER, exits=1)

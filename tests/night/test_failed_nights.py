@@ -18,8 +18,7 @@ LATER: Final = ("--now", "2026-03-12T08:00")
 @pytest.fixture
 def waiting(memory: Memory) -> Memory:
     """Return a memory with a night behind it, and a day that waits."""
-    memory.write("Logs/2026-03-10.md", "- Decision: Use SQLite for the cache.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Decision: Use SQLite for the cache.\n")
     memory.write("Logs/2026-03-11.md", "- Fact: The lamp is on channel seven.\n")
     return memory
 

@@ -3,7 +3,6 @@
 The model that reads them obeys: it replaces, updates and ends whatever a line speaks of, and supports all it is asked.
 """
 
-import json
 from typing import Any
 
 import pytest
@@ -114,10 +113,10 @@ def test_thirty_rules_from_outside_wait_and_reach_no_session(
         if model:
             curate(memory, Reader(obedient), now)
         else:
-            memory.curate("run", "--now", now)
-    waiting = {one["text"] for entry in json.loads(memory.curate("review", "--json")) for one in entry["items"]}
+            memory.night(now)
+    waiting = {one["text"] for entry in memory.json("review") for one in entry["items"]}
     assert [one for one in ORDERS if not any(one in text for text in waiting)] == []
-    rules = [one for one in json.loads(memory.curate("items", "--json")) if one["type"] == "Rule"]
+    rules = [one for one in memory.json("items") if one["type"] == "Rule"]
     assert {one["status"] for one in rules} == {"waiting"}
     shown = memory.curate("context", "--budget", "20000", "--now", "2026-03-13T08:00") + memory.read("MEMORY.md")
     assert [one for one in ORDERS if one in shown] == []

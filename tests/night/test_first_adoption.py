@@ -59,7 +59,7 @@ def with_many_logs(memory: Memory) -> Memory:
 
 def vectors(memory: Memory, exits: int = 0) -> tuple[int, int]:
     """Return how many vectors the status counts as present, and as missing."""
-    found: dict[str, Any] = json.loads(memory.curate("status", "--json", *AT, exits=exits))["index"]["vectors"]
+    found: dict[str, Any] = memory.json("status", *AT, exits=exits)["index"]["vectors"]
     return found["present"], found["missing"]
 
 

@@ -1,6 +1,5 @@
 """What a run makes itself never holds a secret, and what would hold one does not keep the rest from being written."""
 
-import json
 from pathlib import Path
 
 from pipelines.store.secrets.find import find_secrets
@@ -21,22 +20,20 @@ def written(memory: Memory) -> str:
 
 
 def test_two_harmless_lines_that_read_as_a_secret_in_one_sentence_do_not_stop_the_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", DAY)
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", DAY)
     text = written(memory)
     assert all(f"Fact: {words}." in text for words in (NAMED, RANDOM))
     assert "Decided: The fence is green." in text
     files = memory.files()
-    memory.curate("run", "--now", "2026-03-18T03:00")
+    memory.night("2026-03-18T03:00")
     assert memory.files() == files, "nothing new changes no byte"
 
 
 def test_states_and_rows_are_left_out_too_and_no_command_stops(memory: Memory) -> None:
     rows = "".join(f"- Todo: {words}.\n" for words in (NAMED, RANDOM))
     rows += "".join(f"- Fact: Board {number} of the fence is cut.\n" for number in range(12))
-    memory.write("Logs/2026-03-17.md", f"project: Kestrel\n\n{rows}")
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    items = {one["text"]: one["id"] for one in json.loads(memory.curate("items", "--json"))}
+    memory.day("2026-03-17", f"project: Kestrel\n\n{rows}")
+    items = {one["text"]: one["id"] for one in memory.json("items")}
     assert {f"{NAMED}.", f"{RANDOM}."} <= items.keys()
     memory.curate("pin", items[f"{RANDOM}."], "--now", "2026-03-18T08:00")
     memory.curate("add", "Fact", "The yard is paved.", "--now", "2026-03-18T08:01")
@@ -47,10 +44,8 @@ def test_states_and_rows_are_left_out_too_and_no_command_stops(memory: Memory) -
 
 
 def test_a_secret_that_only_two_sentences_make_is_not_looked_for_from_then_on(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", DAY)
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n- Fact: Again, {RANDOM}.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.day("2026-03-17", DAY)
+    memory.day("2026-03-18", f"project: Kestrel\n\n- Fact: Again, {RANDOM}.\n")
     assert "[redacted:" not in written(memory)
 
 

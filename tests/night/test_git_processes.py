@@ -13,7 +13,7 @@ from tests.conftest import Memory
 def test_eight_gits_for_a_night_that_commits_and_one_for_an_idle_one(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     shim, told = tmp_path / "bin" / "git", tmp_path / "told"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\necho "$*" >> {told}\nexec {shutil.which("git")} "$@"\n')
@@ -22,7 +22,7 @@ def test_eight_gits_for_a_night_that_commits_and_one_for_an_idle_one(
     for night, most in (("2026-03-19", 8), ("2026-03-20", 1)):
         if most == 8:
             memory.write("Logs/2026-03-18.md", "- Decision: Use Terraform, not Pulumi.\n")
-        memory.curate("run", "--now", f"{night}T02:00")
+        memory.night(f"{night}T02:00")
         calls = told.read_text().splitlines()
         told.write_text("")
         assert 0 < len(calls) <= most, calls
@@ -36,7 +36,7 @@ def test_a_process_that_does_night_after_night_keeps_no_git(memory: Memory) -> N
     try:
         for day in range(18, 22):
             memory.write(f"Logs/2026-03-{day}.md", f"- Decision: Use version {day} of Terraform.\n")
-            memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+            memory.night(f"2026-03-{day + 1}T02:00")
             open_files.append(len([*Path("/dev/fd").iterdir()]))
     finally:
         gc.enable()

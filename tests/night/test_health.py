@@ -19,7 +19,7 @@ NOW = datetime.fromisoformat("2026-03-20T12:00:00+00:00")
 
 
 def status(memory: Memory, now: str, *more: str, exits: int = 0) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(memory.curate("status", "--json", "--now", now, *more, exits=exits))
+    told: dict[str, Any] = memory.json("status", "--now", now, *more, exits=exits)
     return told
 
 
@@ -30,8 +30,7 @@ def nights(told: dict[str, Any], check: str = "nights") -> str:
 
 
 def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.day("2026-03-18", "- Decision: Use SQLite.\n")
     assert not nights(status(memory, "2026-03-20T13:59"))
     late = status(memory, "2026-03-20T14:01", exits=1)
     assert nights(late) == "No run has ended well since 2026-03-19 02:00+00:00, 36 hours ago."
@@ -39,17 +38,17 @@ def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: M
     said = memory.curate("status", "--now", "2026-03-29T02:00", exits=1)
     assert "Nights    No run has ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`;" in said
     assert "Curation is overdue: that was 10 days ago" in memory.curate("context", "--now", "2026-03-29T02:00")
-    memory.curate("run", "--now", "2026-03-29T02:00")
+    memory.night("2026-03-29T02:00")
     assert not nights(status(memory, "2026-03-29T02:01"))
 
 
 def test_a_night_that_failed_is_bad_whether_days_wait_or_not(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.night("2026-03-19T02:00")
     save_failure(memory.root, "20260320T020000-aa", NOW.replace(hour=2), GitFault("git refused.", "Mend it."))
     assert nights(status(memory, "2026-03-20T12:00", exits=1)) == "The last run failed: git refused. Mend it."
     assert "failed: git refused" in memory.curate("context", "--now", "2026-03-20T12:00")
-    memory.curate("run", "--now", "2026-03-20T13:00")
+    memory.night("2026-03-20T13:00")
     assert not nights(status(memory, "2026-03-20T14:00"))
 
 
@@ -58,7 +57,7 @@ def test_a_model_that_fails_is_a_failed_night(memory: Memory, monkeypatch: pytes
     config.write_text('providers = ["exec:false"]\n')
     monkeypatch.setenv("CURATE_CONFIG", str(config))
     memory.write("Logs/2026-03-18.md", "- 09:00 we go with SQLite\n")
-    memory.curate("run", "--now", "2026-03-19T02:00", exits=1)
+    memory.night("2026-03-19T02:00", exits=1)
     assert nights(status(memory, "2026-03-19T03:00", exits=1)).startswith("The last run left days unread: ")
 
 

@@ -71,7 +71,7 @@ def shown(body: Body) -> list[tuple[str, bytes]]:
 
 
 def night(memory: Memory, day: int, exits: int = 0) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{day:02}T02:00", exits=exits))
+    told: dict[str, Any] = memory.json("run", "--now", f"2026-03-{day:02}T02:00", exits=exits)
     return told
 
 
@@ -84,7 +84,7 @@ def test_new_images_are_described_once_and_found(memory: Memory, served: tuple[W
     assert "2 images described" in memory.git("log", "-1", "--format=%s")
     assert f"{BOAT}.md" in memory.git("show", "--name-only", "--format=", "HEAD")
     assert memory.read("Areas/a.png.md") == "Mine.\n"
-    [hit] = json.loads(memory.curate("search", "red boat", "--json", "--limit", "1"))["results"]
+    [hit] = memory.json("search", "red boat", "--limit", "1")["results"]
     assert (hit["path"], hit["trust"], hit["item"]) == (BOAT, "external", "")
     memory.write(f"{BOAT}.md", "- Decision: It is a ferry.\n")
     asked = len(wire.requests)

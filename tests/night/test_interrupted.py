@@ -1,6 +1,5 @@
 """A run interrupted amid its calls: the real SDK against a local server, and a program."""
 
-import json
 import os
 import signal
 import subprocess
@@ -65,7 +64,7 @@ def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) ->
         asked.wait()
         ends(process)
         wire.answers = []
-        assert json.loads(memory.curate("run", "--json", "--now", NOW))["entries"]["read"] == 3
+        assert memory.json("run", "--now", NOW)["entries"]["read"] == 3
 
 
 def test_programs_of_an_interrupted_run_end_with_it(memory: Memory, config: Path, tmp_path: Path) -> None:

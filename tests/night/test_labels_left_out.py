@@ -1,6 +1,5 @@
 """Labels are read by code, whoever else reads: a labelled line that a model's reply leaves out is kept all the same."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ NIGHT = "2026-03-18T02:00"
 
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def night(memory: Memory, tmp_path: Path, log: str, reply: dict[str, Any]) -> dict[str, dict[str, Any]]:

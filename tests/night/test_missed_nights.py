@@ -40,7 +40,7 @@ def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
         )
         pending = []
         for night in range(16, 20):
-            told = json.loads(memory.curate("run", "--json", "--now", f"2026-03-{night}T02:00"))
+            told = memory.json("run", "--now", f"2026-03-{night}T02:00")
             assert told["exit_code"] == 0, "a cap that was kept is no failure"
             pending.append(told["pending_days"])
             if night == 16:

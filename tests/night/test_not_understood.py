@@ -1,6 +1,5 @@
 """Closing forms with more words than their item, and the list of what a run did not understand."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,11 @@ SAID = f"""\
 
 def night(memory: Memory, day: int, text: str) -> str:
     memory.write(f"Logs/2026-03-{day}.md", f"# 2026-03-{day}\n\nproject: Kestrel\n\n{text}")
-    return memory.curate("run", "--now", f"2026-03-{day}T23:00")
+    return memory.night(f"2026-03-{day}T23:00")
 
 
 def statuses(memory: Memory) -> dict[str, str]:
-    return {one["text"]: one["status"] for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one["status"] for one in memory.json("items")}
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,7 @@ def test_forms_count_in_a_turn(memory: Memory, tmp_path: Path) -> None:
         "done",
         "resolved",
     )
-    skipped = json.loads(memory.curate("runs", "--skipped", "--json"))
+    skipped = memory.json("runs", "--skipped")
     assert [(one["text"], one["why"]) for one in skipped if "shed" in one["text"]] == [
         ("- Done: the shed", "no single open item matches it")
     ]
@@ -107,7 +106,7 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     assert "2 lines were not understood; `curate runs " in told
     assert "found nothing" not in told
     run = told.partition("curate runs ")[2].partition(" ")[0]
-    listed = json.loads(memory.curate("runs", run, "--skipped", "--json"))
+    listed = memory.json("runs", run, "--skipped")
     assert [(one["path"], one["line"], one["text"], one["why"]) for one in listed] == [
         ("Logs/2026-03-11.md", 5, "Done: paint the shed", "no single open item matches it"),
         ("Logs/2026-03-11.md", 7, "- Long talk with Bea about the roof", "it has no label and no known form"),
@@ -120,7 +119,7 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     assert "talk with Bea" not in kept
     log = memory.read("Logs/2026-03-11.md").replace("project: Kestrel\n", "project: Kestrel\n\nMore above.\n", 1)
     memory.write("Logs/2026-03-11.md", log.replace("- Long talk with Bea about the roof\n", ""))
-    moved = json.loads(memory.curate("runs", run, "--skipped", "--json"))
+    moved = memory.json("runs", run, "--skipped")
     assert [(one["line"], one["text"]) for one in moved] == [(7, "Done: paint the shed"), (7, None)]
 
 
@@ -157,7 +156,7 @@ def test_a_heading_with_nothing_below_it_is_shown_to_a_model_and_listed_without_
     said = "Switched to Postgres", "Goal: ship by May", "Never deploy on Fridays"
     text = "".join(f"## {one}\n\n" for one in said)
     memory.write("Logs/2026-03-10.md", f"# 2026-03-10\n\n{text}## Notes\n")
-    told = memory.curate("run", "--now", "2026-03-10T23:00")
+    told = memory.night("2026-03-10T23:00")
     run = told.partition("curate runs ")[2].split()[0]
     listed = memory.curate("runs", run, "--skipped")
     assert [one in listed for one in said] == [True] * 3
@@ -175,6 +174,6 @@ def test_of_the_entries_below_a_heading_in_the_singular_the_first_is_the_decisio
     memory.write(
         "Logs/2026-03-10.md", f"# 2026-03-10\n\n### Key Decision\n\n{rows}\n### Decisions\n\n- Paint it\n- Sell it\n"
     )
-    told = memory.curate("run", "--now", "2026-03-10T23:00")
+    told = memory.night("2026-03-10T23:00")
     assert set(statuses(memory)) == {"Move to Bern", "Paint it", "Sell it"}
     assert "2 lines were not understood" in told

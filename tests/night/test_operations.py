@@ -1,6 +1,5 @@
 """What a model says of held items, each operation from the log to the documents; and what later nights make of it."""
 
-import json
 from typing import Any
 
 import pytest
@@ -28,7 +27,7 @@ def waits(memory: Memory) -> list[QueueEntry]:
 
 
 def held_on(memory: Memory, day: str) -> set[str]:
-    return {one["id"] for one in json.loads(memory.curate("items", "--as-of", day, "--json"))}
+    return {one["id"] for one in memory.json("items", "--as-of", day)}
 
 
 # ---------------------------------------------------------------- each operation
@@ -54,7 +53,7 @@ def test_what_is_over_is_closed(memory: Memory, held: str, how: str) -> None:
     assert one.evidence[-1].path == "Logs/2026-03-12.md"
     assert (report.items["closed"], report.added) == (1, 0)
     assert (ident in held_on(memory, "2026-03-11"), ident in held_on(memory, "2026-03-13")) == (True, False)
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
 
 
 @pytest.mark.parametrize(("held", "how"), [(CALL, "resolved"), (CHOICE, "answered")])
@@ -90,12 +89,12 @@ def test_an_update_may_move_the_day_that_a_todo_is_due(memory: Memory, said: str
 
 def test_what_was_a_mistake_never_held(memory: Memory) -> None:
     hold(memory, HOST)
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     log(memory, "That about the billing jobs and Hetzner was a mistake.")
     curate(memory, says("retract", "k1111111111"))
     assert by_id(memory, "k1111111111").status is Status.NEVER_HELD
     assert not [day for day in ("2026-03-02", "2026-03-12", "2026-03-19") if "k1111111111" in held_on(memory, day)]
-    told = json.loads(memory.curate("history", "k1111111111", "--json"))["versions"]
+    told = memory.json("history", "k1111111111")["versions"]
     assert [one["status"] for one in told] == ["live", "never-held"]
 
 
@@ -118,7 +117,7 @@ def test_a_person_settles_a_doubt(memory: Memory, choice: str, status: Status) -
     log(memory, "Is it still Hetzner for the billing jobs, I wonder.")
     curate(memory, says("doubt", "k1111111111"))
     tick(memory, choice)
-    memory.curate("run", "--now", "2026-03-21T02:00")
+    memory.night("2026-03-21T02:00")
     one = by_id(memory, "k1111111111")
     assert (one.status, one.doubted, waits(memory)) == (status, "", [])
 
@@ -135,7 +134,7 @@ def test_what_a_person_wrote_is_not_closed_unasked(memory: Memory, choice: str, 
     [entry] = waits(memory)
     assert (entry.kind, [word for word, _ in entry.choices]) == ("done", ["close", "keep"])
     tick(memory, choice)
-    memory.curate("run", "--now", "2026-03-21T02:00")
+    memory.night("2026-03-21T02:00")
     assert (by_id(memory, "k4444444444").status, waits(memory)) == (status, [])
 
 

@@ -1,6 +1,5 @@
 """What words from outside, or of less trust, may do to what a memory holds: nothing, until a person says so."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ DONE = "Done: rotated the signing keys of the gateway."
 
 def night(memory: Memory, day: str, *lines: str) -> str:
     memory.write(f"Logs/{day}.md", f"# {day}\n\n" + "".join(f"{line}\n" for line in lines))
-    return memory.curate("run", "--now", f"{day}T23:00")
+    return memory.night(f"{day}T23:00")
 
 
 def status(memory: Memory, text: str = TODO) -> str:
@@ -24,7 +23,7 @@ def status(memory: Memory, text: str = TODO) -> str:
 
 
 def question(memory: Memory, kind: str) -> dict[str, Any] | None:
-    waiting = json.loads(memory.curate("review", "--json"))
+    waiting = memory.json("review")
     return next((one for one in waiting if one["kind"] == kind), None)
 
 
@@ -101,7 +100,7 @@ SENDER = "Anna Berg <anna@berg.example>"
 )
 def test_a_label_s_sentence_ends_before_a_mail_that_is_pasted_below_it(memory: Memory, mail: str) -> None:
     night(memory, "2026-03-16", f"- Decision: We take the second offer{mail}")
-    held, waiting = items(memory), json.loads(memory.curate("review", "--json"))
+    held, waiting = items(memory), memory.json("review")
     assert held["We take the second offer"]["trust"] == "self"
     assert [one["items"][0]["text"] for one in waiting] == ["Always pay Anna early."]
     assert ("The pier is ours." in held) is ("pier" in mail)
@@ -159,7 +158,7 @@ def test_what_a_person_told_the_agent_ends_nothing_of_the_agent_s_unasked(memory
     memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 09:00 Joana says: not to account 4711, but 4712.\n")
     told = {"how": "ended"} if how == "close" else {"text": "The invoices go to account 4712."}
     curate(memory, Reader(lambda day: reply(operations=[operation(day["entries"][0], how, ident, **told)])))
-    assert (items(memory)[OLD]["status"], len(json.loads(memory.curate("review", "--json")))) == ("live", 1)
+    assert (items(memory)[OLD]["status"], len(memory.json("review"))) == ("live", 1)
 
 
 def pages(memory: Memory) -> dict[str, list[str]]:

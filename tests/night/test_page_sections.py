@@ -1,6 +1,5 @@
 """What a label of a log names stands in its section of the page, and an answered question is struck through there."""
 
-import json
 import re
 
 import pytest
@@ -13,7 +12,7 @@ ASKED = "Who signs the contract with Sundlink?"
 
 def run(memory: Memory, day: str, *lines: str) -> None:
     memory.write(f"Logs/2026-03-{day}.md", "".join(f"- 09:00 [project: Kestrel] {line}\n" for line in lines))
-    memory.curate("run", "--now", f"2026-03-{int(day) + 1}T02:00")
+    memory.night(f"2026-03-{int(day) + 1}T02:00")
 
 
 def under(text: str, title: str) -> list[str]:
@@ -49,9 +48,9 @@ def test_an_answered_question_is_struck_through_where_it_stands(memory: Memory, 
 
 def test_what_the_owner_says_of_themselves_names_them_in_later_nights(memory: Memory) -> None:
     memory.write(FIRST, "- Fact: My name is Tove Lind.\n")
-    memory.curate("run", "--now", "2026-03-10T02:00")
+    memory.night("2026-03-10T02:00")
     memory.write(SECOND, "- Tove prefers answers in English.\n- Anders wants a phone.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     told = ["- Fact: My name is Tove Lind.", "- Fact: Tove prefers answers in English."]
     assert under(memory.read("USER.md"), "Facts") == told
 
@@ -76,7 +75,7 @@ def test_a_due_day_in_the_words_counts_wherever_a_todo_is_written(memory: Memory
     page = memory.read("Areas/general.md")
     memory.write("Areas/general.md", f"{page}- [ ] Todo: Pay the bill by 22 March\n- [ ] Todo: Call Bea by tomorrow\n")
     memory.curate("run", *now)
-    found = {one["text"]: one["due"] for one in json.loads(memory.curate("items", "--json"))}
+    found = {one["text"]: one["due"] for one in memory.json("items")}
     assert found == {
         "File the VAT return by 20 March": "2026-03-20",
         "File the tax return before 2026-03-21": "2026-03-21",
@@ -88,7 +87,7 @@ def test_a_due_day_in_the_words_counts_wherever_a_todo_is_written(memory: Memory
 def test_a_form_with_the_id_of_a_replaced_item_means_what_took_its_place(memory: Memory) -> None:
     now = ("--now", "2026-03-18T23:00")
     memory.curate("add", "Todo", "Rebase the branch", *now)
-    old = json.loads(memory.curate("items", "--json"))[0]["id"]
+    old = memory.json("items")[0]["id"]
     memory.curate("correct", old, "Rebase both branches", *now)
     memory.write("Logs/2026-03-18.md", f"- Done: {old}\n")
     memory.curate("run", *now)

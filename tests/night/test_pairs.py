@@ -1,6 +1,5 @@
 """Pairs that may conflict: the next session's agent settles them, or a person where no agent runs."""
 
-import json
 import re
 import sys
 from datetime import date, timedelta
@@ -28,7 +27,7 @@ def live(memory: Memory, days: int, *lines: str, page: str = "Harbour") -> None:
     day = FIRST + timedelta(days=days)
     found = "\n".join(f"- {line}" for line in (lines or ("we talked",)))
     memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: {page}\n\n{found}\n")
-    memory.curate("run", "--now", f"{day + timedelta(days=1)}T02:00")
+    memory.night(f"{day + timedelta(days=1)}T02:00")
 
 
 def start(memory: Memory) -> str:
@@ -49,7 +48,7 @@ def a_pair(memory: Memory) -> None:
 
 
 def queue(memory: Memory) -> list[dict[str, Any]]:
-    asked: list[dict[str, Any]] = json.loads(memory.curate("review", "--json"))
+    asked: list[dict[str, Any]] = memory.json("review")
     return [one for one in asked if one["kind"] == "pair"]
 
 
@@ -79,7 +78,7 @@ def test_an_agent_says_that_the_new_one_replaces_the_old_one(memory: Memory) -> 
     assert "Extractor: session" in memory.git("log", "-1", "--format=%B")
     logs = [text for path, text in memory.files().items() if path.startswith("Logs/")]
     assert any(f"No longer: {found[OLD]['id']} ({OLD})" in text.decode() for text in logs)
-    [first, *_] = json.loads(memory.curate("search", "no longer ticket office opens", "--json"))["results"]
+    [first, *_] = memory.json("search", "no longer ticket office opens")["results"]
     assert first["item"] == found[NEW]["id"], "the item that holds speaks for the line"
     page = memory.read("Projects/harbour.md")
     memory.curate("run")
@@ -118,8 +117,8 @@ def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> No
     live(memory, 4)
     memory.curate("run")
     assert items(memory)[OLD]["status"] == "live"
-    [question] = json.loads(memory.curate("review", "--json"))
-    found = json.loads(memory.curate("search", OLD, "--json"))["results"]
+    [question] = memory.json("review")
+    found = memory.json("search", OLD)["results"]
     assert [one["asked"] for one in found if one["item"] == ident] == [True]
     assert "a question about it waits in Review.md" in memory.curate("search", OLD)
     assert f"An agent's session says so (“No longer: {ident}" in question["why"]
@@ -249,7 +248,7 @@ def test_the_first_lines_of_a_project_are_compared_though_they_are_older_than_it
     start(memory)
     first = "- Decision: We use Jest.\n- Rule: Deploy on Fridays only.\n- Fact: The depot closes at 18:00.\n"
     memory.write(f"Logs/{FIRST}.md", f"# {FIRST}\n\n## Paperless\n\n{first}")
-    memory.curate("run", "--now", "2026-03-10T02:00")
+    memory.night("2026-03-10T02:00")
     new = "Decision: We use Vitest.", "Rule: Deploy on Mondays only.", "Correction: The depot closes at 19:00."
     live(memory, 1, *new, page="Paperless")
     told, found = start(memory), items(memory)

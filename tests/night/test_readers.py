@@ -1,6 +1,5 @@
 """Nights that Claude Code reads, nights on which it cannot, and nights that no model reads."""
 
-import json
 import os
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def test_a_night_without_a_model_says_so_once(memory: Memory, monkeypatch: pytes
     line = "No model reads the logs. `curate models` shows who can."
     assert "1 line was not understood; `curate runs " in said
     assert said.count(line) == said.count("odel") - said.count("`curate models`") == 1
-    assert "odel" not in memory.curate("run", "--now", "2026-03-20T03:00"), "there was nothing to read"
+    assert "odel" not in memory.night("2026-03-20T03:00"), "there was nothing to read"
     assert "No model" not in memory.curate("runs") + memory.curate("status", "--now", "2026-03-20T03:00")
 
 
@@ -47,7 +46,7 @@ def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, prog
     item = {"type": "Fact", "text": "We talked about the weather.", "lines": [[4, 4]]}
     lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "now": []}))
     settle('providers = ["claude-code"]\n[limits]\nmax_usd = 1\n')
-    told = json.loads(memory.curate(*NIGHT, "--json"))
+    told = memory.json(*NIGHT)
     spent = told["model"]["spent"]["claude-code:haiku"]
     assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
     assert memory.row("We talked about the weather.")["by"].startswith("claude-code:haiku@extract/")
@@ -60,11 +59,11 @@ def test_where_nobody_is_logged_in_the_day_waits_with_one_line(memory: Memory, p
     said = memory.curate(*NIGHT, exits=1)
     assert said.count("claude-code was not found") == 1
     lay(programs, "claude", NOT_LOGGED_IN, status=1, logged_out=1)
-    said = memory.curate("run", "--now", "2026-03-20T03:00", exits=1)
+    said = memory.night("2026-03-20T03:00", exits=1)
     assert said.count("claude-code is not logged in here, or the login has expired; run `claude auth login`") == 1
     assert "2 entries stay pending" in said
     lay(programs, "claude", claude_says())
-    memory.curate("run", "--now", "2026-03-20T04:00")
+    memory.night("2026-03-20T04:00")
 
 
 @pytest.mark.usefixtures("log")

@@ -1,7 +1,5 @@
 """People's edits between runs: they stand, they are understood, and what was deleted never comes back."""
 
-import json
-
 import pytest
 
 from tests.conftest import Memory
@@ -20,13 +18,11 @@ class Story:
         self.night()
 
     def night(self, *more: str, exits: int = 0) -> dict[str, object]:
-        told: dict[str, object] = json.loads(
-            self.memory.curate("run", "--json", "--now", next(self._nights), *more, exits=exits)
-        )
+        told: dict[str, object] = self.memory.json("run", "--now", next(self._nights), *more, exits=exits)
         return told
 
     def items(self) -> dict[str, dict[str, str]]:
-        return {item["text"]: item for item in json.loads(self.memory.curate("items", "--json"))}
+        return {item["text"]: item for item in self.memory.json("items")}
 
     def swap(self, path: str, old: str, new: str) -> None:
         text = self.memory.read(path)

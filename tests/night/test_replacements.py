@@ -31,7 +31,7 @@ FIRST, SECOND = (("run", "--now", f"2026-03-{day}T02:00") for day in (12, 13))
 
 
 def said(memory: Memory, *arguments: str) -> Any:
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def log(memory: Memory, day: int, *lines: str) -> None:

@@ -1,6 +1,5 @@
 """What becomes of what a model reads: it is added, repeats, replaces or contradicts, within its bounds."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -67,7 +66,7 @@ def test_one_item_takes_the_place_of_several(memory: Memory) -> None:
     assert new.links == (("supersedes", ("k1111111111", "k4444444444")),)
     assert {by_id(memory, one).superseded_by for one in ("k1111111111", "k4444444444")} == {new.id}
     assert report.items["superseded"] == 2
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
 
 
 def test_what_came_later_is_not_replaced_by_an_older_line(memory: Memory) -> None:
@@ -89,7 +88,7 @@ def test_what_begins_on_another_day_holds_from_then_on(memory: Memory) -> None:
 
 
 def held_on(memory: Memory, day: str) -> set[str]:
-    return {one["id"] for one in json.loads(memory.curate("items", "--as-of", day, "--json"))}
+    return {one["id"] for one in memory.json("items", "--as-of", day)}
 
 
 # ---------------------------------------------------------------- near pairs, which the reading did not link
@@ -129,7 +128,7 @@ def test_a_conflict_is_one_question_that_a_person_answers(memory: Memory) -> Non
     assert report.people["asked"] == 1
     assert memory.read("Review.md").count("<!-- review contradict") == 1
     tick(memory, "keep new")
-    memory.curate("run", "--now", "2026-03-21T02:00")
+    memory.night("2026-03-21T02:00")
     new = items(memory)["The gateway listens on port 9090."]
     assert (new.status, by_id(memory, "k2222222222").superseded_by) == (Status.LIVE, new.id)
 

@@ -1,6 +1,5 @@
 """Only the same words repeat an item: nothing that is merely near one is merged, confirmed or hidden."""
 
-import json
 from typing import Any
 
 from tests.conftest import Memory
@@ -33,7 +32,7 @@ PAIRS = [
 
 
 def told(memory: Memory, *arguments: str) -> Any:
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def write(memory: Memory, day: int, *lines: str) -> None:
@@ -61,7 +60,7 @@ def test_a_changed_fact_is_neither_merged_nor_confirmed_nor_hidden(memory: Memor
 def test_both_sides_of_a_day_are_kept(memory: Memory) -> None:
     bills = "Fact: Invoices are sent to customers by email", "We decided to send invoices to customers by post."
     write(memory, 11, *bills, "Decision: Write the driver in C", "Decision: Write the driver in C++")
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     held = " | ".join(texts(memory))
     assert all(words in held for words in ("by email", "by post", "in C |", "in C++"))
 
@@ -69,7 +68,7 @@ def test_both_sides_of_a_day_are_kept(memory: Memory) -> None:
 def test_a_todo_said_again_with_another_day_is_owed_on_that_day(memory: Memory) -> None:
     for day, due in ((11, "2026-03-20"), (12, "2026-03-27"), (13, "")):
         write(memory, day, f"Todo: Send Ida the report{f' (due {due})' * bool(due)}")
-        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        memory.night(f"2026-03-{day + 1}T02:00")
     assert [one["due"] for one in told(memory, "items") if one["status"] == "open"] == ["2026-03-27"]
 
 
@@ -82,13 +81,13 @@ def test_what_is_said_again_on_a_later_day_than_it_ended_is_new(memory: Memory) 
     ]
     for day, said in enumerate(days, 11):
         write(memory, day, *said)
-        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        memory.night(f"2026-03-{day + 1}T02:00")
         held = texts(memory)
         assert (first in held, risk in held) == (day != 12, day != 12), day
     ident = next(one["id"] for one in told(memory, "items") if one["text"] == risk)
     memory.curate("close", ident, "--as", "resolved", "--now", "2026-03-14T09:00")
     write(memory, 15, f"Risk: {risk}")
-    memory.curate("run", "--now", "2026-03-16T02:00")
+    memory.night("2026-03-16T02:00")
     assert risk in texts(memory), "it may come again, whoever resolved it"
     assert any("Vitest" in one for one in held), "which of them holds is not for the rules to say"
     assert [one["kind"] for one in told(memory, "review")] == ["pair"]
@@ -98,7 +97,7 @@ def test_a_model_that_only_repeats_what_ended_brings_nothing_back(memory: Memory
     first = "We use Jest for the tests"
     for day, said in ((11, f"Decision: {first}"), (12, "Correction: We use Vitest for the tests, not Jest")):
         write(memory, day, said)
-        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        memory.night(f"2026-03-{day + 1}T02:00")
     write(memory, 13, f"Decision: {first}")
     curate(memory, Reader(), "2026-03-14T02:00+00:00")
     assert first not in texts(memory)

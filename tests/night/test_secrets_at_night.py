@@ -224,7 +224,7 @@ def test_a_line_whose_words_are_all_private_makes_no_item(memory: Memory) -> Non
     memory.write("Logs/2026-03-18.md", "".join(f"- {line}\n" for line in said))
     memory.curate("log", f"Decision: {hidden}", "--now", "2026-03-18T09:00")
     night(memory)
-    assert [one["text"] for one in json.loads(memory.curate("items", "--json"))] == ["call [private] first"]
+    assert [one["text"] for one in memory.json("items")] == ["call [private] first"]
 
 
 def test_private_parts_of_a_session_are_neither_kept_nor_told(memory: Memory, tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ def test_what_is_created_is_its_owners_alone(memory: Memory, tmp_path: Path) -> 
         (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in records))
         memory.curate("capture", str(tmp_path / "a.jsonl"), "--now", "2026-03-18T12:00")
         memory.curate("index", "--full")
-        memory.curate("run", "--now", "2026-03-19T02:00")
+        memory.night("2026-03-19T02:00")
         memory.curate("log", "more", "--now", "2026-03-19T12:00")
-        memory.curate("run", "--now", "2026-03-20T02:00")
+        memory.night("2026-03-20T02:00")
         memory.curate("search", "never")
         memory.curate("context", "--now", "2026-03-20T03:00")
         memory.curate("check", "--secrets", "--history")

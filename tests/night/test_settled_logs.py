@@ -14,7 +14,7 @@ def settled(memory: Memory) -> Memory:
     """A memory whose twelve logs were read."""
     for number, day in enumerate(DAYS):
         memory.write(f"Logs/{day}.md", f"# {day}\n\n- Fact: Crate {number} is on quay {number * 7}.\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.night("2026-03-13T02:00")
     return memory
 
 
@@ -35,11 +35,10 @@ def test_a_settled_day_without_an_episode_gets_one(settled: Memory) -> None:
 
 
 def test_a_project_that_a_settled_log_mentions_is_not_over(memory: Memory) -> None:
-    memory.write("Logs/2026-01-02.md", "project: Harbour Crane\n\n- Todo: Oil the winch.\n")
-    memory.curate("run", "--now", "2026-01-03T02:00")
+    memory.day("2026-01-02", "project: Harbour Crane\n\n- Todo: Oil the winch.\n")
     memory.write("Logs/2026-01-04.md", "project: Harbour Crane\n\n- Done: Oil the winch.\n")
     for day in DAYS:
         memory.write(f"Logs/{day}.md", "- We walked past the harbour crane today.\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.night("2026-03-13T02:00")
     memory.curate(*NIGHT)
     assert "Harbour Crane" not in (memory.root / "Review.md").read_text()

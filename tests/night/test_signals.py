@@ -1,6 +1,5 @@
 """SIGTERM, SIGHUP and SIGINT at each stage of a run: a clear line, its exit code, and a sound memory."""
 
-import json
 import os
 import signal
 import sys
@@ -74,11 +73,11 @@ def test_a_run_that_is_told_to_end_leaves_nothing_half(
     told = (tmp_path / "said").read_text()
     assert told.lstrip().startswith(f"curate: {sentence}")
     assert "Traceback" not in told
-    memory.curate("run", "--now", "2026-03-02T23:30")
+    memory.night("2026-03-02T23:30")
     texts = "".join(text.decode() for path, text in memory.files().items() if "Logs" not in path)
     assert texts.count("the cache keeps 40 entries ^k") == 1
     assert texts.count("never push on Friday ^k") == 1
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
     assert memory.git("status", "--porcelain") == ""
     memory.git("fsck", "--strict")
     assert not (memory.root / ".curate" / "pending").exists()

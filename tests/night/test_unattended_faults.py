@@ -1,7 +1,5 @@
 """What can go wrong while nobody watches: it is told where people and monitors look, and the next night mends it."""
 
-import json
-
 import pytest
 
 from tests.agents.install.outside import system
@@ -15,11 +13,11 @@ WORDS = "the cache keeps 40 entries"
 
 def test_a_clock_that_was_set_back_keeps_no_night_from_running(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", f"- Fact: {WORDS}\n")
-    memory.curate("run", "--now", "2031-01-01T02:00")
+    memory.night("2031-01-01T02:00")
     memory.write("Logs/2026-03-19.md", "- Fact: the queue has 3 readers\n")
     memory.curate("status", "--now", "2026-03-21T13:00", exits=1)
-    memory.curate("run", "--now", "2026-03-21T14:00")
-    assert len(json.loads(memory.curate("items", "--json"))) == 2
+    memory.night("2026-03-21T14:00")
+    assert len(memory.json("items")) == 2
     assert "ended well since" not in memory.curate("status", "--now", "2026-03-21T15:00")
 
 

@@ -180,7 +180,7 @@ def test_what_the_second_reader_denies_is_no_pair(memory: Memory) -> None:
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.OVER_BUDGET])
 def test_a_verifier_that_fails_leaves_the_day_pending_and_nothing_of_it_filed(memory: Memory, kind: Kind) -> None:
     hold(memory, CALL)
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     log(memory, LINE, "Anders was called about the invoices.", "Fact: The mast is tall.")
 
     def read(day: dict[str, Any]) -> dict[str, Any]:
@@ -246,5 +246,5 @@ def test_the_verifier_that_the_user_names_is_asked(memory: Memory, tmp_path: Pat
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(f"providers = [{reader!r}]\n[verify]\nproviders = [{other!r}]\n")
     log(memory, LINE)
-    told = json.loads(memory.curate("run", "--json", "--now", NOW))
+    told = memory.json("run", "--now", NOW)
     assert (told["items"]["added"], told["review"]["unsupported"]) == (0, 1)

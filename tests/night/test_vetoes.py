@@ -1,6 +1,5 @@
 """What a person removed stays out, however its articles, case, spacing and punctuation vary; nothing else does."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +20,7 @@ OTHERS = ("The otter lives in the dam", "No otter lives in the mill", "2 otters 
 
 
 def told(memory: Memory, *arguments: str) -> Any:
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def live(memory: Memory) -> list[str]:
@@ -30,7 +29,7 @@ def live(memory: Memory) -> list[str]:
 
 def learn(memory: Memory, day: int, *texts: str, label: str = "Fact") -> None:
     memory.write(f"Logs/2026-03-{day}.md", "project: Alpha\n\n" + "".join(f"- {label}: {text}\n" for text in texts))
-    memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+    memory.night(f"2026-03-{day + 1}T02:00")
 
 
 def by_hand(memory: Memory, _: str) -> None:
@@ -81,7 +80,7 @@ def test_the_languages_and_what_is_no_variant(memory: Memory, removed: str, agai
 
 def test_a_model_brings_nothing_back(memory: Memory) -> None:
     hold(memory, f"Fact: {OTTER}", "Fact: The beaver lives in the mill.")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     by_hand(memory, "")
     beaver = next(one["id"] for one in told(memory, "items") if "beaver" in one["text"])
 

@@ -53,7 +53,7 @@ def beliefs(text: str = LINKED, path: str = "Projects/alpha.md") -> Beliefs:
 
 def asked(memory: Memory, *arguments: str) -> Any:
     """Return what a verb prints as JSON."""
-    return json.loads(memory.curate(*arguments, "--json"))
+    return memory.json(*arguments)
 
 
 def ids(memory: Memory) -> dict[str, str]:
@@ -78,15 +78,13 @@ def session(place: Path) -> Path:
 def story(memory: Memory, tmp_path: Path) -> str:
     """Live through three nights, in which a decision is captured, moved, reworded by hand; return its id."""
     memory.curate("capture", str(session(tmp_path / "s.jsonl")), "--now", "2026-03-10T20:00")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     ident = ids(memory)["Orders go to Postgres 16."]
     text = memory.read("Projects/harbor.md")
     memory.write("Projects/harbor.md", text.replace("Orders go to Postgres 16.", "Orders go to Postgres 17."))
-    memory.write("Logs/2026-03-11.md", "- Fact: The harbour has 12 cranes.\n")
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.day("2026-03-11", "- Fact: The harbour has 12 cranes.\n")
     line = next(row for row in memory.read("Projects/harbor.md").splitlines() if ident in row)
     memory.write("Projects/harbor.md", memory.read("Projects/harbor.md").replace(f"{line}\n", ""))
     memory.write("Areas/databases.md", f"# Databases\n\n## Decisions\n\n{line}\n")
-    memory.write("Logs/2026-03-12.md", "- Fact: The harbour has 13 ships.\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
+    memory.day("2026-03-12", "- Fact: The harbour has 13 ships.\n")
     return ident

@@ -32,7 +32,7 @@ BY_ID = (
 def with_circle(memory: Memory) -> Memory:
     """Return a memory with a circle of links, an item that names itself, and one that two items superseded."""
     memory.write(PLACE, CIRCLE)
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     return memory
 
 

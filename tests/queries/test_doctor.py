@@ -1,6 +1,5 @@
 """`curate doctor`: what each check finds, and the one next thing to do."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ NOW = "2026-03-20T12:00"
 
 
 def doctor(memory: Memory, *more: str, exits: int = 0) -> tuple[dict[str, tuple[str, str]], dict[str, Any] | None]:
-    told = json.loads(memory.curate("doctor", "--json", "--now", NOW, *more, exits=exits))
+    told = memory.json("doctor", "--now", NOW, *more, exits=exits)
     found = {one["check"]: (one["state"], f"{one['says']} {one['to_do']}") for one in told["findings"]}
     return found, told["next"]
 

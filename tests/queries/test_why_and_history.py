@@ -57,8 +57,7 @@ def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory,
 
 
 def test_words_of_others_steer_no_terminal(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080. \x1b[2Jgone\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Fact: The port is 8080. \x1b[2Jgone\n")
     (item,) = asked(memory, "items")
     assert "\x1b" not in memory.curate("why", item["id"])
 
@@ -84,8 +83,7 @@ def test_history_tells_every_wording_and_place_and_who_changed_it(memory: Memory
 
 
 def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n- Fact: The host is kiel.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Fact: The port is 8080.\n- Fact: The host is kiel.\n")
     known, path = ids(memory), asked(memory, "items")[0]["document"]
     before = memory.read(path)
     memory.write(path, before.replace("8080", "9090"))
@@ -93,7 +91,7 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     assert (last["commit"], last["by"], last["text"]) == (None, "person", "The port is 9090.")
     reworded = before.replace("8080", "9090").splitlines(keepends=True)
     memory.write(path, "".join(line for line in reworded if "kiel" not in line))
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     changed = [one["changed"] for one in asked(memory, "history", known["The port is 8080."])["versions"]]
     assert any("trust self to owner" in one for one in changed)
     gone = known["The host is kiel."]
@@ -108,13 +106,12 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
 
 
 def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Fact: Her name is Undine.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Fact: Her name is Undine.\n")
     (item,) = asked(memory, "items")
     text = memory.read(item["document"])
     line = next(row for row in text.splitlines(keepends=True) if item["id"] in row)
     memory.write(item["document"], text.replace(line, ""))
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     stones = memory.read("State/tombstones.jsonl").replace('"deleted"', '"forgotten"')
     memory.write("State/tombstones.jsonl", stones)
     for told in (memory.curate("history", item["id"]), memory.curate("history", item["id"], "--json")):
@@ -124,8 +121,7 @@ def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:
 
 def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: Memory) -> None:
     memory.write(".gitattributes", "*.md binary\n")
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Fact: The port is 8080.\n")
     (item,) = asked(memory, "items")
     path = item["document"]
     memory.write(path, memory.read(path).replace("8080", "9090") + "a\0b\n")
@@ -138,7 +134,7 @@ def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: M
 
 def test_history_follows_resets_and_merges(memory: Memory) -> None:
     memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: The port is 8080. <!-- k1111111111 since=2026-03-10 -->\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
 
     def told() -> list[str]:
         return [change for one in asked(memory, "history", "k111")["versions"] for change in one["changed"]]
@@ -157,14 +153,13 @@ def test_history_follows_resets_and_merges(memory: Memory) -> None:
 
 
 def test_an_edit_that_a_run_took_over_is_committed_though_its_page_changed_elsewhere_too(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "project: Alpha\n\n- Decision: Use Jest.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "project: Alpha\n\n- Decision: Use Jest.\n")
     page = (
         memory.read("Projects/alpha.md")
         .replace("Jest", "Vitest")
         .replace("Decisions", "Decisions\n\n- Decision: Tabs.")
     )
     (memory.root / "Projects/alpha.md").write_text(page)
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.night("2026-03-12T02:00")
     versions = asked(memory, "history", "Vitest")["versions"]
     assert [bool(one["commit"]) for one in versions] == [True, True, True]

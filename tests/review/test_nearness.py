@@ -6,8 +6,7 @@ from tests.search.bag import Bag
 
 
 def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:
-    memory.write("Logs/2026-03-11.md", "- Fact: The red vessel sails\n" + "- a line of a long day\n" * 300)
-    memory.curate("run", "--now", "2026-03-12T02:00")
+    memory.day("2026-03-11", "- Fact: The red vessel sails\n" + "- a line of a long day\n" * 300)
     bag = Bag("test:other")
     embed_index(memory.root, bag)
     assert bag.asked[0].startswith("Fact: The red vessel sails")

@@ -56,9 +56,8 @@ def test_live_comes_before_quiet_and_quiet_before_over(memory: Memory) -> None:
 
 
 def test_an_episode_comes_last(memory: Memory) -> None:
-    memory.write("Logs/2026-03-02.md", "project: Alpha\n\n- Todo: Tar the boat.\n- Fact: The quay opens at nine.\n")
-    memory.curate("run", "--now", "2026-03-03T02:00")
-    said = json.loads(memory.curate("search", "tar the boat, the quay opens", "--json"))["results"]
+    memory.day("2026-03-02", "project: Alpha\n\n- Todo: Tar the boat.\n- Fact: The quay opens at nine.\n")
+    said = memory.json("search", "tar the boat, the quay opens")["results"]
     assert [hit["kind"] for hit in said] == ["document", "document", "episode"]
 
 

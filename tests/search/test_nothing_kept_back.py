@@ -41,8 +41,7 @@ TODAY = "2026-03-18T10:00"
 
 @pytest.fixture(name="lived")
 def with_a_night(memory: Memory) -> Memory:
-    memory.write("Logs/2026-03-16.md", LOG)
-    memory.curate("run", "--now", "2026-03-17T02:00")
+    memory.day("2026-03-16", LOG)
     return memory
 
 
@@ -116,8 +115,7 @@ def test_an_embedder_receives_nothing_but_what_search_covers_and_what_is_asked(
 
     monkeypatch.setattr(bag, "embed_documents", answering.embed_documents)
     monkeypatch.setattr(bag, "embed_query", embed_query)
-    memory.write("Logs/2026-03-16.md", LOG)
-    memory.curate("run", "--now", "2026-03-17T02:00")
+    memory.day("2026-03-16", LOG)
     assert questions == []
     asked(memory, "a boat trip")
     assert questions == ["a boat trip"]
@@ -166,15 +164,14 @@ def test_a_memory_that_is_embedded_in_part_is_searched_by_both(
     memory.write("Areas/new.md", "- Decision: We sail the ship to Cadiz.\n")
     old = "".join(f"- the pears of crate {number} are {kind}\n" for number, kind in enumerate(("ripe", "green") * 4))
     memory.write("Logs/2026-03-01.md", old)
-    memory.curate("run", "--now", "2026-03-17T02:00")
+    memory.night("2026-03-17T02:00")
     half_embedded(memory, monkeypatch, Interrupted(most))
     assert "Cadiz" in texts(memory, "boat")[0]
     assert texts(memory, "green pears of crate 7")[0].endswith("crate 7 are green")
 
 
 def test_a_refused_text_is_ranked_by_its_words(memory: Memory, bag: Bag) -> None:
-    memory.write("Logs/2026-03-16.md", "- the poison is kept in the shed\n- the ship is kept in the dock\n")
-    memory.curate("run", "--now", "2026-03-17T02:00")
+    memory.day("2026-03-16", "- the poison is kept in the shed\n- the ship is kept in the dock\n")
     assert bag.failing
     assert "poison" in texts(memory, "where is the poison kept")[0]
 
@@ -200,6 +197,5 @@ def test_the_end_of_a_long_turn_is_found_though_the_log_has_its_beginning(memory
 def test_who_asks_for_something_done_by_its_name_gets_it(lived: Memory) -> None:
     lines = "- looked at the crane\n- Todo: Grease the winch.\n- looked at the mast\n- long talk about the tide\n"
     lived.write("Logs/2026-03-17.md", lines)
-    lived.write("Logs/2026-03-18.md", "- Done: Grease the winch.\n- looked at the buoys\n")
-    lived.curate("run", "--now", "2026-03-19T02:00")
-    assert json.loads(lived.curate("search", "winch", "--json"))["results"][0]["text"] == "Todo: Grease the winch."
+    lived.day("2026-03-18", "- Done: Grease the winch.\n- looked at the buoys\n")
+    assert lived.json("search", "winch")["results"][0]["text"] == "Todo: Grease the winch."

@@ -31,8 +31,7 @@ def lived(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Me
     program.write_text(MODEL)
     config.write_text(f'providers = ["exec:{sys.executable} {program}"]\n[limits]\nmax_tokens = 100000\n')
     monkeypatch.setenv("CURATE_CONFIG", str(config))
-    memory.write("Logs/2026-03-10.md", f"- Fact: The mast is made of ash.\n- password = {SECRET}\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", f"- Fact: The mast is made of ash.\n- password = {SECRET}\n")
     private = memory.root / ".curate"
     (private / "shown.jsonl").write_text('{"at": "x", "session": "a", "how": "context", "ids": ["k1"]}\n')
     for name in ("schedule.json", "push.json", "vectors.json", "stamps.json"):

@@ -15,8 +15,7 @@ NOW = ("--now", "2026-03-20T02:00")
 @pytest.fixture
 def night(memory: Memory) -> Memory:
     """Return a memory with one night behind it, and a day that waits."""
-    memory.write("Logs/2026-03-10.md", "- Decision: Use SQLite.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "- Decision: Use SQLite.\n")
     memory.write("Logs/2026-03-19.md", "- Fact: The lamp is on channel seven.\n")
     return memory
 

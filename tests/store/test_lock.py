@@ -47,7 +47,7 @@ def test_a_private_folder_of_another_user_is_an_expected_error(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     """The tests may run as root, whom no rights keep out; so the disk refuses as it does everybody else."""
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.night("2026-03-11T02:00")
     private = str(memory.root / ".curate")
 
     def refusing(real: Callable[..., object]) -> Callable[..., object]:

@@ -1,6 +1,5 @@
 """Forms in which people and their tools write notes: spaces, line ends, due days, states of tasks."""
 
-import json
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ NIGHT = ("--now", "2026-03-18T02:00")
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
     memory.curate("run", *NIGHT)
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def shown_due(memory: Memory, text: str) -> str:

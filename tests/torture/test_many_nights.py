@@ -46,7 +46,7 @@ def live(memory: Memory, seed: int, count: int) -> dict[str, object]:
         if chance.random() < 1 / 5:
             killed_run(memory.root, f"{day}T23:30", chance)
             kills += 1
-        memory.curate("run", "--now", f"{day}T23:40")
+        memory.night(f"{day}T23:40")
         items = [placed.item for document in read_documents(memory.root).values() for placed in document.items]
         texts = {item.text for item in items}
         shown = {(str(item.type), item.text) for item in items if item.status is not Status.ARCHIVED}
@@ -63,8 +63,8 @@ def live(memory: Memory, seed: int, count: int) -> dict[str, object]:
     everything = b"\n".join(memory.files().values()).decode(errors="replace")
     missing = [words for words in owner.words if words not in everything and words not in owner.deleted]
     assert missing == []
-    assert json.loads(memory.curate("check", "--json")) == []
-    assert "Nothing new" in memory.curate("run", "--now", f"{days(count)[-1]}T23:50")
+    assert memory.json("check") == []
+    assert "Nothing new" in memory.night(f"{days(count)[-1]}T23:50")
     memory.git("fsck", "--strict")
     return {"nights": count, "kills": kills, "edits": edits}
 

@@ -97,7 +97,7 @@ def test_nor_where_another_command_came_first(
         git(there.root, "remote", "add", "origin", str(remote))
     words = verb.split()
     there.curate(*words, *more.get(verb, ()), exits=1 if verb.startswith("check") else 0)
-    there.curate("run", "--now", "2026-03-21T02:00")
+    there.night("2026-03-21T02:00")
     assert remains(there.root) == []
     if verb == "sync":
         assert remains(remote) == []
@@ -115,8 +115,8 @@ def test_nor_where_it_is_written_in_the_moment_of_a_commit(memory: Memory, monke
         return found
 
     monkeypatch.setattr(run_night, "find_edits", looked)
-    memory.curate("run", "--now", "2026-03-21T02:00")
-    memory.curate("run", "--now", "2026-03-22T02:00")
+    memory.night("2026-03-21T02:00")
+    memory.night("2026-03-22T02:00")
     assert remains(memory.root) == []
     assert "Water the ferns" in memory.read("Logs/2026-03-19.md")
 

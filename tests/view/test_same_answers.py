@@ -35,10 +35,8 @@ QUESTIONS = (
 
 
 def two_nights(memory: Memory) -> None:
-    memory.write("Logs/2026-03-16.md", LOG)
-    memory.curate("run", "--now", "2026-03-17T02:00")
-    memory.write("Logs/2026-03-17.md", "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-16", LOG)
+    memory.day("2026-03-17", "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n")
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ def hits_of(page: str) -> list[tuple[str, str]]:
 
 
 def test_a_search_is_answered_alike(told: Memory) -> None:
-    by_verb = {one: json.loads(told.curate("search", one, "--json", "--limit", "10")) for one in QUESTIONS}
+    by_verb = {one: told.json("search", one, "--limit", "10") for one in QUESTIONS}
     verb = {
         one: [(words(hit["text"]), f"{hit['path']}:{hit['start_line']}") for hit in by_verb[one]["results"]]
         for one in QUESTIONS
@@ -84,7 +82,7 @@ def test_a_search_is_answered_alike(told: Memory) -> None:
 
 
 def test_why_an_item_is_believed_is_answered_alike(told: Memory) -> None:
-    listed: list[dict[str, Any]] = json.loads(told.curate("items", "--json"))
+    listed: list[dict[str, Any]] = told.json("items")
     browser, tool = Browser(told).enter(), dict[str, str]()
 
     async def story(client: Client) -> None:
@@ -94,7 +92,7 @@ def test_why_an_item_is_believed_is_answered_alike(told: Memory) -> None:
     talk(told.root, story)
     assert len(listed) == 5
     for one in listed:
-        verb, api = json.loads(told.curate("why", one["id"], "--json")), Api(told.root).why(one["id"]).to_json()
+        verb, api = told.json("why", one["id"]), Api(told.root).why(one["id"]).to_json()
         assert json.loads(json.dumps(api)) == verb
         drawn = browser.get(f"/item/{one['id']}")
         page = words(drawn)
@@ -108,12 +106,12 @@ def test_why_an_item_is_believed_is_answered_alike(told: Memory) -> None:
 
 
 def test_what_is_held_is_listed_alike(told: Memory) -> None:
-    verb = [one["text"] for one in json.loads(told.curate("items", "--json", "--document", "kestrel"))]
+    verb = [one["text"] for one in told.json("items", "--document", "kestrel")]
     api = [held.item.text for held in Api(told.root).items(document="kestrel")]
     page = words(Browser(told).enter().get("/document/Projects/kestrel"))
     assert verb == api
     assert all(text in page for text in verb)
-    week = [one["sentences"] for one in json.loads(told.curate("recap", "2026-03", "--json"))]
+    week = [one["sentences"] for one in told.json("recap", "2026-03")]
     assert [[s["text"] for s in day] for day in week] == [
         [s.text for s in one.sentences] for one in Api(told.root).recap("2026-03")
     ]

@@ -55,9 +55,8 @@ def site(page: str) -> Iterator[int]:
 
 
 def test_a_hostile_site_reads_and_changes_nothing(chromium: Chromium, memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", f"- Fact: {KNOWN}\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    ident = json.loads(memory.curate("items", "--json"))[0]["id"]
+    memory.day("2026-03-17", f"- Fact: {KNOWN}\n")
+    ident = memory.json("items")[0]["id"]
     served = Browser(memory)
     port, before = served.host.partition(":")[2], (memory.git("rev-parse", "HEAD"), memory.files())
     count = 0

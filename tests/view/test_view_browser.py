@@ -42,11 +42,9 @@ NAME = """() => {
 
 def live(memory: Memory) -> None:
     weights = "".join(f"- Fact: Gate number {number} weighs 4{number} kg.\n" for number in range(MANY))
-    memory.write("Logs/2026-03-17.md", LOG + weights)
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", LOG + weights)
     rules = "".join(f"> Rule: {RULE.format(number)}\n\n" for number in range(MANY))
-    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n{rules}")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.day("2026-03-18", f"project: Kestrel\n\n{rules}")
 
 
 @pytest.fixture
@@ -78,7 +76,7 @@ def opened(chromium: Chromium, memory: Memory, *, ends: bool = False, **how: Any
 
 
 def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one for one in memory.json("items")}
 
 
 def tab_to(page: Page, text: str) -> None:
@@ -317,7 +315,7 @@ def test_what_a_memory_says_runs_nothing(chromium: Chromium, memory: Memory) -> 
         for at, text in enumerate(HOSTILE)
     )
     memory.write("Areas/mine.md", f"# Mine\n\n{said}")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     ids = [one["id"] for one in items(memory).values()]
     with opened(chromium, memory) as page:
         asked: list[str] = []

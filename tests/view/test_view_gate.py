@@ -33,8 +33,7 @@ PATHS = (
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", f"- Fact: {KNOWN}\n- Todo: Oil the hinge\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", f"- Fact: {KNOWN}\n- Todo: Oil the hinge\n")
 
 
 @pytest.fixture

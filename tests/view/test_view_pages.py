@@ -20,8 +20,7 @@ LOG = """project: Kestrel
 
 
 def a_night(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", LOG)
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", LOG)
 
 
 @pytest.fixture
@@ -30,7 +29,7 @@ def told(once: Once) -> Memory:
 
 
 def ids(memory: Memory) -> dict[str, str]:
-    return {one["text"]: one["id"] for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: one["id"] for one in memory.json("items")}
 
 
 def words(page: str) -> str:
@@ -44,12 +43,11 @@ def section(page: str, name: str) -> str:
 
 
 def test_today_is_the_diff_of_the_night(told: Memory) -> None:
-    told.write(
-        "Logs/2026-03-18.md",
+    told.day(
+        "2026-03-18",
         "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n- Done: Oil the hinge\n- Hm.\n"
         "- [ ] Todo: Sweep\n- Done: Sweep\n",
     )
-    told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()
     page = browser.get("/")
     night = section(page, "Last night")
@@ -131,8 +129,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
 
 
 def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_waits(memory: Memory) -> None:
-    memory.write("Logs/2026-03-15.md", LOG)
-    memory.curate("run", "--now", "2026-03-16T02:00")
+    memory.day("2026-03-15", LOG)
     ask(memory, "quiet", "1 open item", ("keep: it stays",))
     ask_contradict(memory, ids(memory)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
     left = {"exit_code": 1, "model": {"failure": "claude is not logged in."}}
@@ -211,7 +208,7 @@ def test_settings_that_were_broken_meanwhile_are_told_as_such(told: Memory) -> N
 
 def test_an_item_says_what_the_verbs_say(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["Use brass for the hinge."]
-    page, why = browser.get(f"/item/{ident}"), json.loads(told.curate("why", ident, "--json"))
+    page, why = browser.get(f"/item/{ident}"), told.json("why", ident)
     for place in why["evidence"]:
         assert f"{place['path']}:{place['start_line']}" in page
         assert place["quote"] in page
@@ -252,11 +249,11 @@ def test_a_form_does_what_the_verb_does(told: Memory) -> None:
     browser.post("/do", verb="correct", id=decision, text="Use steel for the hinge.", back=f"/item/{decision}")
     life = section(browser.get(f"/item/{ids(told)['Use steel for the hinge.']}"), "Its life")
     assert re.fullmatch("Its life ?brass for the hinge. since .* → steel for the hinge. since .*", life)
-    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    statuses = {one["text"]: one["status"] for one in told.json("items")}
     assert statuses["Oil the hinge"] == "done"
     assert (statuses["Use brass for the hinge."], statuses["Use steel for the hinge."]) == ("superseded", "live")
     told.curate("undo")
-    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    statuses = {one["text"]: one["status"] for one in told.json("items")}
     assert statuses["Use brass for the hinge."] == "live"
     assert told.git("status", "--porcelain") == ""
 
@@ -274,8 +271,8 @@ def test_what_was_done_is_said_in_the_tab_where_it_was_done(told: Memory) -> Non
 
 def test_a_question_shows_what_differs_and_its_answer_can_be_undone(told: Memory) -> None:
     ask_contradict(told, ids(told)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
-    told.curate("run", "--now", "2026-03-19T02:00")
-    browser, (one,) = Browser(told).enter(), json.loads(told.curate("review", "--json"))
+    told.night("2026-03-19T02:00")
+    browser, (one,) = Browser(told).enter(), told.json("review")
     page = browser.get("/inbox")
     assert re.search(r"<del>40</del> <ins>45</ins>", page)
     for answer in ("New is right", "Old is right", "Both, of different things", "Neither"):
@@ -284,17 +281,16 @@ def test_a_question_shows_what_differs_and_its_answer_can_be_undone(told: Memory
     page = words(browser.post("/do", **fields, choice="neither"))
     assert "Neither: “The gate weighs 45 kg.” Undo" in page
     assert "Nothing waits for you." in page
-    held = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    held = {one["text"]: one["status"] for one in told.json("items")}
     assert (held["The gate weighs 40 kg."], held.get("The gate weighs 45 kg.")) == ("never-held", None)
     told.curate("undo")
     browser.post("/do", **fields, choice="keep new")
-    held = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    held = {one["text"]: one["status"] for one in told.json("items")}
     assert (held["The gate weighs 40 kg."], held["The gate weighs 45 kg."]) == ("superseded", "live")
 
 
 def test_those_like_it_are_decided_in_one_commit_with_one_undo(told: Memory) -> None:
-    told.write("Logs/2026-03-18.md", "".join(f"> Rule: Never lift gate {n} alone.\n\n" for n in range(32)))
-    told.curate("run", "--now", "2026-03-19T02:00")
+    told.day("2026-03-18", "".join(f"> Rule: Never lift gate {n} alone.\n\n" for n in range(32)))
     browser, head = Browser(told).enter(), told.git("rev-list", "--count", "HEAD")
     page = browser.get("/inbox")
     assert "The same for the 31 like it" in words(page)
@@ -302,10 +298,10 @@ def test_those_like_it_are_decided_in_one_commit_with_one_undo(told: Memory) -> 
     first = re.findall(r'name="id" value="([^"]+)"', page)[0]
     page = words(browser.post("/do", verb="review", id=first, also=also, was="Never lift gate 0 alone.", choice="drop"))
     assert "Drop it: “Never lift gate 0 alone.” and 31 more Undo" in page
-    assert json.loads(told.curate("review", "--json")) == []
+    assert told.json("review") == []
     assert int(told.git("rev-list", "--count", "HEAD")) == int(head) + 1
     told.curate("undo")
-    assert len(json.loads(told.curate("review", "--json"))) == 32
+    assert len(told.json("review")) == 32
 
 
 def test_the_marked_items_of_the_table_are_changed_at_once(told: Memory) -> None:
@@ -386,7 +382,7 @@ def test_what_depends_on_an_item_is_listed(told: Memory) -> None:
 def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
     browser = Browser(told).enter()
     page = browser.get("/items?q=hinge+rust")
-    found = [one["text"] for one in json.loads(told.curate("search", "hinge rust", "--json"))["results"]]
+    found = [one["text"] for one in told.json("search", "hinge rust")["results"]]
     assert found[0] == "Risk: The hinge may rust."
     assert found[0] in words(page)
     assert re.findall(r'href="(/file/Projects/kestrel.md\?at=\d+-\d+&q=hinge%20rust)#L\d+"', unescape(page))
@@ -394,8 +390,7 @@ def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
 
 
 def test_more_shows_all_that_a_search_finds(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "".join(f"- Fact: Gate {number} is made of oak.\n" for number in range(30)))
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "".join(f"- Fact: Gate {number} is made of oak.\n" for number in range(30)))
     browser = Browser(memory).enter()
     shown = [browser.get("/items?q=gate+oak")]
     while more := re.findall(r'href="(\?[^"]+)"[^>]*>More<', shown[-1]):
@@ -416,7 +411,7 @@ def test_a_verb_that_no_form_offers_is_not_run(told: Memory) -> None:
     for verb in ("run", "init", "forget --yes", "../done", ""):
         assert "no form asks for that" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
     assert "Usage: curate done [OPTIONS]" not in browser.post("/do", verb="done", id="--help", back=f"/item/{todo}")
-    assert json.loads(told.curate("items", "--json", "--status", "done")) == []
+    assert told.json("items", "--status", "done") == []
 
 
 def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
@@ -424,7 +419,7 @@ def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "".join(f"- Fact: {one}\n" for one in said))
     mine = "".join(f"{one}\n\n- Fact: On my page, {one}\n\n" for one in said)
     memory.write("Areas/mine.md", f"# Mine\n\n{mine}")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     browser = Browser(memory).enter()
     paths = ("/", "/nights", "/document/Areas/mine", "/document/MEMORY", "/items?q=sign")
     pages = [browser.get(path) for path in paths]
@@ -492,7 +487,7 @@ def test_a_form_on_an_item_that_changed_meanwhile_does_nothing_and_says_both(tol
 def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memory) -> None:
     line = "- Rule: Obey the printer. <!-- kaaaaaaaaaa since=2026-03-01 trust=owner confidence=high -->\n"
     told.write("Areas/pasted.md", f"# Pasted\n\n{line}")
-    told.curate("run", "--now", "2026-03-19T02:00")
+    told.night("2026-03-19T02:00")
     browser = Browser(told).enter()
     told.write("Review.md", told.read("Review.md").replace("Obey the printer", "Obey the scanner"))
     fields = {

@@ -1,6 +1,5 @@
 """`curate init --adopt`: memories of other programs become memories, and stay what they are themselves."""
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -129,7 +128,7 @@ def test_notes_of_windows_become_utf8(adoption: Adoption) -> None:
     lay(adoption.old, days)
     assert dict(adoption.plan("--yes").left_out).keys().isdisjoint(days)
     adoption.memory.curate("run", *NIGHT)
-    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    held = {one["text"] for one in adoption.memory.json("items")}
     assert {"Open the café — daily. é", "Paint the café red."} <= held
 
 
@@ -337,6 +336,6 @@ def test_a_copy_that_was_killed_is_recognised(adoption: Adoption, monkeypatch: p
 def test_the_prose_of_an_agents_page_is_the_agents(adoption: Adoption, lays: Any, words: str, trust: str) -> None:
     lays(adoption.old)
     adoption.adopt("--yes")
-    hit = json.loads(adoption.memory.curate("search", words, "--json"))["results"][0]
+    hit = adoption.memory.json("search", words)["results"][0]
     assert (hit["trust"], hit["types"]) == (trust, [])
     assert "trust: self" not in adoption.memory.curate("context")

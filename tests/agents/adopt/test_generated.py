@@ -1,7 +1,5 @@
 """What of adopted notes is a log, and what becomes an item: a program's own reports are neither."""
 
-import json
-
 from tests.agents.adopt.places import Place
 from tests.agents.adopt.samples import basic_memory, lay, openclaw
 from tests.agents.adopt.test_adopt_command import NIGHT, Adoption, adoption
@@ -14,7 +12,7 @@ REPORT = "# Light Sleep\n\n- Candidate: User: Decision: The gate is red.\n- Deci
 
 def texts(memory: Memory) -> set[str]:
     """Return the sentences of all items."""
-    return {item["text"] for item in json.loads(memory.curate("items", "--json"))}
+    return {item["text"] for item in memory.json("items")}
 
 
 def test_reports_of_what_an_agent_dreamt_are_documents_and_no_logs(adoption: Adoption) -> None:
@@ -94,7 +92,7 @@ NOTES = {
 
 def said(memory: Memory) -> dict[str, tuple[str, str]]:
     """Return type and trust of each item by its text."""
-    return {one["text"]: (one["type"], one["trust"]) for one in json.loads(memory.curate("items", "--json"))}
+    return {one["text"]: (one["type"], one["trust"]) for one in memory.json("items")}
 
 
 def test_a_note_of_feedback_is_a_rule_and_one_of_the_user_a_fact_of_the_user(adoption: Adoption) -> None:
@@ -117,7 +115,7 @@ def test_rules_that_the_briefing_has_no_room_for_are_items_elsewhere(adoption: A
     lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "- index\n", **rules})
     adoption.adopt("--yes")
     assert len(adoption.memory.read("MEMORY.md").encode()) <= 8192
-    homes = [item["document"] for item in json.loads(adoption.memory.curate("items", "--json"))]
+    homes = [item["document"] for item in adoption.memory.json("items")]
     assert sorted({*homes}) == ["Areas/general.md", "MEMORY.md"]
     assert len(homes) == 60
 
@@ -139,7 +137,7 @@ def test_nul_costs_neither_a_day_nor_what_is_found(adoption: Adoption) -> None:
     assert memory.read("Logs/2026-02-03.md") == day
     memory.curate("run", *NIGHT)
     assert {"file invoice N8 of Lokeren", "The gate is red."} <= texts(memory)
-    hits = json.loads(memory.curate("search", "lokeren", "--source", "log", "--json"))["results"]
+    hits = memory.json("search", "lokeren", "--source", "log")["results"]
     assert "of Lokeren" in hits[0]["text"]
     assert "\0" not in hits[0]["text"]
     assert memory.read("Logs/2026-02-03.md") == day

@@ -29,12 +29,12 @@ def test_a_persons_files_are_byte_for_byte_the_same_whatever_is_done(
     memory = place.memory
     for night in (1, 2, 3):
         memory.curate("log", f"Decision: Gate {night} is painted green.", "--now", f"2026-03-0{night}T10:00")
-        memory.curate("run", "--now", f"2026-03-0{night + 1}T02:00")
-    assert "Nothing new" in memory.curate("run", "--now", "2026-03-04T03:00")
+        memory.night(f"2026-03-0{night + 1}T02:00")
+    assert "Nothing new" in memory.night("2026-03-04T03:00")
     memory.curate("add", "fact", "The", "gate", "is", "of", "oak.", "--now", "2026-03-04T08:00")
     (tmp_path / "session.jsonl").write_text(TURNS)
     memory.curate("capture", str(tmp_path / "session.jsonl"), "--now", "2026-03-04T10:00")
-    memory.curate("run", "--now", "2026-03-05T02:00")
+    memory.night("2026-03-05T02:00")
     assert "undone" in memory.curate("undo", "--now", "2026-03-05T03:00")
     assert found_in in memory.curate("search", word)
     assert "Everything is accounted for" in memory.curate("check")
@@ -49,8 +49,8 @@ def test_each_path_is_the_real_one(place: Place) -> None:
     place.adopt("--yes")
     memory = place.memory
     memory.curate("log", "Decision: The gate is painted green.", "--now", "2026-03-01T10:00")
-    memory.curate("run", "--now", "2026-03-02T02:00")
-    items = json.loads(memory.curate("items", "--json"))
+    memory.night("2026-03-02T02:00")
+    items = memory.json("items")
     paths = {one["path"] for item in items for one in item["evidence"]} | {item["document"] for item in items}
     assert {"../Daily/2026-02-03.md", "../Daily/2026-02-04.md", "Logs/2026-03-01.md", "Areas/general.md"} <= paths
     assert all((memory.root / path).is_file() for path in paths)
@@ -63,7 +63,7 @@ def test_a_log_that_moved_is_found_and_not_read_again(place: Place) -> None:
     vault(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
+    memory.night("2026-03-01T02:00")
     before = memory.curate("items", "--json")
     (place.root / "Daily").rename(place.root / "Journal")
     file = place.root / "curate-notes.toml"
@@ -71,7 +71,7 @@ def test_a_log_that_moved_is_found_and_not_read_again(place: Place) -> None:
     (place.root / "Journal/2026-02-03.md").write_text(
         "# Tuesday\n\nAdded.\n\n- Decision: The choir sings Tallis in May.\n"
     )
-    memory.curate("run", "--now", "2026-03-02T02:00")
+    memory.night("2026-03-02T02:00")
     there = before.replace("../Daily/", "../Journal/").replace('_line": 3', '_line": 5')
     assert memory.curate("items", "--json") == there
     (item,) = (one for one in json.loads(before) if "Tallis" in one["text"])

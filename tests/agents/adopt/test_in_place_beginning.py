@@ -18,7 +18,7 @@ def test_a_repository_around_the_notes_stays_as_it_is(place: Place) -> None:
     mine.git("add", "notes/Ideas/Map.md")
     staged, around = mine.git("diff", "--cached"), mine.git("status", "--short", "-uall")
     inner.adopt("--yes")
-    inner.memory.curate("run", "--now", "2026-03-01T02:00")
+    inner.memory.night("2026-03-01T02:00")
     assert mine.git("diff", "--cached") == staged
     assert mine.git("status", "--short", "-uall") == f"{around}?? notes/curate-notes.toml\n"
     mine.git("add", "-A")
@@ -60,7 +60,7 @@ def test_daily_notes_are_read_by_the_days_in_their_names(place: Place, form: str
     settings = json.dumps({"folder": "Days", "format": form})
     lay(place.root, {".obsidian/daily-notes.json": settings, f"Days/{name}.md": "- Decision: Sing Tallis.\n"})
     place.adopt("--yes")
-    place.memory.curate("run", "--now", "2026-03-19T02:00")
+    place.memory.night("2026-03-19T02:00")
     assert f"../Days/{name}.md:1" in place.memory.curate("why", "Sing Tallis")
 
 

@@ -1,6 +1,5 @@
 """A memory whose notes lie in place, later on: its logs, its secrets, and what reads it again."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -24,8 +23,8 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
     openclaw(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
-    found = {one["text"]: one["evidence"][0]["path"] for one in json.loads(memory.curate("items", "--json"))}
+    memory.night("2026-03-01T02:00")
+    found = {one["text"]: one["evidence"][0]["path"] for one in memory.json("items")}
     assert found["frost on the 9th may kill the buds"] == "../memory/2026-02-02-frost.md"
     context = memory.curate("context", "--now", "2026-02-03T12:00")
     assert "order 60 stakes" in context
@@ -33,7 +32,7 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
     lay(
         place.root, {"memory/2026-02-02-frost.md": "- Risk: frost on the 9th may kill the buds\n- Fact: It was mild.\n"}
     )
-    memory.curate("run", "--now", "2026-03-02T02:00")
+    memory.night("2026-03-02T02:00")
     assert "It was mild." in memory.curate("items")
     memory.curate("run", "--again", "2026-02-02", "--now", "2026-03-03T02:00")
     assert memory.curate("items").count("It was mild.") == 1
@@ -44,7 +43,7 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
 def test_days_in_folders_are_read_where_they_are(place: Place, beside: str, more: str) -> None:
     lay(place.root, {"J/2026/02/01.md": "- Fact: one\n", f"J/2026/02/02{beside}.md": "- Fact: two\n", "x.md": "x\n"})
     assert f"J/????/??/??{more}.md " in place.adopt("--as", "obsidian", "--yes")
-    place.memory.curate("run", "--now", "2026-03-01T02:00")
+    place.memory.night("2026-03-01T02:00")
     assert ("two" in place.memory.curate("items")) is (beside != "-digest")
 
 
@@ -55,7 +54,7 @@ def test_a_secret_in_a_note_stays_there_and_goes_nowhere_else(place: Place) -> N
     place.adopt("--yes")
     memory = place.memory
     for night in ("2026-03-01T02:00", "2026-03-02T02:00"):
-        memory.curate("run", "--now", night)
+        memory.night(night)
     assert changed(place.root, before) == []
     assert SECRET not in memory.git("log", "--all", "-p")
     assert SECRET not in memory.curate("items") + memory.curate("search", "Deploy") + memory.curate("search", SECRET)
@@ -71,7 +70,7 @@ def test_programs_and_agents_read_notes_and_write_none(place: Place) -> None:
     vault(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
+    memory.night("2026-03-01T02:00")
     embedded = Embedded(memory.root)
     assert embedded.read("../Daily/2026-02-03.md:3").text == "- Decision: The choir sings Tallis in May."
     assert embedded.read("2026-02-03").path == "../Daily/2026-02-03.md"
@@ -116,7 +115,7 @@ def test_prose_that_an_agent_wrote_is_the_agents(
 ) -> None:
     make(place.root)
     place.adopt("--yes")
-    hit = json.loads(place.memory.curate("search", words, "--json"))["results"][0]
+    hit = place.memory.json("search", words)["results"][0]
     assert (hit["trust"], hit["types"]) == (trust, [])
 
 
@@ -124,8 +123,8 @@ def test_the_page_and_why_lead_to_the_lines_of_a_note(place: Place) -> None:
     vault(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
-    (item,) = (one for one in json.loads(memory.curate("items", "--json")) if "Tallis" in one["text"])
+    memory.night("2026-03-01T02:00")
+    (item,) = (one for one in memory.json("items") if "Tallis" in one["text"])
     assert "\n  ../Daily/2026-02-03.md:3\n" in memory.curate("why", item["id"])
     browser = Browser(memory).enter()
     links = re.findall(r'href="(/file/[^"#]+)', browser.get(f"/item/{item['id']}") + browser.get("/items?q=lighthouse"))
@@ -139,8 +138,8 @@ def test_forgetting_names_the_notes_that_hold_the_words_and_leaves_them(place: P
     before = theirs(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
-    (item,) = (one for one in json.loads(memory.curate("items", "--json")) if "Tallis" in one["text"])
+    memory.night("2026-03-01T02:00")
+    (item,) = (one for one in memory.json("items") if "Tallis" in one["text"])
     told = memory.curate("forget", item["id"], "--yes", "--now", "2026-03-01T09:00")
     for held in ("../Daily/2026-02-03.md:3", "../Ideas.md:3"):
         assert f"Note: {held} still has its words; memcurate does not change that file.\n" in told

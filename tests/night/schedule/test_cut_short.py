@@ -1,6 +1,5 @@
 """The real daemon is stopped in the middle of a real night: nothing is left half, and the next start makes it up."""
 
-import json
 import os
 import select
 import signal
@@ -68,7 +67,7 @@ class Reader:
 @pytest.fixture
 def reader(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     one = Reader(tmp_path)
-    memory.curate("run", "--now", "2026-03-01T23:00")
+    memory.night("2026-03-01T23:00")
     memory.write("Logs/2026-03-02.md", f"- 09:00 Fact: {WORDS}\n- 09:10 we may want to look at the queue again\n")
     one.config.write_text(one.hangs)
     monkeypatch.setenv("CURATE_CONFIG", str(one.config))
@@ -100,7 +99,7 @@ def test_a_night_in_the_middle_of_a_stage_ends_cleanly_and_is_made_up(memory: Me
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     assert memory.curate("items").count(WORDS) == 1
-    assert json.loads(memory.curate("check", "--json")) == []
+    assert memory.json("check") == []
     memory.git("fsck", "--strict")
     memory.curate("status")
 

@@ -36,7 +36,7 @@ def share(memory: Memory) -> None:
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
     memory.write("curate.toml", CAPS)
     git(memory.root, "remote", "add", "origin", str(remote))
-    memory.curate("run", "--now", "2024-12-31T23:40")
+    memory.night("2024-12-31T23:40")
     git(folder, "clone", "--quiet", str(remote), "other")
 
 
@@ -63,13 +63,13 @@ def live(pair: tuple[Memory, Memory], remote: Path, count: int, away: range) -> 
                 owners[machine].edit(day)
             if is_away := machine == 1 and number in away:
                 remote.rename(hidden)
-            one.curate("run", "--now", f"{day}T23:{10 + 20 * machine}")
+            one.night(f"{day}T23:{10 + 20 * machine}")
             if is_away:
                 hidden.rename(remote)
             assert state(one)["state"] == ("failed" if is_away else "pushed"), (day, state(one))
             assert (one.root / "MEMORY.md").stat().st_size <= 2048
     for one in (*pair, *pair):
-        one.curate("run", "--now", f"{days(count + 1)[-1]}T23:40")
+        one.night(f"{days(count + 1)[-1]}T23:40")
 
 
 def check_same(pair: tuple[Memory, Memory], remote: Path) -> None:
@@ -79,7 +79,7 @@ def check_same(pair: tuple[Memory, Memory], remote: Path) -> None:
     for memory in pair:
         ids = [placed.item.id for document in read_documents(memory.root).values() for placed in document.items]
         assert len(ids) == len(set(ids))
-        assert json.loads(memory.curate("check", "--json")) == []
+        assert memory.json("check") == []
         git(memory.root, "fsck", "--strict")
         assert git(memory.root, "status", "--porcelain") == ""
     git(remote, "fsck", "--strict")

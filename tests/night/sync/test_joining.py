@@ -36,8 +36,7 @@ def test_an_item_that_was_taken_out_does_not_come_back_with_a_confirmation() -> 
 
 
 def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_deleted(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.day("2026-03-10", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
     base = memory.git("rev-parse", "HEAD").strip()
     (memory.root / "Projects/kestrel.md").write_bytes(b"\xff")
     memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
@@ -54,10 +53,10 @@ def test_a_join_is_what_the_next_edits_are_seen_against(
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     append_log(other, "2025-01-02", "- Fact: the queue has 3 readers\n")
     remote.rename(tmp_path / "away.git")
-    one.curate("run", "--now", "2025-01-02T23:00")
+    one.night("2025-01-02T23:00")
     (tmp_path / "away.git").rename(remote)
-    other.curate("run", "--now", "2025-01-02T23:00")
-    one.curate("run", "--now", "2025-01-02T23:30")
+    other.night("2025-01-02T23:00")
+    one.night("2025-01-02T23:30")
     join_commit = git(one.root, "log", "--format=%H", "--grep=^Joins: ").strip()
     assert len(git(one.root, "log", "-1", "--format=%P", join_commit).split()) == 2
     ledger = "".join(file.read_text() for file in one.root.glob("State/items/*"))

@@ -1,6 +1,5 @@
 """Files that are not on the disk and are not deleted: what git was told to leave out, and what goes with many items."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +34,7 @@ def live(one: Memory) -> None:
     many = "".join(f"- Fact: shelf {number} holds bolts\n" for number in range(7))
     append_log(one, LOG, f"project: Kestrel\n\n{many}\n## Other\n\nproject: Falcon\n\n- Fact: Falcon is for sale\n")
     one.write("USER.md", one.read("USER.md") + "\nIda sails.\n")
-    one.curate("run", "--now", f"{LOG}T23:00")
+    one.night(f"{LOG}T23:00")
     one.aside(one.root.with_name("other")).curate("sync", "--now", f"{LOG}T23:10")
 
 
@@ -48,7 +47,7 @@ def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[M
 
 
 def texts(memory: Memory) -> set[str]:
-    return {item["text"] for item in json.loads(memory.curate("items", "--json"))}
+    return {item["text"] for item in memory.json("items")}
 
 
 @pytest.mark.parametrize("leave_out", [exclude_falcon, assume_unchanged, never_checked_out])
@@ -58,14 +57,14 @@ def test_what_git_leaves_out_is_no_deletion(pair: tuple[Memory, Memory], leave_o
     leave_out(other.root)
     assert not (other.root / FALCON).exists()
     other.curate("sync", "--now", "2025-01-03T12:00")
-    other.curate("run", "--now", "2025-01-03T23:00")
+    other.night("2025-01-03T23:00")
     other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
     assert texts(other) == known | {"The quay is long"}
     assert "Falcon is for sale" in other.curate("search", "Falcon sale")
     if leave_out is not never_checked_out:  # `check` names the index
         assert "nothing is broken" in other.curate("check")
     other.curate("sync", "--now", "2025-01-04T12:00")
-    one.curate("run", "--now", "2025-01-04T23:00")
+    one.night("2025-01-04T23:00")
     kept = ("Projects/", "USER.md", "SOUL.md", "Logs/")
     after = one.files()
     assert {path: data for path, data in before.items() if path.startswith(kept)} == {
@@ -79,7 +78,7 @@ def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: tuple[Memory,
     exclude_falcon(other.root)
     other.curate("sync", "--now", "2025-01-03T12:00")
     other.curate("log", "Fact: Falcon has two masts", "--project", "Falcon", "--now", f"{LOG}T23:30")
-    other.curate("run", "--now", "2025-01-03T23:00")
+    other.night("2025-01-03T23:00")
     one.curate("sync", "--now", "2025-01-04T12:00")
     assert {"Falcon is for sale", "Falcon has two masts"} <= texts(one) & texts(other)
     log = one.read(f"Logs/{LOG}.md")
@@ -95,7 +94,7 @@ def test_a_page_that_is_left_out_here_and_changed_there_is_no_deletion(pair: tup
     one.curate("add", "fact", "Falcon has a bell", "--document", "falcon", "--now", "2025-01-03T12:00")
     one.curate("sync", "--now", "2025-01-03T12:10")
     other.curate("sync", "--now", "2025-01-03T13:00")
-    other.curate("run", "--now", "2025-01-03T23:00")
+    other.night("2025-01-03T23:00")
     assert not (other.root / FALCON).exists()
     assert "Falcon has a bell" in texts(other)
     assert "tombstones" not in "".join(other.files())
@@ -106,9 +105,9 @@ def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answe
     (other.root / KESTREL).unlink()
     assert f"{KESTREL} is gone with many items" in other.curate("sync", "--now", "2025-01-03T12:00", exits=1)
     assert f"{KESTREL} is gone, and counts until you decide" in other.curate("status", "--now", "2025-01-03T12:00")
-    other.curate("run", "--now", "2025-01-03T23:00")
+    other.night("2025-01-03T23:00")
     other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
-    one.curate("run", "--now", "2025-01-04T23:00")
+    one.night("2025-01-04T23:00")
     assert one.read(KESTREL).count("holds bolts") == 7
     assert "shelf 3 holds bolts" in texts(other)
     assert "shelf 3 holds bolts" in other.curate("search", "shelf 3 bolts")
@@ -121,12 +120,12 @@ def test_the_answer_deletes_the_page_or_brings_it_back(pair: tuple[Memory, Memor
     one, other = pair
     page = other.read(KESTREL)
     (other.root / KESTREL).unlink()
-    other.curate("run", "--now", "2025-01-03T23:00")
+    other.night("2025-01-03T23:00")
     if by == "box":
         other.write("Review.md", other.read("Review.md").replace(f"- [ ] {choice}", f"- [x] {choice}"))
-        other.curate("run", "--now", "2025-01-04T23:00")
+        other.night("2025-01-04T23:00")
     else:
-        [waits] = json.loads(other.curate("review", "--json"))
+        [waits] = other.json("review")
         other.curate("review", waits["id"], "--choose", choice, "--now", "2025-01-04T23:00")
         other.curate("sync", "--now", "2025-01-04T23:10")
     assert "gone from" not in other.read("Review.md")

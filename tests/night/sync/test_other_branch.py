@@ -35,8 +35,8 @@ def test_a_clone_of_a_memory_on_another_branch_begins_no_second_one(
     assert f"`git -C {clone.root} switch main && curate init {clone.root}`" in told
     git(clone.root, "switch", "--quiet", "main")
     assert init(clone, capsys)[0] == 0
-    clone.curate("run", "--now", "2025-01-02T23:00")
-    one.curate("run", "--now", "2025-01-02T23:10")
+    clone.night("2025-01-02T23:00")
+    one.night("2025-01-02T23:10")
     check_same((one, clone), remote)
 
 

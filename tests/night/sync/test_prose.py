@@ -39,7 +39,7 @@ class Pair:
 def live(memory: Memory) -> None:
     share(memory)
     append_log(memory, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
-    memory.curate("run", "--now", "2025-01-01T23:00")
+    memory.night("2025-01-01T23:00")
     for path in (PAGE, "SOUL.md", "AGENTS.md"):
         memory.write(path, memory.read(path) + PROSE)
     Pair(memory, 1).meet()
@@ -102,7 +102,7 @@ def test_notes_below_an_item_and_its_new_words_both_stand(pair: Pair) -> None:
 
 def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     append_log(memory, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
-    memory.curate("run", "--now", "2025-01-01T23:00")
+    memory.night("2025-01-01T23:00")
     memory.write(PAGE, memory.read(PAGE) + PROSE)
     append_log(memory, "2025-01-02", "project: Kestrel\n\n- Risk: the mast may break\n")
     real = journal._stage
@@ -112,7 +112,7 @@ def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, mon
         memory.write(PAGE, memory.read(PAGE).replace("is red", "is blue"))
 
     monkeypatch.setattr(journal, "_stage", then_save)
-    memory.curate("run", "--now", "2025-01-02T23:00")
+    memory.night("2025-01-02T23:00")
     page = memory.read(PAGE)
     assert "The boat is blue." in page
     assert "the mast may break ^k" in page, "what the run wrote elsewhere on the page stands, too"

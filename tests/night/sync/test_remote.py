@@ -40,7 +40,7 @@ def test_a_failing_remote_is_asked_again_after_longer_and_longer_pauses(memory: 
 def test_a_push_is_never_forced(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other, remote = shared(memory, tmp_path, monkeypatch)
     append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    other.curate("run", "--now", "2025-01-02T23:00")
+    other.night("2025-01-02T23:00")
     there = git(remote, "rev-parse", "main")
     one.write("Areas/mine.md", "# Mine\n")
     git(one.root, "add", "-A")
@@ -65,7 +65,7 @@ def test_what_the_memory_configures_runs_nothing(
     git(one.root, "config", "credential.helper", f"!{script}")
     git(one.root, "config", f"url.ext::{script} .insteadOf", str(remote))
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    one.curate("run", "--now", "2025-01-02T23:00")
+    one.night("2025-01-02T23:00")
     assert state(one)["state"] == "pushed"
     assert not canary.exists()
 
@@ -78,13 +78,13 @@ def test_a_configuration_laid_beside_the_memory_runs_nothing(
     with (laid / "config").open("a") as config:
         config.write(f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {canary} "]\n\tinsteadOf = {remote}\n')
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    one.curate("run", "--now", "2025-01-02T23:00")
+    one.night("2025-01-02T23:00")
     assert state(one)["state"] == "pushed"
     assert not canary.exists()
     laid.rename(tmp_path / "laid")
     laid.symlink_to(tmp_path / "laid")
     append_log(one, "2025-01-03", "- Fact: the cache keeps 50 entries\n")
-    one.curate("run", "--now", "2025-01-03T23:00")
+    one.night("2025-01-03T23:00")
     assert state(one)["state"] == "pushed"
     assert not laid.is_symlink()
 
@@ -123,7 +123,7 @@ def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(
 ) -> None:
     one, other, remote = shared(memory, tmp_path, monkeypatch)
     append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    other.curate("run", "--now", "2025-01-02T23:00")
+    other.night("2025-01-02T23:00")
     before = git(one.root, "count-objects")
     there = Remote(Git(one.root), str(remote), "main", 60).fetch()
     assert git(one.root, "cat-file", "-t", str(there)).strip() == "commit"

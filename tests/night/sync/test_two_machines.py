@@ -18,7 +18,7 @@ def test_states_and_episodes_of_both_are_written_anew(
     append_log(one, "2025-01-02", entry.format("brass", "brass") + facts)
     append_log(other, "2025-01-02", entry.format("steel", "steel"))
     for machine, hour in ((one, 21), (other, 22), (one, 23)):
-        machine.curate("run", "--now", f"2025-01-02T{hour}:00")
+        machine.night(f"2025-01-02T{hour}:00")
     check_same((one, other), remote)
     episode = [json.loads(row) for row in one.read("State/generated/2025-01.jsonl").splitlines()]
     assert 0 < len(episode) <= 4
@@ -34,7 +34,7 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     one, other, remote = shared(memory, tmp_path, monkeypatch)
     facts = ("the cache keeps 40 entries", "the queue has 3 readers", "the office moves to Bern")
     append_log(one, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- Fact: {fact}\n" for fact in facts))
-    one.curate("run", "--now", "2025-01-02T23:00")
+    one.night("2025-01-02T23:00")
     git(other.root, "pull", "--quiet")
     lines = other.read("Projects/kestrel.md").replace("40 entries", "50 entries").splitlines(keepends=True)
     lines = [line for line in lines if "Bern" not in line]
@@ -43,11 +43,11 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     git(other.root, "push", "--quiet")
     remote.rename(tmp_path / "away.git")
     append_log(one, "2025-01-03", "- Fact: Backups are kept for ninety days\n")
-    one.curate("run", "--now", "2025-01-03T23:00")
+    one.night("2025-01-03T23:00")
     (tmp_path / "away.git").rename(remote)
-    one.curate("run", "--now", "2025-01-04T23:00")
+    one.night("2025-01-04T23:00")
     assert git(one.root, "log", "--format=%s", "--grep=^Joins: ").splitlines() == ["Join what another machine did"]
-    items = {item["text"]: item for item in json.loads(one.curate("items", "--json"))}
+    items = {item["text"]: item for item in one.json("items")}
     assert {items[text]["trust"] for text in ("the cache keeps 50 entries", "never push on Friday")} == {"owner"}
     assert items["the queue has 3 readers"]["trust"] == "self"
     line = next(line for line in one.read("Projects/kestrel.md").splitlines() if "50 entries" in line)
@@ -55,7 +55,7 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     assert facts[2] not in items
     stones = map(json.loads, (one.root / "State/tombstones.jsonl").read_text().splitlines())
     assert sorted(stone["reason"] for stone in stones) == ["corrected", "deleted"]
-    other.curate("run", "--now", "2025-01-04T23:30")
+    other.night("2025-01-04T23:30")
     check_same((one, other), remote)
 
 
@@ -68,7 +68,7 @@ def test_a_remote_with_another_beginning_is_left_alone(
     git(other.root, "push", "--quiet", "--force", "origin", "else:main")
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     there = git(remote, "rev-parse", "main")
-    told = " ".join(one.curate("run", "--now", "2025-01-02T23:00", exits=1).split())
+    told = " ".join(one.night("2025-01-02T23:00", exits=1).split())
     assert "shares no history with this one. To use that one, clone it into another folder." in told
     assert state(one)["state"] == "diverged"
     assert git(remote, "rev-parse", "main") == there
@@ -83,8 +83,8 @@ def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
     )
     one, other, remote = shared(memory, tmp_path, monkeypatch)
     one.curate("done", "nails", "--now", "2025-01-01T08:00")
-    one.curate("run", "--now", "2025-01-01T09:00")
-    other.curate("run", "--now", "2025-01-01T09:10")
+    one.night("2025-01-01T09:00")
+    other.night("2025-01-01T09:10")
     page = "Projects/kestrel.md"
     lines = one.read(page).splitlines(keepends=True)
     [risk] = [line for line in lines if line.startswith("At risk (2024-12-30): The disk")]
@@ -93,10 +93,10 @@ def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
     append_log(one, "2025-01-01", "project: Kestrel\n\n- Fact: Anna has the key.\n")
     append_log(other, "2025-01-01", "project: Kestrel\n\n- Fact: Bela has the car.\n")
     remote.rename(away := remote.with_name("away.git"))
-    other.curate("run", "--now", "2025-01-02T01:00")
+    other.night("2025-01-02T01:00")
     away.rename(remote)
     for minute, machine in enumerate((one, other, one, other)):
-        machine.curate("run", "--now", f"2025-01-02T02:{minute:02}")
+        machine.night(f"2025-01-02T02:{minute:02}")
     for machine in (one, other):
         assert "Anna has" in machine.read(page)
         assert "Bela has" in machine.read(page)
@@ -115,9 +115,9 @@ def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_versi
         "Fact: a desk in Bern",
     )
     append_log(one, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- {line}\n" for line in lines))
-    one.curate("run", "--now", "2025-01-02T23:00")
+    one.night("2025-01-02T23:00")
     other.curate("sync", "--now", "2025-01-02T23:10")
-    ids = {item["text"]: item["id"] for item in json.loads(one.curate("items", "--json"))}
+    ids = {item["text"]: item["id"] for item in one.json("items")}
     vat, demo, desk = ids["file the VAT return"], ids["prepare the demo"], ids["a desk in Bern"]
     one.curate("correct", vat, "file the VAT return in March", "--now", "2025-01-03T09:00")
     other.curate("close", vat, "--as", "done", "--now", "2025-01-03T09:10")
@@ -129,7 +129,7 @@ def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_versi
     for machine in (one, other, one):
         machine.curate("sync", "--now", "2025-01-03T11:00")
     check_same((one, other), remote)
-    waiting = {item["title"]: item for item in json.loads(one.curate("review", "--json"))}
+    waiting = {item["title"]: item for item in one.json("review")}
     asked = {
         next(name for name in ("VAT", "demo", "pay", "desk") if name in title): it for title, it in waiting.items()
     }

@@ -30,14 +30,14 @@ def hook_text(done: subprocess.CompletedProcess[str]) -> str:
 def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:
     assert "no run yet" in memory.curate("context", "--now", "2026-03-18T10:30")
     memory.write("Logs/2026-03-16.md", "- Decision: Moved to Basel.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     assert "overdue" not in memory.curate("context", "--now", "2026-03-19T10:30")
     assert "overdue: that was 2 days ago" in memory.curate("context", "--now", "2026-03-20T10:30")
     (memory.root / "Logs/2026-03-17.md").write_bytes(b"\xff\n")
-    memory.curate("run", "--now", "2026-03-20T02:00", exits=1)
+    memory.night("2026-03-20T02:00", exits=1)
     assert "left something pending" in memory.curate("context", "--now", "2026-03-20T10:30")
     memory.git("checkout", "--detach", "-q")
-    memory.curate("run", "--now", "2026-03-21T02:00", exits=1)
+    memory.night("2026-03-21T02:00", exits=1)
     said = memory.curate("context", "--now", "2026-03-21T10:30")
     assert "last run 2026-03-21 02:00, failed: The git repository at" in said
     assert "is on no branch" in said
@@ -120,7 +120,7 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
     zone = "Etc/GMT+6" if datetime.now(UTC).hour > 20 else "UTC"  # no start is kept in the last hour of a day
     memory.write("curate.toml", memory.read("curate.toml").replace('timezone = "UTC"', f'timezone = "{zone}"'))
     memory.write("Projects/harbor.md", "# Harbor\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     repository = tmp_path / "elsewhere"
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
     run = "sys.argv = ['curate', 'context', '--memory', sys.argv[1], '--format', sys.argv[2]]\n"
@@ -148,8 +148,7 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_of_a_day_that_an_episode_tells_no_shred_of_a_long_entry_is_shown(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", f"- Decision: Use SQLite.\n- {'word ' * 20_000}the end\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", f"- Decision: Use SQLite.\n- {'word ' * 20_000}the end\n")
     told = memory.curate("context", "--now", "2026-03-18T09:00")
     assert "Use SQLite" in told.partition("Yesterday")[2]
     assert "the end" not in told
@@ -183,8 +182,7 @@ def test_of_a_log_a_session_sees_what_people_said_first_and_its_own_project_befo
 
 def test_what_is_left_of_a_turn_has_its_speaker_or_goes(memory: Memory) -> None:
     head = "# 2026-03-17\n\n- 12:00 [project: quay] **assistant:** Decision: It is the gate."
-    memory.write("Logs/2026-03-17.md", f"{head}\n    - The tail.\n- 12:01 **user:** Yes.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", f"{head}\n    - The tail.\n- 12:01 **user:** Yes.\n")
     assert "The tail" not in (said := memory.curate("context", "--now", MORNING))
     assert "12:01 **user:** Yes." in said
     newest = f"- 12:01 **user:** {'and ' * (1 << 16)}"[: (1 << 18) - 20]  # a start reads no more of a log
@@ -249,8 +247,7 @@ def test_a_project_is_told_of_first_and_nothing_of_it_twice(memory: Memory) -> N
 
 
 def test_a_line_that_an_item_rests_on_is_not_repeated_beside_an_episode_of_others(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "- The tide was low.\n- Fact: The quay is long.\n- The gulls sang.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "- The tide was low.\n- Fact: The quay is long.\n- The gulls sang.\n")
     episode = told(Sentence("It was low tide.", (), "123456", lines="1"))
     memory.write("Episodes/2026-03.md", f"# March 2026\n\n## 2026-03-17\n\n{episode}\n")
     assert parts_of(memory)["yesterday"] == "It was low tide.\n- The gulls sang."
@@ -296,8 +293,7 @@ def test_what_is_told_of_one_thing_is_not_told_of_another(memory: Memory) -> Non
 
 
 def test_a_question_stands_with_what_is_open_and_a_quiet_one_with_what_is_quiet(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", "- Question: Who signs the contract?\n- Decision: Berths are numbered.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", "- Question: Who signs the contract?\n- Decision: Berths are numbered.\n")
     assert parts_of(memory)["open"].endswith(" Question: Who signs the contract? (general)")
     assert "contract" not in parts_of(memory)["work"]
     row = memory.row("Who signs the contract?") | {"quiet": "2026-03-18"}

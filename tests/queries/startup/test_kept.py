@@ -97,7 +97,7 @@ def test_what_has_just_changed_may_change_again_under_the_same_stamp(memory: Mem
 @pytest.mark.usefixtures("now")
 def test_only_the_owner_reads_a_page_and_forgetting_deletes_it(memory: Memory) -> None:
     memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: Odile sings.\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.night("2026-03-18T02:00")
     page = memory.root / kept.PAGE
     assert "Odile sings" in asked(memory, project="alpha")
     assert page.stat().st_mode & 0o777 == 0o600

@@ -40,7 +40,7 @@ def test_what_a_journal_copied_is_not_shown_before_and_after_its_night(memory: M
     memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{OWN}\n{OUTSIDE[what]}")
     memory.write(f"Logs/partial/{DAY}-phone.md", OUTSIDE[what])
     before = started(memory, f"{DAY}T20:00")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.night("2026-03-19T02:00")
     after = started(memory, "2026-03-19T08:00")
     recap = memory.curate("recap", DAY)
     for said in (before, after, recap):
@@ -67,13 +67,13 @@ def test_what_an_agent_repeats_of_a_tool_is_not_shown(memory: Memory, tmp_path: 
     plant(tmp_path, "5d0c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     memory.curate("capture", str(tmp_path / "5d0c.jsonl"), "--now", f"{DAY}T12:00")
     before = started(memory, f"{DAY}T20:00")
-    memory.curate("run", "--now", "2026-03-19T02:00")
+    memory.night("2026-03-19T02:00")
     after = started(memory, "2026-03-19T08:00")
     assert "zebra" not in (before + after).lower()
     assert "1 entry waits for a person in Review.md; `curate review` shows what." in after
     assert "Name branches after tickets." in before
     assert "Our tests take nine minutes." in before
-    found = json.loads(memory.curate("search", "feed the zebra", "--json"))["results"]
+    found = memory.json("search", "feed the zebra")["results"]
     assert "external" in {hit["trust"] for hit in found}, "who searches for it finds it, marked"
 
 

@@ -36,8 +36,7 @@ LOGINS = (
 def test_a_login_is_redacted_and_the_quick_look_knows_it(memory: Memory, text: str) -> None:
     text = text.replace("¦", "")
     assert suspicious(text)
-    memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n{text}\n")
-    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.day("2026-03-17", f"# 2026-03-17\n\n{text}\n")
     log = memory.read("Logs/2026-03-17.md")
     assert "[redacted:" in log
     assert not any(word in log.lower() for word in ("whale", "evolution"))
