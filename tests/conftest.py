@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
@@ -18,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from pipelines.cli import run_cli
 from pipelines.store.template import lay_down
-from tests.making import plant
+from tests.making import git, plant
 
 _FOREIGN = (
     "ANTHROPIC_",
@@ -159,8 +158,7 @@ class Memory:
 
     def git(self, *arguments: str) -> str:
         """Run git in the memory, as its owner would."""
-        told = subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True, text=True)
-        return told.stdout
+        return git(self.root, *arguments)
 
     def files(self) -> dict[str, bytes]:
         """Return every file below the memory but those of git and of the derived folder."""

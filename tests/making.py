@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
@@ -46,6 +47,12 @@ def candidate(
     """Return a candidate that rests on one place: `at`, or else all lines of an entry, with its text as their quote."""
     home = of or entry(f"- {kind}: {text}")
     return Candidate(kind, text, (at or place(home, text),), confidence, "test", "rules@1", closed=closed)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder, as its owner would, and return what it printed."""
+    owner = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    return subprocess.run(["git", *owner, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 _TOLD = re.compile(r"^(?P<words>.*?) <!-- told (?P<row>\{.*\}) -->$")

@@ -1,19 +1,13 @@
 """`curate capture` in work trees and clones: one repository is one project, wherever it stands."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_capture import NOW, said, transcript
 from tests.conftest import Memory
-
-
-def git(folder: Path, *arguments: str) -> None:
-    """Run git as a person does."""
-    author = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    subprocess.run(["git", *author, *arguments], cwd=folder, check=True, capture_output=True)
+from tests.making import git
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ ONE, OTHER = Planter(1).password(), Planter(2).password()
 def committed(memory: Memory, path: str, text: str) -> None:
     memory.write(path, text)
     memory.git("add", "-A")
-    memory.git("-c", "user.name=M", "-c", "user.email=m@example.org", "commit", "--quiet", "-m", "by hand")
+    memory.git("commit", "--quiet", "-m", "by hand")
 
 
 def test_a_clean_memory_is_told_to_be_clean(memory: Memory) -> None:

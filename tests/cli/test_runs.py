@@ -1,7 +1,6 @@
 """`curate runs`: git is the truth, reports are detail; runs without a commit and failures are seen, too."""
 
 import json
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ def three_nights(memory: Memory) -> list[str]:
 def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: Path) -> None:
     first, second, _ = three_nights(memory)
     clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", memory.root, clone], check=True)
+    memory.git("clone", "-q", ".", str(clone))
     there = memory.aside(clone)
     assert [one["run"] for one in runs(there)] == [second, first], "a night that changed nothing stays where it was"
     kept = {name: runs(memory)[1][name] for name in ("added", "changed", "confirmed", "moved", "ended", "why")}

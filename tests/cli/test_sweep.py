@@ -92,10 +92,8 @@ def test_a_hook_that_named_no_file_loses_nothing(memory: Memory, claude: Path, m
     assert words_of(memory) == ["user: Which database?"]
 
 
-def test_a_sync_sends_what_no_hook_captured(
-    memory: Memory, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, other, _ = shared(memory, tmp_path, monkeypatch)
+def test_a_sync_sends_what_no_hook_captured(memory: Memory, claude: Path) -> None:
+    _, other, _ = shared(memory)
     transcript(claude / "a.jsonl", FIRST)
     memory.curate("sync", *MORNING)
     other.curate("sync", *MORNING)

@@ -7,7 +7,6 @@ nor a function of the product.
 import json
 import os
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
@@ -115,12 +114,12 @@ def commits(memory: Memory) -> int:
 def shares(memory: Memory, folder: Path) -> Memory:
     """Share a memory through a bare remote, and return the clone of another machine."""
     remote = folder / "remote.git"
-    subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(remote)], check=True)
+    memory.git("init", "--quiet", "--bare", "--initial-branch=main", str(remote))
     settings(folder, 'providers = ["rules"]\n[push]\nremote = "origin"\ntries = 1\n')
     memory.git("remote", "add", "origin", str(remote))
     memory.curate("sync", "--now", "2026-03-01T13:00")
     other = memory.aside(folder / "other")
-    subprocess.run(["git", "clone", "--quiet", str(remote), str(other.root)], check=True)
+    memory.git("clone", "--quiet", str(remote), str(other.root))
     return other
 
 

@@ -1,7 +1,6 @@
 """Notes that people already have become a memory, and stay as they were."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,12 +85,8 @@ def test_a_vault_in_git_keeps_its_history_and_what_it_ignores(memory: Memory, tm
     vault = memory.aside(
         lay(tmp_path / "vault", {**VAULT, ".gitignore": "private/\n", "private/x.md": "- Fact: Mine.\n"})
     )
-    for words in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "First"],
-    ):
-        subprocess.run(["git", *words], cwd=vault.root, check=True)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
+        vault.git(*words)
     assert run_cli(["init", "--adopt", str(vault.root), "--in-place", "--yes", *NOW]) == 0
     vault.night("2026-03-13T02:00")
     assert vault.git("log", "--format=%s") == "First\n"

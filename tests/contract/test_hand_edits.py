@@ -236,7 +236,7 @@ def test_a_ledger_that_is_lost_comes_from_git(begun: Memory, lost: str) -> None:
 def test_a_run_that_git_reverts_is_taken_back_for_good(begun: Memory) -> None:
     before = items(begun)
     night(begun, NEXT, "Fact: The sea is cold.", f"Done: {MARA}")
-    begun.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
+    begun.git("revert", "--no-edit", "HEAD")
     begun.curate("pin", ident(begun, PORT), "--now", f"{THIRD}T01:00")
     begun.curate("undo", "--now", f"{THIRD}T01:30")
     for day in (THIRD, "2026-03-13"):

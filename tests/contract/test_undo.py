@@ -142,7 +142,7 @@ def test_a_decision_in_the_inbox_is_taken_back(memory: Memory) -> None:
 
 
 def test_a_git_revert_of_a_night_is_heeded(twice: Memory) -> None:
-    twice.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
+    twice.git("revert", "--no-edit", "HEAD")
     twice.night("2026-03-13T02:00")
     assert twice.git("status", "--porcelain") == ""
     assert status(twice, PORT) == "live"

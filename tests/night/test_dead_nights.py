@@ -16,7 +16,6 @@ __all__ = ["system"]
 pytestmark = pytest.mark.usefixtures("system")
 LAST, LATER = "2026-03-13T20:00", "2026-03-18T08:00"
 """The only night, and a morning five days later by the calendar: that of the page."""
-NAME = ("-c", "user.name=Tess", "-c", "user.email=tess@example.org")
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def pinned(memory: Memory) -> None:
 
 def edited(memory: Memory) -> None:
     memory.curate("add", "Fact", "The yard is paved.", "--now", LATER)
-    memory.git(*NAME, "commit", "-qm", "By hand", "--allow-empty")
+    memory.git("commit", "-qm", "By hand", "--allow-empty")
 
 
 def undone(memory: Memory) -> None:
@@ -50,7 +49,7 @@ def undone(memory: Memory) -> None:
 
 def rebased(memory: Memory) -> None:
     pinned(memory)
-    memory.git(*NAME, "rebase", "-q", "--force-rebase", "HEAD~4")
+    memory.git("rebase", "-q", "--force-rebase", "HEAD~4")
 
 
 @pytest.mark.parametrize("act", [pinned, edited, undone, rebased])

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -92,10 +91,8 @@ def test_a_run_that_a_person_watches_ends_in_time_and_the_next_ones_go_on(
     assert best(many, "happy doctor") == PHYSICIAN
 
 
-def test_before_the_first_vector_all_is_committed_pushed_let_go_and_found_by_words(
-    memory: Memory, slow: Slow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, _, remote = shared(memory, tmp_path, monkeypatch)
+def test_before_the_first_vector_all_is_committed_pushed_let_go_and_found_by_words(memory: Memory, slow: Slow) -> None:
+    one, _, remote = shared(memory)
     one.write("Logs/2026-02-20.md", "- Fact: The glad physician lives at the quay.\n")
     seen: list[str] = []
 

@@ -22,7 +22,7 @@ def test_lines_that_a_person_committed_are_learnt(settled: Memory) -> None:
     for number, day in enumerate(DAYS):
         path = settled.root / f"Logs/{day}.md"
         path.write_text(f"{path.read_text()}- Fact: Barge {number} is in dock {number * 3}.\n")
-    settled.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-qam", "By hand")
+    settled.git("commit", "-qam", "By hand")
     settled.curate(*NIGHT)
     assert "Barge 7 is in dock 21." in items(settled)
 

@@ -146,8 +146,7 @@ def test_history_follows_resets_and_merges(memory: Memory) -> None:
     memory.git("reset", "--hard", "--quiet", "HEAD~1")
     assert len(told()) == 1
     memory.curate("correct", "k111", "The port is 8081.", "--now", "2026-03-11T10:00")
-    who = ("-c", "user.name=Ada", "-c", "user.email=ada@home.example")
-    memory.git(*who, "merge", "--quiet", "--strategy=ours", "--no-edit", "pinned")
+    memory.git("merge", "--quiet", "--strategy=ours", "--no-edit", "pinned")
     memory.curate("move", "k111", "MEMORY", "--now", "2026-03-11T11:00")
     assert "moved" in " ".join(told())
 

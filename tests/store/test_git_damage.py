@@ -43,7 +43,7 @@ def do(memory: Memory, command: str) -> None:
 
 def test_lost_history_comes_back_from_a_remote_by_the_command_that_is_named(night: Memory, tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
-    subprocess.run(["git", "clone", "-q", "--bare", str(night.root), str(remote)], check=True)
+    night.git("clone", "-q", "--bare", ".", str(remote))
     night.git("remote", "add", "origin", str(remote))
     commits = night.git("rev-list", "HEAD")
     lose_a_commit(night)

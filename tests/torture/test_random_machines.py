@@ -5,7 +5,6 @@ import io
 import random
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -18,6 +17,7 @@ from pipelines.cli import run_cli
 from tests.conftest import Memory, Once
 from tests.contract.story import DAY, LINES, MARA, NEXT, THIRD, asked, log, night, reword, shares, waiting
 from tests.contract.test_kills import MORE, killed
+from tests.making import git
 
 _KINDS: Final = ("Decision", "Fact", "Rule", "Todo", "Risk")
 _NUMBER: Final = re.compile(r"gauge (\d+)")
@@ -220,7 +220,7 @@ def cloned(machine: Memory) -> None:
     """Clone the remote beside a machine, in its place."""
     shutil.rmtree(machine.root, ignore_errors=True)
     remote = machine.root.parent / "remote.git"
-    subprocess.run(["git", "clone", "-q", str(remote), str(machine.root)], check=True)
+    git(remote, "clone", "-q", ".", str(machine.root))
 
 
 def shared(memory: Memory) -> None:

@@ -1,27 +1,23 @@
 """Two machines that share a memory through one bare remote, each with a person and an agent."""
 
 import json
+import os
 import random
-import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from pipelines.store.snapshot import read_documents
 from tests.conftest import Memory
+from tests.making import git
 from tests.torture.living import Owner, days, log_of
 
 CAPS = "timezone = 'UTC'\n[caps]\nbriefing = 2048\nuser = 1024\ndocument = 8192\n"
 
 
-def git(folder: Path, *arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
-def shared(memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
+def shared(memory: Memory) -> tuple[Memory, Memory, Path]:
     """Return two clones of a memory, and the bare repository by which they share it."""
-    monkeypatch.setenv("CURATE_CONFIG", str(folder / "config.toml"))
+    folder = memory.root.parent
+    os.environ["CURATE_CONFIG"] = str(folder / "config.toml")
     share(memory)
     return memory, memory.aside(folder / "other"), folder / "remote.git"
 

@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from pipelines.night.sync import with_edits_recorded
 from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.merge import merge_trees
 from tests.conftest import Memory
-from tests.making import split_rows
-from tests.night.sync.machines import append_log, git, shared
+from tests.making import git, split_rows
+from tests.night.sync.machines import append_log, shared
 
 PAGE = "# Kestrel\n\n## Facts\n\n"
 ONE = (
@@ -39,17 +37,15 @@ def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_delete
     memory.day("2026-03-10", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
     base = memory.git("rev-parse", "HEAD").strip()
     (memory.root / "Projects/kestrel.md").write_bytes(b"\xff")
-    memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
+    memory.git("commit", "-qam", "Mine")
     files = {path: data for path, data in memory.files().items() if path != "curate.toml"}
     head = memory.git("rev-parse", "HEAD").strip()
     found = with_edits_recorded(Git(memory.root), base, head, files, files, "2026-03-12")
     assert found == files
 
 
-def test_a_join_is_what_the_next_edits_are_seen_against(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_a_join_is_what_the_next_edits_are_seen_against(memory: Memory, tmp_path: Path) -> None:
+    one, other, remote = shared(memory)
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     append_log(other, "2025-01-02", "- Fact: the queue has 3 readers\n")
     remote.rename(tmp_path / "away.git")

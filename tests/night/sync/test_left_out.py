@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Memory, Once
-from tests.night.sync.machines import append_log, git, share
+from tests.making import git
+from tests.night.sync.machines import append_log, share
 
 KESTREL, FALCON = "Projects/kestrel.md", "Projects/falcon.md"
 LOG = "2025-01-02"

@@ -6,13 +6,14 @@ import pytest
 
 from pipelines.cli import run_cli
 from tests.conftest import Memory
-from tests.night.sync.machines import check_same, git, shared
+from tests.making import git
+from tests.night.sync.machines import check_same, shared
 
 
 @pytest.fixture
-def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
+def pair(memory: Memory, tmp_path: Path) -> tuple[Memory, Memory, Path]:
     """Return a memory on main, an empty clone of its remote, and the remote, whose HEAD is no branch of it."""
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    one, other, remote = shared(memory)
     git(remote, "symbolic-ref", "HEAD", "refs/heads/master")
     clone = other.aside(tmp_path / "clone")
     git(tmp_path, "clone", "--quiet", str(remote), str(clone.root))
@@ -49,7 +50,7 @@ def test_other_branches_of_the_same_history_and_of_no_memory_are_fine(
     git(tmp_path, "init", "--quiet", "--initial-branch=gh-pages", str(pages))
     (pages / "index.html").write_text("<p>Hello</p>")
     git(pages, "add", "-A")
-    git(pages, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Pages")
+    git(pages, "commit", "--quiet", "-m", "Pages")
     git(pages, "push", "--quiet", str(remote), "gh-pages")
     one.write("Areas/sea.md", "# Sea\n")
     assert one.curate("sync") == "Pushed: origin.\n"
@@ -58,8 +59,8 @@ def test_other_branches_of_the_same_history_and_of_no_memory_are_fine(
     assert one.curate("sync") == "Pushed: origin.\n"
 
 
-def test_an_empty_remote_is_fine(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, _, _ = shared(memory, tmp_path, monkeypatch)
+def test_an_empty_remote_is_fine(memory: Memory, tmp_path: Path) -> None:
+    one, _, _ = shared(memory)
     git(tmp_path, "init", "--quiet", "--bare", "--initial-branch=master", "empty.git")
     git(one.root, "remote", "set-url", "origin", str(tmp_path / "empty.git"))
     assert one.curate("sync") == "Pushed: origin.\n"

@@ -1,7 +1,6 @@
 """The remote: one that hangs is cut off, one that fails is asked again, and what the memory configures is not read."""
 
 import socket
-import subprocess
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +14,8 @@ from pipelines.store.git import Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.user_settings import PushTable, load_user_settings
 from tests.conftest import Memory
-from tests.night.sync.machines import append_log, git, shared, state
+from tests.making import git
+from tests.night.sync.machines import append_log, shared, state
 
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 
@@ -37,23 +37,21 @@ def test_a_failing_remote_is_asked_again_after_longer_and_longer_pauses(memory: 
     assert state(memory)["state"] == "failed"
 
 
-def test_a_push_is_never_forced(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_a_push_is_never_forced(memory: Memory) -> None:
+    one, other, remote = shared(memory)
     append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     other.night("2025-01-02T23:00")
     there = git(remote, "rev-parse", "main")
     one.write("Areas/mine.md", "# Mine\n")
     git(one.root, "add", "-A")
-    git(one.root, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Mine")
+    git(one.root, "commit", "--quiet", "-m", "Mine")
     with pytest.raises(Refused):
         Remote(Git(one.root), str(remote), "main", 60).push(git(one.root, "rev-parse", "HEAD").strip())
     assert git(remote, "rev-parse", "main") == there
 
 
-def test_what_the_memory_configures_runs_nothing(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, _, remote = shared(memory, tmp_path, monkeypatch)
+def test_what_the_memory_configures_runs_nothing(memory: Memory, tmp_path: Path) -> None:
+    one, _, remote = shared(memory)
     canary = tmp_path / "canary"
     script = tmp_path / "run"
     script.write_text(f"#!/bin/sh\ntouch {canary}\nexit 1\n")
@@ -70,10 +68,8 @@ def test_what_the_memory_configures_runs_nothing(
     assert not canary.exists()
 
 
-def test_a_configuration_laid_beside_the_memory_runs_nothing(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, _, remote = shared(memory, tmp_path, monkeypatch)
+def test_a_configuration_laid_beside_the_memory_runs_nothing(memory: Memory, tmp_path: Path) -> None:
+    one, _, remote = shared(memory)
     canary, laid = tmp_path / "canary", one.root / ".curate/remote.git"
     with (laid / "config").open("a") as config:
         config.write(f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {canary} "]\n\tinsteadOf = {remote}\n')
@@ -91,7 +87,7 @@ def test_a_configuration_laid_beside_the_memory_runs_nothing(
 
 @pytest.mark.parametrize("address", ["ext::sh -c true", "fd::3", "--upload-pack=true", "-x:y", "git://host/x"])
 def test_an_address_that_could_run_a_program_is_refused(memory: Memory, address: str) -> None:
-    subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
+    memory.git("config", "remote.origin.url", address)
     with pytest.raises(GitFault, match="is not supported"):
         address_of(Git(memory.root), "origin")
 
@@ -100,7 +96,7 @@ def test_an_address_that_could_run_a_program_is_refused(memory: Memory, address:
     "address", ["git@host:me/x.git", "https://host/x.git", "ssh://git@host/x", "/srv/x.git", "host:x"]
 )
 def test_the_usual_addresses_are_used(memory: Memory, address: str) -> None:
-    subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
+    memory.git("config", "remote.origin.url", address)
     assert address_of(Git(memory.root), "origin") == address
 
 
@@ -118,10 +114,8 @@ def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:
     assert len(fault.value.faults) == 3
 
 
-def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(memory: Memory) -> None:
+    one, other, remote = shared(memory)
     append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     other.night("2025-01-02T23:00")
     before = git(one.root, "count-objects")

@@ -18,12 +18,12 @@ from pipelines.night.remote_night import clone_name
 from pipelines.store.snapshot import read_documents
 from tests.conftest import Memory
 from tests.extract.wire import KEY, Wire, openai_error, openai_wire
-from tests.night.sync.machines import CAPS, git
+from tests.making import git
+from tests.night.sync.machines import CAPS
 
 NIGHT_REF = "refs/curate/night"
 NIGHT = "2025-01-02T23:00"
 LOG = "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n- Rule: never push on Friday\n"
-PERSON = ("-c", "user.name=A", "-c", "user.email=a@b")
 
 
 class Remote:
@@ -43,7 +43,7 @@ class Remote:
 
     def commit_and_push(self) -> None:
         git(self.memory.root, "add", "-A")
-        git(self.memory.root, *PERSON, "commit", "--quiet", "-m", "Logs")
+        git(self.memory.root, "commit", "--quiet", "-m", "Logs")
         git(self.memory.root, "push", "--quiet", str(self.path), "HEAD:main")
 
     def night(self, *options: str, workdir: str = "worker", exits: int = 0) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_logs_and_edits_that_come_meanwhile_are_joined(remote: Remote, monkeypat
     remote.memory.write("Projects/kestrel.md", page)
     remote.memory.write("Logs/2025-01-04.md", "project: Kestrel\n\n- Fact: Backups are kept for ninety days\n")
     git(root, "add", "-A")
-    git(root, *PERSON, "commit", "--quiet", "-m", "Meanwhile")
+    git(root, "commit", "--quiet", "-m", "Meanwhile")
     remote.interrupt(monkeypatch, f"git -C {root} push --quiet {remote.path} HEAD:main")
     told = remote.night("--now", "2025-01-03T23:00")
     refs = remote.refs()
@@ -210,7 +210,7 @@ def test_a_clone_starts_from_the_remote_whatever_was_left_in_it(remote: Remote) 
     (clone / "MEMORY.md").write_text("# Torn\n")
     (clone / "Logs/2025-01-05.md").write_text("- Fact: nobody wrote this\n")
     (clone / "Areas/odd.md").write_text("- Fact: nobody wrote this either\n")
-    git(clone, *PERSON, "commit", "--quiet", "-am", "Left by a killed run")
+    git(clone, "commit", "--quiet", "-am", "Left by a killed run")
     told = remote.night("--now", "2025-01-02T23:40")
     assert not told["pushed"]
     assert git(clone, "status", "--porcelain", "--ignored").split() == ["!!", ".curate/"]
@@ -227,7 +227,7 @@ def test_what_a_remote_configures_or_holds_runs_nothing(remote: Remote, monkeypa
     remote.memory.write(".gitattributes", "* filter=odd text eol=crlf\n")
     remote.memory.write(".gitignore", "!.curate\n")
     git(remote.memory.root, "-c", "filter.odd.clean=cat", "add", ".gitattributes", ".gitignore")
-    git(remote.memory.root, *PERSON, "commit", "--quiet", "-m", "Odd")
+    git(remote.memory.root, "commit", "--quiet", "-m", "Odd")
     git(remote.memory.root, "push", "--quiet", str(remote.path), "HEAD:main")
     canary.unlink(missing_ok=True)
     for night in (NIGHT, "2025-01-03T23:00"):

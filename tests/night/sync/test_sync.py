@@ -11,15 +11,16 @@ import pytest
 
 from pipelines.store.lock import run_lock
 from tests.conftest import Memory
-from tests.night.sync.machines import append_log, git, shared
+from tests.making import git
+from tests.night.sync.machines import append_log, shared
 
 TOKEN = "ghp_" + "q7Rz2mX9vK4tN8wB3cJ6hL1pD5sF0gY2aE4u"
 
 
 @pytest.fixture
-def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
+def pair(memory: Memory) -> tuple[Memory, Memory, Path]:
     """Return the memory on an agent's host, the clone of a worker that curates it, and the remote."""
-    return shared(memory, tmp_path, monkeypatch)
+    return shared(memory)
 
 
 def test_a_log_with_a_secret_is_pushed_without_it_and_a_page_with_one_stays(pair: tuple[Memory, Memory, Path]) -> None:

@@ -3,16 +3,13 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import Memory
-from tests.night.sync.machines import append_log, check_same, git, shared, state
+from tests.making import git
+from tests.night.sync.machines import append_log, check_same, shared, state
 
 
-def test_states_and_episodes_of_both_are_written_anew(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_states_and_episodes_of_both_are_written_anew(memory: Memory) -> None:
+    one, other, remote = shared(memory)
     entry = "project: Kestrel\n\n- Decision: use {}\n- Risk: the {} may fail\n"
     facts = "".join(f"- Fact: shelf {number} is full\n" for number in range(11))
     append_log(one, "2025-01-02", entry.format("brass", "brass") + facts)
@@ -28,10 +25,8 @@ def test_states_and_episodes_of_both_are_written_anew(
     assert "the steel may fail; the brass may fail" in state or "the brass may fail; the steel may fail" in state
 
 
-def test_what_was_edited_and_pushed_by_hand_is_the_owners(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_what_was_edited_and_pushed_by_hand_is_the_owners(memory: Memory, tmp_path: Path) -> None:
+    one, other, remote = shared(memory)
     facts = ("the cache keeps 40 entries", "the queue has 3 readers", "the office moves to Bern")
     append_log(one, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- Fact: {fact}\n" for fact in facts))
     one.night("2025-01-02T23:00")
@@ -39,7 +34,7 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     lines = other.read("Projects/kestrel.md").replace("40 entries", "50 entries").splitlines(keepends=True)
     lines = [line for line in lines if "Bern" not in line]
     other.write("Projects/kestrel.md", "".join(lines) + "- Rule: never push on Friday\n")
-    git(other.root, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-am", "Mine")
+    git(other.root, "commit", "--quiet", "-am", "Mine")
     git(other.root, "push", "--quiet")
     remote.rename(tmp_path / "away.git")
     append_log(one, "2025-01-03", "- Fact: Backups are kept for ninety days\n")
@@ -59,12 +54,10 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     check_same((one, other), remote)
 
 
-def test_a_remote_with_another_beginning_is_left_alone(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_a_remote_with_another_beginning_is_left_alone(memory: Memory) -> None:
+    one, other, remote = shared(memory)
     git(other.root, "checkout", "--quiet", "--orphan", "else")
-    git(other.root, "-c", "user.name=A", "-c", "user.email=a@b", "commit", "--quiet", "-m", "Else")
+    git(other.root, "commit", "--quiet", "-m", "Else")
     git(other.root, "push", "--quiet", "--force", "origin", "else:main")
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     there = git(remote, "rev-parse", "main")
@@ -74,14 +67,12 @@ def test_a_remote_with_another_beginning_is_left_alone(
     assert git(remote, "rev-parse", "main") == there
 
 
-def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(memory: Memory) -> None:
     memory.write(
         "Logs/2024-12-30.md",
         "project: Kestrel\n\n- Decision: Use one disk.\n- Risk: The disk may fail\n- Todo: Buy nails\n",
     )
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    one, other, remote = shared(memory)
     one.curate("done", "nails", "--now", "2025-01-01T08:00")
     one.night("2025-01-01T09:00")
     other.night("2025-01-01T09:10")
@@ -104,10 +95,8 @@ def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
     check_same((one, other), remote)
 
 
-def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_version(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
+def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_version(memory: Memory) -> None:
+    one, other, remote = shared(memory)
     lines = (
         "Todo: file the VAT return",
         "Todo: prepare the demo",
