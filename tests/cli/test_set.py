@@ -1,9 +1,8 @@
 """`curate set`: what is said of an item finds it, is shown, and survives nights and rewording."""
 
-from typing import Any
-
 import pytest
 
+from tests.asking import items
 from tests.conftest import Memory, Once
 
 KESTREL = "Projects/kestrel.md"
@@ -18,16 +17,12 @@ def told(once: Once) -> Memory:
     return once(a_night)
 
 
-def texts(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in memory.json("items")}
-
-
 def found(memory: Memory, *words: str) -> list[str]:
     return [hit["text"] for hit in memory.json("search", *words)["results"]]
 
 
 def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_rewording(told: Memory) -> None:
-    brass, oil = (texts(told)[text]["id"] for text in ("Use brass.", "Oil the hinge."))
+    brass, oil = (items(told)[text]["id"] for text in ("Use brass.", "Oil the hinge."))
     said = told.curate("set", brass, "topic=Türen", "room.floor=2 <!-- -->")
     assert said == f"{brass} in {KESTREL} has room.floor=2 <!-- -->, topic=Türen set.\n"
     told.curate("set", oil, "topic=hinges")
@@ -46,10 +41,10 @@ def test_what_is_set_of_an_item_finds_it_is_shown_and_survives_nights_and_reword
     )  # no key of an item's or a page's, so they are words
     assert "topic=Türen" in told.curate("search", "topic=türen")
     assert told.json("search", "topic=hinges")["results"][0]["meta"] == ["topic=hinges"]
-    now = texts(told)["Use polished brass."]
+    now = items(told)["Use polished brass."]
     assert now["metadata"] == {"room.floor": "2 <!-- -->", "topic": "Türen"}
     told.curate("set", now["id"], "topic=", "room.floor=3")
-    assert texts(told)["Use polished brass."]["metadata"] == {"room.floor": "3"}
+    assert items(told)["Use polished brass."]["metadata"] == {"room.floor": "3"}
     assert "metadata changed" in told.curate("history", now["id"])
     assert found(told, "topic=türen", "brass") == []
     assert "Everything is accounted for" in told.curate("check")

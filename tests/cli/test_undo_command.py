@@ -1,13 +1,10 @@
 """`curate undo` with real files and real git: a run, an undo and one item are taken back; nothing vanishes."""
 
+from tests.asking import items
 from tests.conftest import Memory
 
 FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"
 SECOND = "- decision: use sqlite.\n- Fact: the port is 8080\n- [x] buy milk\n"
-
-
-def items(memory: Memory) -> dict[str, dict[str, object]]:
-    return {item["text"]: item for item in memory.json("items")}
 
 
 def two_nights(memory: Memory) -> list[dict[str, bytes]]:

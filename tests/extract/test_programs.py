@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.asking import items
 from tests.conftest import Memory
 
 PROGRAM = """
@@ -57,10 +58,6 @@ def program(tmp_path: Path) -> Program:
 def night(memory: Memory, program: Program, day: str, text: str = LOG, exits: int = 0) -> str:
     memory.write(f"Logs/{day}.md", text.format(day=day))
     return memory.curate("run", "--provider", program.provider, "--now", f"{day}T22:00", exits=exits)
-
-
-def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in memory.json("items")}
 
 
 def test_each_task_gets_these_keys_and_its_answers_are_carried_out(memory: Memory, program: Program) -> None:

@@ -25,11 +25,15 @@ def whole(text: str) -> str:
     return text
 
 
+def asked(folder: Path, model: Scripted, tally: Tally | None = None) -> tuple[str, str]:
+    return Chain([model], Replies(folder.parents[1])).ask(CALL, whole, tally or Tally())
+
+
 def test_a_reply_is_asked_for_once(folder: Path) -> None:
     model = Scripted("a:1", ["one", "two"])
     first, second = Tally(), Tally()
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, first) == ("one", "a:1")
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, second) == ("one", "a:1")
+    assert asked(folder, model, first) == ("one", "a:1")
+    assert asked(folder, model, second) == ("one", "a:1")
     assert len(model.calls) == 1
     assert (first.spent[0].usage, second.spent) == (USAGE, []), "tokens count when the call is made, and only then"
     [file] = folder.iterdir()
@@ -53,7 +57,7 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
 )
 def test_what_is_no_reply_of_ours_is_paid_anew(folder: Path, data: bytes | str) -> None:
     model = Scripted("a:1", ["one", "two"])
-    Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())
+    asked(folder, model)
     [file] = folder.iterdir()
     if isinstance(data, str):
         changes: dict[str, dict[str, object]] = {
@@ -62,23 +66,23 @@ def test_what_is_no_reply_of_ours_is_paid_anew(folder: Path, data: bytes | str) 
         }
         data = json.dumps({**json.loads(file.read_bytes()), **changes[data]}).encode()
     file.write_bytes(data)
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "two"
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "two", "and it is kept again"
+    assert asked(folder, model)[0] == "two"
+    assert asked(folder, model)[0] == "two", "and it is kept again"
 
 
 def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
     model = Scripted("a:1", ["one", "two", "three"])
-    Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())
+    asked(folder, model)
     [file] = folder.iterdir()
     elsewhere = tmp_path / "elsewhere"
     file.rename(elsewhere)
     file.symlink_to(elsewhere)
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "two"
+    assert asked(folder, model)[0] == "two"
     assert json.loads(elsewhere.read_bytes())["text"] == "one"
     outside = tmp_path / "outside"
     outside.mkdir()
     file.unlink()
     folder.rmdir()
     folder.symlink_to(outside)
-    assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "three"
+    assert asked(folder, model)[0] == "three"
     assert list(outside.iterdir()) == []

@@ -19,58 +19,58 @@ def texts(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("PROPOSED: close the gate", id="proposed"),
-        pytest.param("[10:00] <a> PROPOSAL: close the gate", id="proposal"),
-        pytest.param("PROPOSAL 2a: close the gate", id="numbered proposal"),
-        pytest.param("> **Proposed resolution: close the gate** *(Anna)*", id="proposed resolution"),
-        pytest.param("PROPOSED RESOLUTION: close the gate", id="shouted"),
-        pytest.param("Proposed Resolution 4: close the gate", id="proposed and numbered"),
-        pytest.param("PROPOSED: RESOLVED: close the gate", id="both labels"),
-        pytest.param("Draft resolution: close the gate", id="draft"),
-        pytest.param("Decision (proposed): close the gate", id="proposed in brackets"),
-        pytest.param("RESOLVED? close the gate", id="asked"),
-        pytest.param("RESOLVED: close the gate?", id="asked at the end"),
-        pytest.param("STRAWPOLL: close the gate", id="straw poll"),
-        pytest.param("FAILED RESOLUTION: close the gate", id="failed"),
-        pytest.param("NOT RESOLVED: close the gate", id="not resolved"),
-        pytest.param("- Warnings: trusted_proxies_missing (N/A)", id="what a scan printed"),
-        pytest.param('1. **Question:** "What is the admin password?"', id="a quoted question"),
-        pytest.param("- ✅ Rules: six quick templates", id="a ticked list of what was seen"),
-        pytest.param("```tasks\n- TODO close the gate\n```", id="a query"),
-        pytest.param("Decision: not yet decided", id="not yet decided"),
-        pytest.param("Decision: TBD", id="to be decided"),
-        pytest.param("Decision: none", id="none"),
-        pytest.param("Decision:", id="nothing"),
-        pytest.param("RESOLVED: ^", id="only a mark"),
-        pytest.param("- ~~Decision: close the gate~~", id="struck through"),
-        pytest.param("~~RESOLVED: close the gate~~", id="struck paragraph"),
-        pytest.param("```\nDecision: close the gate\n```", id="fence"),
-        pytest.param("- example\n  ~~~\n  TODO: close the gate\n  ~~~", id="fence in an item"),
-        pytest.param("    Decision: close the gate", id="indented code"),
-        pytest.param("`Decision: close the gate`", id="inline code"),
-        pytest.param("e.g. write `Decision: close the gate`", id="example in code"),
-        pytest.param('"RESOLVED: close the gate" is how we mark it', id="in quotation marks"),
-        pytest.param("Example: Decision: close the gate", id="example label"),
-        pytest.param("Write decisions like this:\n\n> Decision: close the gate", id="example follows"),
-        pytest.param("## Template\n\n- Decision: close the gate", id="under a heading of examples"),
-        pytest.param("<!-- Decision: close the gate -->", id="comment"),
-        pytest.param("text <!-- x\nDecision: close the gate\n--> text", id="comment within"),
-        pytest.param("* [Resolution #1](#r1): close the gate", id="contents"),
-        pytest.param("* [Resolution #1: close the gate](#r1)", id="contents, whole link"),
-        pytest.param("## Action Items\n\n* [Action #1](#action1): close the gate", id="contents in a section"),
-        pytest.param("10:00:01 <trackbot> Created ACTION-12 - Close the gate [on Bob].", id="tracker"),
-        pytest.param("10:00:01 <a> s/RESOLVED: open/RESOLVED: close the gate/", id="correction"),
-        pytest.param("- [ ] TODO", id="empty box"),
-        pytest.param("**Impact:** all down\n**Resolution:** Restarted the pods", id="how a fault was mended"),
-        pytest.param("- **Action:** Restarted the pods", id="what was done"),
-        pytest.param("- **Action:** Sent an alert to Bob", id="what was done, in an irregular verb"),
-        pytest.param("### Actions\n\n- Restarted the pods", id="what was done, under a heading"),
-        pytest.param("**Actions**:\n1. Restarted the pods\n2. Sent an alert to Bob", id="what was done, in a list"),
-        pytest.param("Decision-makers: Anna and Bob", id="another word"),
-        pytest.param("Rules of thumb: none here", id="not at the end of the label"),
-        pytest.param("**Anna:** Agreed: that looks wrong to me as well", id="an answer in a meeting"),
-        pytest.param("src/a.c:12: warning: unused", id="a compiler speaks"),
-        pytest.param("## Examples\n- [ ] close the gate", id="an example box"),
+        "PROPOSED: close the gate",  # proposed
+        "[10:00] <a> PROPOSAL: close the gate",  # proposal
+        "PROPOSAL 2a: close the gate",  # numbered proposal
+        "> **Proposed resolution: close the gate** *(Anna)*",  # proposed resolution
+        "PROPOSED RESOLUTION: close the gate",  # shouted
+        "Proposed Resolution 4: close the gate",  # proposed and numbered
+        "PROPOSED: RESOLVED: close the gate",  # both labels
+        "Draft resolution: close the gate",  # draft
+        "Decision (proposed): close the gate",  # proposed in brackets
+        "RESOLVED? close the gate",  # asked
+        "RESOLVED: close the gate?",  # asked at the end
+        "STRAWPOLL: close the gate",  # straw poll
+        "FAILED RESOLUTION: close the gate",  # failed
+        "NOT RESOLVED: close the gate",  # not resolved
+        "- Warnings: trusted_proxies_missing (N/A)",  # what a scan printed
+        '1. **Question:** "What is the admin password?"',  # a quoted question
+        "- ✅ Rules: six quick templates",  # a ticked list of what was seen
+        "```tasks\n- TODO close the gate\n```",  # a query
+        "Decision: not yet decided",  # not yet decided
+        "Decision: TBD",  # to be decided
+        "Decision: none",  # none
+        "Decision:",  # nothing
+        "RESOLVED: ^",  # only a mark
+        "- ~~Decision: close the gate~~",  # struck through
+        "~~RESOLVED: close the gate~~",  # struck paragraph
+        "```\nDecision: close the gate\n```",  # fence
+        "- example\n  ~~~\n  TODO: close the gate\n  ~~~",  # fence in an item
+        "    Decision: close the gate",  # indented code
+        "`Decision: close the gate`",  # inline code
+        "e.g. write `Decision: close the gate`",  # example in code
+        '"RESOLVED: close the gate" is how we mark it',  # in quotation marks
+        "Example: Decision: close the gate",  # example label
+        "Write decisions like this:\n\n> Decision: close the gate",  # example follows
+        "## Template\n\n- Decision: close the gate",  # under a heading of examples
+        "<!-- Decision: close the gate -->",  # comment
+        "text <!-- x\nDecision: close the gate\n--> text",  # comment within
+        "* [Resolution #1](#r1): close the gate",  # contents
+        "* [Resolution #1: close the gate](#r1)",  # contents, whole link
+        "## Action Items\n\n* [Action #1](#action1): close the gate",  # contents in a section
+        "10:00:01 <trackbot> Created ACTION-12 - Close the gate [on Bob].",  # tracker
+        "10:00:01 <a> s/RESOLVED: open/RESOLVED: close the gate/",  # correction
+        "- [ ] TODO",  # empty box
+        "**Impact:** all down\n**Resolution:** Restarted the pods",  # how a fault was mended
+        "- **Action:** Restarted the pods",  # what was done
+        "- **Action:** Sent an alert to Bob",  # what was done, in an irregular verb
+        "### Actions\n\n- Restarted the pods",  # what was done, under a heading
+        "**Actions**:\n1. Restarted the pods\n2. Sent an alert to Bob",  # what was done, in a list
+        "Decision-makers: Anna and Bob",  # another word
+        "Rules of thumb: none here",  # not at the end of the label
+        "**Anna:** Agreed: that looks wrong to me as well",  # an answer in a meeting
+        "src/a.c:12: warning: unused",  # a compiler speaks
+        "## Examples\n- [ ] close the gate",  # an example box
     ],
 )
 def test_is_no_item(text: str) -> None:

@@ -5,16 +5,13 @@ from typing import Any
 
 import pytest
 
+from tests.asking import items
 from tests.conftest import Memory
 from tests.extract.programs import exec_reader, said
 from tests.night.test_quarantine import ATTACK, session
 
 NOTHING: dict[str, Any] = {"items": [], "operations": []}
 NIGHT = "2026-03-18T02:00"
-
-
-def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in memory.json("items")}
 
 
 def night(memory: Memory, tmp_path: Path, log: str, reply: dict[str, Any]) -> dict[str, dict[str, Any]]:

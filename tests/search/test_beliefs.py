@@ -22,7 +22,6 @@ LATE = "- 10:00 the office opens at 09:30 now"
 
 
 def write(root: Path, path: str, *lines: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
     plant(root, path, "\n".join(lines) + "\n")
 
 

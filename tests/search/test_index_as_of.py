@@ -36,9 +36,7 @@ The boat lies in the harbour.
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2026-01-20.md": "- the boat leaks\n", "Projects/alpha.md": PROJECT}.items():
-        (root / path).parent.mkdir()
         plant(root, path, text)
-    (root / "Areas").mkdir()
     plant(root, "Areas/x.md", "a boat of no day\n")
     update_index(root)
     embed_index(root, Bag())

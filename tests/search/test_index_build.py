@@ -17,11 +17,6 @@ from pipelines.search.schema import INDEX, VERSION, reading
 from tests.making import plant
 
 
-def write(root: Path, path: str, text: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    plant(root, path, text)
-
-
 def counts(report: IndexReport) -> tuple[int, int, int, int]:
     return report.files, report.added, report.changed, report.removed
 
@@ -31,16 +26,16 @@ def found(root: Path, query: str) -> list[str]:
 
 
 def test_a_change_that_keeps_size_and_time_is_seen(root: Path) -> None:
-    write(root, "Areas/a.md", "plums\n")
+    plant(root, "Areas/a.md", "plums\n")
     os.utime(root / "Areas/a.md", ns=(1, 1))
     update_index(root)
-    write(root, "Areas/a.md", "pears\n")
+    plant(root, "Areas/a.md", "pears\n")
     os.utime(root / "Areas/a.md", ns=(1, 1))
     assert update_index(root).changed == 1
 
 
 def test_the_file_is_private_and_in_wal_mode(root: Path) -> None:
-    write(root, "Areas/a.md", "plums\n")
+    plant(root, "Areas/a.md", "plums\n")
     for work in (update_index, rebuild_index):
         work(root)
         assert stat.S_IMODE((root / INDEX).stat().st_mode) == 0o600
@@ -51,7 +46,7 @@ def test_the_file_is_private_and_in_wal_mode(root: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["garbage", "empty", "truncated", "newer", "no tables", "torn full-text"])
 def test_a_broken_index_is_noticed_and_built_anew(root: Path, damage: str) -> None:
-    write(root, "Logs/2026-01-01.md", "".join(f"- apples {number}\n" for number in range(200)))
+    plant(root, "Logs/2026-01-01.md", "".join(f"- apples {number}\n" for number in range(200)))
     update_index(root)
     with closing(sqlite3.connect(root / INDEX)) as db:
         db.execute("PRAGMA journal_mode = DELETE")
@@ -69,14 +64,14 @@ def test_a_broken_index_is_noticed_and_built_anew(root: Path, damage: str) -> No
         search(root, "apples", 5)
     hits, *_ = searched(root, "apples 77", 5, SearchRequest())
     assert hits[0].text == "- apples 77"
-    write(root, "Logs/2026-01-01.md", "- apples and pears\n")
+    plant(root, "Logs/2026-01-01.md", "- apples and pears\n")
     update_index(root)
     assert found(root, "pears") == ["Logs/2026-01-01.md:1"]
 
 
 @pytest.mark.parametrize("change", ["UPDATE files SET mtime_ns = 'once'", "DELETE FROM files", "DROP TABLE claims"])
 def test_rows_that_no_version_writes_are_built_anew(root: Path, change: str) -> None:
-    write(root, "Logs/2026-01-01.md", "- apples\n- pears\n")
+    plant(root, "Logs/2026-01-01.md", "- apples\n- pears\n")
     update_index(root)
     with closing(sqlite3.connect(root / INDEX)) as db:
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
@@ -88,7 +83,7 @@ def test_rows_that_no_version_writes_are_built_anew(root: Path, change: str) -> 
 
 
 def test_searches_during_updates_and_rebuilds_answer_right(root: Path) -> None:
-    write(root, "Areas/a.md", "plums\n")
+    plant(root, "Areas/a.md", "plums\n")
     update_index(root)
     done, wrong = threading.Event(), []
 
@@ -101,7 +96,7 @@ def test_searches_during_updates_and_rebuilds_answer_right(root: Path) -> None:
     for asker in askers:
         asker.start()
     for number in range(24):
-        write(root, "Areas/a.md", f"plums {number}\n")
+        plant(root, "Areas/a.md", f"plums {number}\n")
         (rebuild_index if number % 2 else update_index)(root)
     done.set()
     for asker in askers:
@@ -110,7 +105,7 @@ def test_searches_during_updates_and_rebuilds_answer_right(root: Path) -> None:
 
 
 def test_a_write_ahead_log_that_a_killed_process_left_does_not_meet_the_new_file(root: Path) -> None:
-    write(root, "Areas/a.md", "plums\n" * 500)
+    plant(root, "Areas/a.md", "plums\n" * 500)
     update_index(root)
     log = root / f"{INDEX}-wal"
     with closing(sqlite3.connect(root / INDEX, isolation_level=None)) as writer:
@@ -118,7 +113,7 @@ def test_a_write_ahead_log_that_a_killed_process_left_does_not_meet_the_new_file
         writer.execute("DELETE FROM units")
         left = log.read_bytes()
     log.write_bytes(left)
-    write(root, "Areas/a.md", "pears\n")
+    plant(root, "Areas/a.md", "pears\n")
     rebuild_index(root)
     assert found(root, "pears") == ["Areas/a.md:1"]
     assert counts(update_index(root)) == (1, 0, 0, 0)

@@ -21,11 +21,6 @@ CLOSED = (
 )
 
 
-def write(root: Path, path: str, text: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    plant(root, path, text)
-
-
 def found(root: Path, query: str, bag: Bag) -> list[str]:
     asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name)
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, 20, (), asked)]
@@ -38,8 +33,8 @@ def embedder() -> Bag:
 
 @pytest.fixture(name="root")
 def filled(root: Path, bag: Bag) -> Path:
-    write(root, "Projects/p.md", f"---\ntitle: P\n---\n## Decisions\n\n{ITEM}")
-    write(root, "Areas/untitled.md", "## Visits\n\nthe physician was glad\n")
+    plant(root, "Projects/p.md", f"---\ntitle: P\n---\n## Decisions\n\n{ITEM}")
+    plant(root, "Areas/untitled.md", "## Visits\n\nthe physician was glad\n")
     update_index(root)
     embed_index(root, bag)
     bag.asked.clear()
@@ -56,7 +51,7 @@ def filled(root: Path, bag: Bag) -> Path:
 )
 def test_a_moved_item_costs_nothing(root: Path, bag: Bag, path: str, text: str) -> None:
     (root / "Projects/p.md").unlink()
-    write(root, path, text)
+    plant(root, path, text)
     update_index(root)
     assert (embed_index(root, bag).missing, bag.asked) == (0, [])
 

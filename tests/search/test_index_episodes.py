@@ -48,7 +48,6 @@ TOLD_LATER = (
 
 
 def write(root: Path, path: str, *lines: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
     plant(root, path, "\n".join(lines) + "\n")
 
 

@@ -12,16 +12,11 @@ from pipelines.search.schema import INDEX, VERSION
 from tests.making import plant
 
 
-def write(root: Path, path: str, text: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    plant(root, path, text)
-
-
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
-    write(root, "Logs/2026-01-02.md", "- apples\n- pears\n")
+    plant(root, "Logs/2026-01-02.md", "- apples\n- pears\n")
     gone = "- ~~Fact: c~~ <!-- k1c02d9e441 since=2026-01-01 -->\n"
-    write(root, "Areas/a.md", f"- Fact: b <!-- k7f3a9c2b10 since=2026-01-01 -->\n{gone}")
+    plant(root, "Areas/a.md", f"- Fact: b <!-- k7f3a9c2b10 since=2026-01-01 -->\n{gone}")
     (root / "Areas/b.md").write_bytes(b"\xff")
     update_index(root)
     return root

@@ -36,7 +36,6 @@ Retention is a week.
 
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
-    (root / "Areas").mkdir()
     plant(root, "Areas/streams.md", STREAMS)
     plant(root, "Areas/queues.md", "---\ntopic: rabbit\nowner: Ann Lee\n---\nQueues last.\n")
     plant(root, "Areas/plain.md", "retention of paper\n")

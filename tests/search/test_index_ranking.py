@@ -24,9 +24,7 @@ title: Alpha Station
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2026-01-01.md": "- the boat is blue\n", "Projects/alpha.md": DOCUMENT}.items():
-        (root / path).parent.mkdir()
         plant(root, path, text)
-    (root / "Areas").mkdir()
     plant(root, "Areas/x.md", "an undated vessel\n")
     update_index(root)
     embed_index(root, Bag())

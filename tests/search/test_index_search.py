@@ -45,7 +45,6 @@ title: Alpha Station
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2023-05-08.md": LOG, "Projects/alpha-notes.md": PROJECT}.items():
-        (root / path).parent.mkdir()
         plant(root, path, text)
     update_index(root)
     return root
@@ -72,7 +71,6 @@ def test_a_file_name_finds_its_units_and_who_names_it(root: Path) -> None:
 
 
 def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> None:
-    (root / "Areas").mkdir()
     plant(root, "Areas/資料庫設計AWS.md", "Nothing else says it.\n")
     update_index(root)
     assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]

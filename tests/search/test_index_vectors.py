@@ -19,11 +19,6 @@ from tests.search.bag import Bag
 from tests.search.dying import dying
 
 
-def write(root: Path, path: str, text: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    plant(root, path, text)
-
-
 def found(root: Path, query: str, bag: Bag, limit: int = 20) -> list[str]:
     asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name)
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, limit, (), asked)]
@@ -36,8 +31,8 @@ def embedder() -> Bag:
 
 @pytest.fixture(name="root")
 def filled(root: Path, bag: Bag) -> Path:
-    write(root, "Logs/2026-01-01.md", "# d\n\n- we bought a vessel\n\n## more\n\n- the weather was cold\n")
-    write(root, "Areas/a.md", "---\ntitle: Health\n---\n# Visits\n\nthe physician was glad\n")
+    plant(root, "Logs/2026-01-01.md", "# d\n\n- we bought a vessel\n\n## more\n\n- the weather was cold\n")
+    plant(root, "Areas/a.md", "---\ntitle: Health\n---\n# Visits\n\nthe physician was glad\n")
     update_index(root)
     embed_index(root, bag)
     return root
@@ -46,7 +41,7 @@ def filled(root: Path, bag: Bag) -> Path:
 def test_nothing_is_embedded_twice(root: Path, bag: Bag) -> None:
     bag.asked.clear()
     (root / "Areas/a.md").rename(root / "Areas/b.md")
-    write(root, "Logs/2026-01-01.md", "# d\n\n- ahoy\n\n- we bought a vessel\n\n## more\n\n- the weather was cold\n")
+    plant(root, "Logs/2026-01-01.md", "# d\n\n- ahoy\n\n- we bought a vessel\n\n## more\n\n- the weather was cold\n")
     update_index(root)
     assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:5"
     assert embed_index(root, bag).embedded == 1
@@ -60,7 +55,7 @@ def test_a_text_that_is_refused_costs_that_text_alone(root: Path, bag: Bag) -> N
     words = ("boat", "tea", "plum", "lake", "north")
     lines = [f"- the {word} {number}" for number in range(40) for word in words]
     lines[77] = "- poison in the cellar"
-    write(root, "Logs/2026-01-02.md", "\n".join(lines))
+    plant(root, "Logs/2026-01-02.md", "\n".join(lines))
     update_index(root)
     calls = count_calls(bag)
     report = embed_index(root, bag)
@@ -74,7 +69,7 @@ def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None
         def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
             raise ModelFailed("bag", f"is down for {'one text' if len(texts) == 1 else 'all'}")
 
-    write(root, "Areas/b.md", "\n\n".join(f"plum {number}" for number in range(500)))
+    plant(root, "Areas/b.md", "\n\n".join(f"plum {number}" for number in range(500)))
     update_index(root)
     down = Down("test:down")
     calls = count_calls(down)
@@ -84,9 +79,9 @@ def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None
 
 
 def test_items_come_first_then_the_newest_and_of_a_day_the_shortest(root: Path, bag: Bag) -> None:
-    write(root, "Logs/2026-01-02.md", "- a boat on the lake\n\n- a boat\n")
-    write(root, "Logs/2026-01-03.md", "- a plum from the garden\n\n- a pear\n")
-    write(root, "Areas/b.md", "- Fact: tea is red <!-- k7f3a9c2b10 since=2025-01-01 -->\n\nundated\n")
+    plant(root, "Logs/2026-01-02.md", "- a boat on the lake\n\n- a boat\n")
+    plant(root, "Logs/2026-01-03.md", "- a plum from the garden\n\n- a pear\n")
+    plant(root, "Areas/b.md", "- Fact: tea is red <!-- k7f3a9c2b10 since=2025-01-01 -->\n\nundated\n")
     update_index(root)
     bag.asked.clear()
     told = list[tuple[int, int]]()
@@ -119,7 +114,7 @@ def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:
 
 
 def test_the_files_are_private(root: Path, bag: Bag) -> None:
-    write(root, "Areas/b.md", "poison\n")
+    plant(root, "Areas/b.md", "poison\n")
     update_index(root)
     embed_index(root, bag)
     files = [*(root / ".curate").glob("vectors*")]
@@ -136,13 +131,13 @@ def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
 
     before = found(root, "boat", bag)
     for change in range(20):
-        write(root, "Areas/b.md", f"new {change}\n")
+        plant(root, "Areas/b.md", f"new {change}\n")
         update_index(root)
         embed_index(root, bag)
     assert held() == 23
     assert before == [one for one in found(root, "boat", bag) if not one.startswith("Areas/b")]
     monkeypatch.setattr(vectors_module, "SPARE", 0)
-    write(root, "Areas/b.md", "new 19\n\nold\n")
+    plant(root, "Areas/b.md", "new 19\n\nold\n")
     update_index(root)
     if killed:
         with dying(root, vectors_module, killed, 0) as fired:

@@ -21,33 +21,33 @@ def spans(text: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("", [], id="empty"),
-        pytest.param("\n\n \n", [], id="blank"),
-        pytest.param("- a\n- b\n", [(1, 1), (2, 2)], id="items"),
-        pytest.param("- a\n  more\n\n  after a blank\n- b\n", [(1, 4), (5, 5)], id="indented continuation"),
-        pytest.param("- a\nlazy\n\nnot lazy\n", [(1, 2), (4, 4)], id="lazy continuation"),
-        pytest.param("- a\n  - nested\n    - deeper\n* b\n", [(1, 3), (4, 4)], id="nested items"),
-        pytest.param("1. a\n2. b\n10) c\n", [(1, 1), (2, 2), (3, 3)], id="numbered items"),
-        pytest.param("one\ntwo\n\nthree\n", [(1, 2), (4, 4)], id="paragraphs"),
-        pytest.param("in the year\n2019. It rained\n", [(1, 2)], id="a number that only wraps is no item"),
-        pytest.param("text\n- item\n", [(1, 1), (2, 2)], id="an item ends a paragraph"),
-        pytest.param("# h\ntext\n## h2\n", [(2, 2)], id="headings are none"),
-        pytest.param(
+        ("", []),  # empty
+        ("\n\n \n", []),  # blank
+        ("- a\n- b\n", [(1, 1), (2, 2)]),  # items
+        ("- a\n  more\n\n  after a blank\n- b\n", [(1, 4), (5, 5)]),  # indented continuation
+        ("- a\nlazy\n\nnot lazy\n", [(1, 2), (4, 4)]),  # lazy continuation
+        ("- a\n  - nested\n    - deeper\n* b\n", [(1, 3), (4, 4)]),  # nested items
+        ("1. a\n2. b\n10) c\n", [(1, 1), (2, 2), (3, 3)]),  # numbered items
+        ("one\ntwo\n\nthree\n", [(1, 2), (4, 4)]),  # paragraphs
+        ("in the year\n2019. It rained\n", [(1, 2)]),  # a number that only wraps is no item
+        ("text\n- item\n", [(1, 1), (2, 2)]),  # an item ends a paragraph
+        ("# h\ntext\n## h2\n", [(2, 2)]),  # headings are none
+        # headings of some words are, with nothing below
+        (
             "# h\n## Moved to Bern\n\n## Now by boat\n### By ferry only\ntext\n## Back to rail\n",
             [(2, 2), (6, 6), (7, 7)],
-            id="headings of some words are, with nothing below",
         ),
-        pytest.param("# The first day\n## Notes\n## Open tasks\n", [], id="a template's headings are none"),
-        pytest.param("#tag is no heading\n", [(1, 1)], id="a tag is no heading"),
-        pytest.param("a\n\n---\n\n* * *\nb\n", [(1, 1), (6, 6)], id="thematic breaks are none"),
-        pytest.param("a\n{:.note}\nb\n", [(1, 1), (3, 3)], id="attribute lines are none"),
-        pytest.param("---\ntitle: x\ntags:\n  - y\n---\na\n", [(6, 6)], id="front matter is none"),
-        pytest.param("---\nOnly a rule above.\n\n---\n", [(2, 2)], id="a rule at the top is no front matter"),
-        pytest.param("<!-- a\nb\n\n-->\nc\n", [(5, 5)], id="comments are none"),
-        pytest.param("<!-- never closed\nc\n", [(2, 2)], id="an unclosed comment is one line"),
-        pytest.param("<!-- a --> said\n", [(1, 1)], id="words behind a comment"),
-        pytest.param("> quoted\n> on\n\n> other\n", [(1, 2), (4, 4)], id="quotes"),
-        pytest.param("14:05 one\n14:06 two\n  more\n", [(1, 1), (2, 3)], id="a journal without list marks"),
+        ("# The first day\n## Notes\n## Open tasks\n", []),  # a template's headings are none
+        ("#tag is no heading\n", [(1, 1)]),  # a tag is no heading
+        ("a\n\n---\n\n* * *\nb\n", [(1, 1), (6, 6)]),  # thematic breaks are none
+        ("a\n{:.note}\nb\n", [(1, 1), (3, 3)]),  # attribute lines are none
+        ("---\ntitle: x\ntags:\n  - y\n---\na\n", [(6, 6)]),  # front matter is none
+        ("---\nOnly a rule above.\n\n---\n", [(2, 2)]),  # a rule at the top is no front matter
+        ("<!-- a\nb\n\n-->\nc\n", [(5, 5)]),  # comments are none
+        ("<!-- never closed\nc\n", [(2, 2)]),  # an unclosed comment is one line
+        ("<!-- a --> said\n", [(1, 1)]),  # words behind a comment
+        ("> quoted\n> on\n\n> other\n", [(1, 2), (4, 4)]),  # quotes
+        ("14:05 one\n14:06 two\n  more\n", [(1, 1), (2, 3)]),  # a journal without list marks
     ],
 )
 def test_what_is_an_entry(text: str, expected: list[tuple[int, int]]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.store.lock import run_lock
+from tests.asking import items
 from tests.conftest import SERVED
 from tests.view.browsing import HOSTILE, Browser
 
@@ -73,10 +74,6 @@ def opened(chromium: Chromium, memory: Memory, *, ends: bool = False, **how: Any
         page.wait_for_url(f"http://{served.host}/")
         yield page
         assert not [one for one in complaints if not (ends and "ERR_CONNECTION_REFUSED" in one)]
-
-
-def items(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {one["text"]: one for one in memory.json("items")}
 
 
 def tab_to(page: Page, text: str) -> None:
