@@ -102,6 +102,15 @@ def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
     patch.setenv("TZ", "UTC")
 
 
+def curate(capsys: pytest.CaptureFixture[str], *arguments: str, exits: int = 0) -> str:
+    """Run `curate ARGUMENTS`, and return what it printed on both streams."""
+    capsys.readouterr()
+    code = run_cli(arguments)
+    said = capsys.readouterr()
+    assert code == exits, said.out + said.err
+    return said.out + said.err
+
+
 class Memory:
     """A memory in a folder of the test's own, and the command line on it."""
 
@@ -110,11 +119,7 @@ class Memory:
 
     def curate(self, *arguments: str, exits: int = 0) -> str:
         """Run `curate ARGUMENTS --memory ROOT`, and return what it printed on both streams."""
-        self._capsys.readouterr()
-        code = run_cli([*arguments, "--memory", str(self.root)])
-        said = self._capsys.readouterr()
-        assert code == exits, said.out + said.err
-        return said.out + said.err
+        return curate(self._capsys, *arguments, "--memory", str(self.root), exits=exits)
 
     def json(self, *arguments: str, exits: int = 0) -> Any:
         """Return what a command prints as JSON."""

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli import run_cli
-from tests.conftest import Memory
+from tests.conftest import Memory, curate
 from tests.contract.story import answering
 from tests.fake_agents import claude_says, codex_says, lay
 
@@ -27,14 +26,6 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a")
     monkeypatch.setenv("GEMINI_API_KEY", "g")
-
-
-def curate(capsys: pytest.CaptureFixture[str], *words: str, exits: int = 0) -> str:
-    capsys.readouterr()
-    code = run_cli(words)
-    said = capsys.readouterr()
-    assert code == exits, said.out + said.err
-    return said.out + said.err
 
 
 def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(

@@ -28,6 +28,7 @@ from tests.contract.story import (
     waiting,
 )  # fmt: skip
 
+Pair = tuple[Memory, Memory]
 EVENING = ("--now", "2026-03-12T23:00")
 KETTLE, FANS = "The kettle is new.", "The gateway has two fans."
 
@@ -39,7 +40,7 @@ def on_two_machines(memory: Memory) -> None:
 
 
 @pytest.fixture
-def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
+def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """Return a memory that has one night behind it, on two machines."""
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
     one = once(on_two_machines)
@@ -62,12 +63,12 @@ def check_alike(one: Memory, other: Memory) -> None:
         assert machine.git("status", "--porcelain") == ""
 
 
-def test_a_clone_has_the_items_of_the_first(pair: tuple[Memory, Memory]) -> None:
+def test_a_clone_has_the_items_of_the_first(pair: Pair) -> None:
     one, other = pair
     assert items(other) == items(one)
 
 
-def test_logs_of_both_are_read_once(pair: tuple[Memory, Memory]) -> None:
+def test_logs_of_both_are_read_once(pair: Pair) -> None:
     one, other = pair
     log(one, NEXT, f"Fact: {KETTLE}")
     log(other, NEXT, f"Fact: {FANS}")
@@ -80,7 +81,7 @@ def test_logs_of_both_are_read_once(pair: tuple[Memory, Memory]) -> None:
     check_alike(one, other)
 
 
-def test_nights_on_both_file_each_item_once(pair: tuple[Memory, Memory]) -> None:
+def test_nights_on_both_file_each_item_once(pair: Pair) -> None:
     one, other = pair
     log(one, NEXT, f"Fact: {KETTLE}", f"Fact: {FANS}")
     log(other, NEXT, f"Fact: {KETTLE}", "Fact: It rains.")
@@ -91,7 +92,7 @@ def test_nights_on_both_file_each_item_once(pair: tuple[Memory, Memory]) -> None
     check_alike(one, other)
 
 
-def test_edits_of_different_lines_are_both_kept(pair: tuple[Memory, Memory]) -> None:
+def test_edits_of_different_lines_are_both_kept(pair: Pair) -> None:
     one, other = pair
     reword(one, "8080", "9090")
     reword(other, "SQLite", "Postgres")
@@ -100,7 +101,7 @@ def test_edits_of_different_lines_are_both_kept(pair: tuple[Memory, Memory]) -> 
     check_alike(one, other)
 
 
-def test_a_line_typed_here_and_read_there_is_one_item(pair: tuple[Memory, Memory]) -> None:
+def test_a_line_typed_here_and_read_there_is_one_item(pair: Pair) -> None:
     one, other = pair
     one.write(ALPHA, f"{one.read(ALPHA)}\n- Fact: {KETTLE}\n")
     meet(one, other)
@@ -113,7 +114,7 @@ def test_a_line_typed_here_and_read_there_is_one_item(pair: tuple[Memory, Memory
     check_alike(one, other)
 
 
-def test_a_mark_that_went_here_is_that_of_its_item(pair: tuple[Memory, Memory]) -> None:
+def test_a_mark_that_went_here_is_that_of_its_item(pair: Pair) -> None:
     one, other = pair
     before = items(one)
     reline(one, PORT, lambda line: line.partition(" ^")[0] + "\n")
@@ -123,7 +124,7 @@ def test_a_mark_that_went_here_is_that_of_its_item(pair: tuple[Memory, Memory]) 
     check_alike(one, other)
 
 
-def test_what_one_closed_and_the_other_left_is_closed(pair: tuple[Memory, Memory]) -> None:
+def test_what_one_closed_and_the_other_left_is_closed(pair: Pair) -> None:
     one, other = pair
     one.curate("done", MARA, *EVENING)
     log(other, NEXT, f"Fact: {KETTLE}")
@@ -133,7 +134,7 @@ def test_what_one_closed_and_the_other_left_is_closed(pair: tuple[Memory, Memory
     check_alike(one, other)
 
 
-def test_a_line_deleted_here_and_left_there_stays_deleted(pair: tuple[Memory, Memory]) -> None:
+def test_a_line_deleted_here_and_left_there_stays_deleted(pair: Pair) -> None:
     one, other = pair
     reline(one, PORT, lambda _: "")
     night(one, NEXT, f"Fact: {KETTLE}")
@@ -144,7 +145,7 @@ def test_a_line_deleted_here_and_left_there_stays_deleted(pair: tuple[Memory, Me
     check_alike(one, other)
 
 
-def test_a_line_deleted_here_and_reworded_there_is_kept(pair: tuple[Memory, Memory]) -> None:
+def test_a_line_deleted_here_and_reworded_there_is_kept(pair: Pair) -> None:
     one, other = pair
     reline(one, PORT, lambda _: "")
     reword(other, "8080", "9090")
@@ -152,7 +153,7 @@ def test_a_line_deleted_here_and_reworded_there_is_kept(pair: tuple[Memory, Memo
     assert "9090" in one.read(ALPHA) + one.read("Review.md")
 
 
-def test_prose_of_both_stays(pair: tuple[Memory, Memory]) -> None:
+def test_prose_of_both_stays(pair: Pair) -> None:
     one, other = pair
     one.write(ALPHA, one.read(ALPHA).replace("# Alpha\n", "# Alpha\n\nWords of the first.\n", 1))
     other.write(ALPHA, other.read(ALPHA) + "\nWords of the other.\n")
@@ -161,7 +162,7 @@ def test_prose_of_both_stays(pair: tuple[Memory, Memory]) -> None:
     assert "Words of the other." in one.read(ALPHA)
 
 
-def test_a_page_of_the_same_name_from_each_is_one_page_with_all_items(pair: tuple[Memory, Memory]) -> None:
+def test_a_page_of_the_same_name_from_each_is_one_page_with_all_items(pair: Pair) -> None:
     one, other = pair
     night(one, NEXT, f"Fact: {KETTLE}", project="Beta")
     night(other, NEXT, f"Fact: {FANS}", project="Beta")
@@ -170,7 +171,7 @@ def test_a_page_of_the_same_name_from_each_is_one_page_with_all_items(pair: tupl
     check_alike(one, other)
 
 
-def test_a_page_renamed_here_takes_the_items_of_there(pair: tuple[Memory, Memory]) -> None:
+def test_a_page_renamed_here_takes_the_items_of_there(pair: Pair) -> None:
     one, other = pair
     one.curate("project", "rename", "alpha", "Orion", *EVENING)
     night(other, NEXT, f"Fact: {KETTLE}")
@@ -179,7 +180,7 @@ def test_a_page_renamed_here_takes_the_items_of_there(pair: tuple[Memory, Memory
     check_alike(one, other)
 
 
-def test_an_undo_here_reaches_there(pair: tuple[Memory, Memory]) -> None:
+def test_an_undo_here_reaches_there(pair: Pair) -> None:
     one, other = pair
     night(one, NEXT, f"Fact: {KETTLE}")
     meet(one, other)
@@ -189,7 +190,7 @@ def test_an_undo_here_reaches_there(pair: tuple[Memory, Memory]) -> None:
     check_alike(one, other)
 
 
-def test_without_the_remote_a_night_works_and_says_so(pair: tuple[Memory, Memory], tmp_path: Path) -> None:
+def test_without_the_remote_a_night_works_and_says_so(pair: Pair, tmp_path: Path) -> None:
     one, other = pair
     (tmp_path / "remote.git").rename(tmp_path / "away")
     night(one, NEXT, f"Fact: {KETTLE}")
@@ -200,7 +201,7 @@ def test_without_the_remote_a_night_works_and_says_so(pair: tuple[Memory, Memory
     assert KETTLE in held(other)
 
 
-def test_what_waits_is_one_question_on_both(pair: tuple[Memory, Memory]) -> None:
+def test_what_waits_is_one_question_on_both(pair: Pair) -> None:
     one, other = pair
     for machine in pair:
         night(machine, NEXT, "Correction: the deploy takes 12 minutes, not 40")
@@ -212,7 +213,7 @@ def test_what_waits_is_one_question_on_both(pair: tuple[Memory, Memory]) -> None
     check_alike(one, other)
 
 
-def test_a_memory_made_from_a_bundle_is_the_memory(pair: tuple[Memory, Memory], tmp_path: Path) -> None:
+def test_a_memory_made_from_a_bundle_is_the_memory(pair: Pair, tmp_path: Path) -> None:
     one, _ = pair
     one.curate("export", str(tmp_path / "all.bundle"))
     again = one.aside(tmp_path / "again")
@@ -220,7 +221,7 @@ def test_a_memory_made_from_a_bundle_is_the_memory(pair: tuple[Memory, Memory], 
     assert items(again) == items(one)
 
 
-def test_what_one_closed_and_the_other_pinned_is_closed(pair: tuple[Memory, Memory]) -> None:
+def test_what_one_closed_and_the_other_pinned_is_closed(pair: Pair) -> None:
     one, other = pair
     one.curate("end", FRIDAY, *EVENING)
     other.curate("pin", FRIDAY, *EVENING)
@@ -228,7 +229,7 @@ def test_what_one_closed_and_the_other_pinned_is_closed(pair: tuple[Memory, Memo
     assert (status(one, FRIDAY), status(other, FRIDAY)) == ("ended", "ended")
 
 
-def test_corrections_of_one_item_on_two_machines_are_one_question(pair: tuple[Memory, Memory]) -> None:
+def test_corrections_of_one_item_on_two_machines_are_one_question(pair: Pair) -> None:
     one, other = pair
     for machine, port in ((one, "9090"), (other, "7070")):
         machine.curate("correct", ident(machine, PORT), f"The gateway listens on port {port}.", *EVENING)

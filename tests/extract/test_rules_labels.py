@@ -2,14 +2,7 @@
 
 import pytest
 
-from pipelines.extract.extraction import Candidate, ExtractionRequest
-from pipelines.extract.rules import RulesExtractor
-from pipelines.store.log import parse_entries
-
-
-def extract(text: str) -> tuple[Candidate, ...]:
-    day = "2026-03-18"
-    return RulesExtractor().extract(ExtractionRequest(day, parse_entries(f"Logs/{day}.md", day, text))).candidates
+from tests.extract.reading import extract
 
 
 def said(text: str) -> list[tuple[str, str]]:

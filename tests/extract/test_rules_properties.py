@@ -7,16 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.extract.extraction import Candidate, ExtractionRequest
-from pipelines.extract.rules import RulesExtractor
-from pipelines.store.log import parse_entries
 from pipelines.text import fold
-
-
-def extract(text: str) -> tuple[Candidate, ...]:
-    day = "2026-03-18"
-    return RulesExtractor().extract(ExtractionRequest(day, parse_entries(f"Logs/{day}.md", day, text))).candidates
-
+from tests.extract.reading import extract
 
 LABELS = (
     "Decision:",

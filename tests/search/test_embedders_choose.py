@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.embed import Choice, choose_embedder
@@ -13,6 +12,7 @@ from pipelines.search.embedders.local import LocalEmbedder
 from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from pipelines.user_settings import load_user_settings
+from tests.conftest import curate
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
 
@@ -148,14 +148,6 @@ def test_keys_that_do_not_go_together_are_a_fault(place: Path, text: str, said: 
 
 
 # ---------------------------------------------------------------- the command
-
-
-def curate(capsys: pytest.CaptureFixture[str], *arguments: str, exits: int = 0) -> str:
-    capsys.readouterr()
-    code = run_cli(list(arguments))
-    said = capsys.readouterr()
-    assert code == exits, said.out + said.err
-    return said.out + said.err
 
 
 def test_models_says_what_is_here_and_fetch_brings_it(

@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pytest
 
-from tests.conftest import Memory, Once
+from tests.conftest import Memory, Once, curate
 
 AT = ("--now", "2026-03-02T02:00")
 LATER = ("--now", "2026-03-03T02:00")
@@ -51,13 +51,7 @@ def bundle(lived: Memory, once: Once, tmp_path: Path) -> Path:  # noqa: ARG001  
 def restored(memory: Memory, bundle: Path, *, exits: int = 0) -> tuple[Memory, str]:
     """Restore a bundle beside a memory."""
     other = memory.aside(memory.root.with_name("anew"))
-    from pipelines.cli import run_cli
-
-    memory._capsys.readouterr()
-    code = run_cli(["init", str(other.root), "--from", str(bundle)])
-    told = memory._capsys.readouterr()
-    assert code == exits, told
-    return other, told.out + told.err
+    return other, curate(memory._capsys, "init", str(other.root), "--from", str(bundle), exits=exits)
 
 
 def test_a_bundle_is_its_owners_alone_and_holds_nothing_of_their_settings(

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, fingerprint, lay
-from tests.conftest import Memory
+from tests.conftest import Memory, curate
 
 TURNS = (
     '{"role": "user", "content": "Decision: The gate is painted white.", "timestamp": "2026-03-04T09:00:00+00:00"}\n'
@@ -48,12 +48,8 @@ class Place:
         self.root, self._capsys = root, capsys
 
     def adopt(self, *arguments: str, exits: int = 0) -> str:
-        self._capsys.readouterr()
-        told = ["init", "--adopt", str(self.root), "--in-place", "--now", "2026-02-28T12:00", *arguments]
-        code = run_cli(told)
-        said = self._capsys.readouterr()
-        assert code == exits, said.out + said.err
-        return said.out + said.err
+        words = ("init", "--adopt", str(self.root), "--in-place", "--now", "2026-02-28T12:00", *arguments)
+        return curate(self._capsys, *words, exits=exits)
 
     @property
     def mine(self) -> Memory:

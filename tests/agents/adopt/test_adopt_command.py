@@ -12,7 +12,7 @@ from pipelines.agents.adopt_source import notes_in
 from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
 from tests.agents.adopt.samples import PNG, claude_code, fingerprint, lay, obsidian, openclaw
-from tests.conftest import Memory
+from tests.conftest import Memory, curate
 
 NIGHT = ("--now", "2026-03-01T02:00")
 
@@ -24,11 +24,8 @@ class Adoption:
         self.old, self.new, self._capsys = tmp_path / "old", tmp_path / "new", capsys
 
     def adopt(self, *arguments: str, exits: int = 0) -> str:
-        self._capsys.readouterr()
-        code = run_cli(["init", str(self.new), "--adopt", str(self.old), "--now", "2026-02-28T12:00", *arguments])
-        said = self._capsys.readouterr()
-        assert code == exits, said.out + said.err
-        return said.out + said.err
+        words = ("init", str(self.new), "--adopt", str(self.old), "--now", "2026-02-28T12:00", *arguments)
+        return curate(self._capsys, *words, exits=exits)
 
     def plan(self, *arguments: str) -> mapping.CopyPlan:
         named = arguments[arguments.index("--as") + 1] if "--as" in arguments else None

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from pipelines.agents import edit_files as install_files
-from pipelines.cli import run_cli
-from tests.conftest import Memory
+from tests.conftest import Memory, curate
 
 THEIRS = {
     "model": "opus",
@@ -35,11 +34,7 @@ def home() -> Path:
 @pytest.fixture
 def uninstall(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     def run(*arguments: str, exits: int = 0) -> str:
-        capsys.readouterr()
-        code = run_cli(["uninstall", *arguments])
-        said = capsys.readouterr()
-        assert code == exits, said.out + said.err
-        return said.out + said.err
+        return curate(capsys, "uninstall", *arguments, exits=exits)
 
     return run
 

@@ -9,6 +9,7 @@ from tests.conftest import Memory, Once
 from tests.making import git
 from tests.night.sync.machines import append_log, share
 
+Pair = tuple[Memory, Memory]
 KESTREL, FALCON = "Projects/kestrel.md", "Projects/falcon.md"
 LOG = "2025-01-02"
 
@@ -40,7 +41,7 @@ def live(one: Memory) -> None:
 
 
 @pytest.fixture
-def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
+def pair(once: Once, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     """Return two machines with a page of one item, a page of seven, and words in USER.md."""
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
     one = once(live)
@@ -52,7 +53,7 @@ def texts(memory: Memory) -> set[str]:
 
 
 @pytest.mark.parametrize("leave_out", [exclude_falcon, assume_unchanged, never_checked_out])
-def test_what_git_leaves_out_is_no_deletion(pair: tuple[Memory, Memory], leave_out: Callable[[Path], None]) -> None:
+def test_what_git_leaves_out_is_no_deletion(pair: Pair, leave_out: Callable[[Path], None]) -> None:
     one, other = pair
     before, known = one.files(), texts(other)
     leave_out(other.root)
@@ -74,7 +75,7 @@ def test_what_git_leaves_out_is_no_deletion(pair: tuple[Memory, Memory], leave_o
     assert "tombstones" not in "".join(after)
 
 
-def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: tuple[Memory, Memory]) -> None:
+def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: Pair) -> None:
     one, other = pair
     exclude_falcon(other.root)
     other.curate("sync", "--now", "2025-01-03T12:00")
@@ -87,7 +88,7 @@ def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: tuple[Memory,
     assert log.count("shelf 3 holds bolts") == log.count("Falcon has two masts") == 1
 
 
-def test_a_page_that_is_left_out_here_and_changed_there_is_no_deletion(pair: tuple[Memory, Memory]) -> None:
+def test_a_page_that_is_left_out_here_and_changed_there_is_no_deletion(pair: Pair) -> None:
     one, other = pair
     exclude_falcon(other.root)
     other.curate("sync", "--now", "2025-01-03T11:00")
@@ -101,7 +102,7 @@ def test_a_page_that_is_left_out_here_and_changed_there_is_no_deletion(pair: tup
     assert "tombstones" not in "".join(other.files())
 
 
-def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answer(pair: tuple[Memory, Memory]) -> None:
+def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answer(pair: Pair) -> None:
     one, other = pair
     (other.root / KESTREL).unlink()
     assert f"{KESTREL} is gone with many items" in other.curate("sync", "--now", "2025-01-03T12:00", exits=1)
@@ -117,7 +118,7 @@ def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answe
 
 
 @pytest.mark.parametrize(("choice", "by"), [("retract", "box"), ("restore", "verb")])
-def test_the_answer_deletes_the_page_or_brings_it_back(pair: tuple[Memory, Memory], choice: str, by: str) -> None:
+def test_the_answer_deletes_the_page_or_brings_it_back(pair: Pair, choice: str, by: str) -> None:
     one, other = pair
     page = other.read(KESTREL)
     (other.root / KESTREL).unlink()
