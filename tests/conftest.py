@@ -44,6 +44,8 @@ settings.load_profile("same")
 
 SERVED: Final = list[Any]()
 """The servers that a test has begun. Each looks ten times a second whether it is to end."""
+CERTIFICATE: Final = str(Path(__file__).with_name("data") / "certificate.pem")
+"""All that is trusted: no test speaks TLS, and each client that is made would read all certificates of the machine."""
 SHARED: Final = "/dev/shm"  # noqa: S108  a name within it is pytest's to choose
 
 
@@ -53,6 +55,7 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
     os.environ["TZ"] = "UTC"  # the zone is looked up once a process, which a fixture of a module may do
+    os.environ["SSL_CERT_FILE"] = CERTIFICATE
     if "TMPDIR" not in os.environ and _has_room(SHARED):
         os.environ["TMPDIR"] = tempfile.tempdir = SHARED
 

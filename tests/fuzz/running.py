@@ -61,7 +61,6 @@ def run(target: Target, seed: str, count: int, scratch: Path) -> Outcome:
             done += 1
             if error and error not in found:
                 found[error] = Finding(target.name, error, smaller(target, data, error, scratch))
-    gc.unfreeze()
     return Outcome(target.name, done, time.process_time() - began, slowest, tuple(found.values()))
 
 
