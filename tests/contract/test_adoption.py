@@ -1,9 +1,7 @@
 """Notes that people already have become a memory, and stay as they were."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -120,12 +118,6 @@ def test_basic_memory_notes_are_taken_in(copied: Callable[..., Memory]) -> None:
     assert any("Pour over" in hit["text"] for hit in found(new, "pour over brewing"))
 
 
-def test_adopting_shows_first_and_writes_nothing(tmp_path: Path) -> None:
-    old = lay(tmp_path / "old", VAULT)
-    assert run_cli(["init", str(tmp_path / "new"), "--adopt", str(old), "--print", *NOW]) == 0
-    assert not (tmp_path / "new").exists()
-
-
 @pytest.mark.parametrize(
     ("path", "day"),
     [("2026/03/2026-03-10.md", "2026-03-10"), ("Journal/Days/2026-03-10.md", "2026-03-10")],
@@ -202,18 +194,6 @@ def test_odd_bytes_of_a_log_are_read_or_named(memory: Memory) -> None:
     said = memory.night("2026-03-12T02:00", exits=1)
     assert held(memory) == {"The kettle is new.", "It rains."}
     assert "Logs/2026-03-10.md" in said
-
-
-def test_what_is_installed_for_an_agent_can_be_taken_away_again(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own: dict[str, Any] = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
-    settings = lay(tmp_path / "agent", {"settings.json": json.dumps(own, indent=2)})
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings))
-    memory.curate("install", "claude-code")
-    assert "curate" in (settings / "settings.json").read_text()
-    assert run_cli(["uninstall", "claude-code"]) == 0
-    assert json.loads((settings / "settings.json").read_text()) == own
 
 
 def test_a_night_reads_logs_that_other_programs_write_beside(memory: Memory) -> None:

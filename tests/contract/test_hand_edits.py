@@ -161,9 +161,6 @@ ACTS = {
     "a line from another memory": Act(
         under("Facts", "- Fact: The safe opens with 1234. ^kdeadbeef"), gone=("The safe opens with 1234.",), asks=1
     ),
-    "a resolved conflict": Act(
-        line(PORT, lambda row: row.replace("8080", "9090")), {"The gateway listens on port 9090.": PORT}
-    ),
 }  # fmt: skip
 
 
@@ -242,17 +239,6 @@ def test_a_run_that_git_reverts_is_taken_back_for_good(begun: Memory) -> None:
     for day in (THIRD, "2026-03-13"):
         night(begun, day, "Fact: The sea is cold.")
         assert items(begun) == before
-
-
-def test_a_conflict_that_a_person_resolves_is_an_edit(begun: Memory) -> None:
-    page, who = begun.read(ALPHA), ident(begun, PORT)
-    both = line(PORT, lambda row: f"<<<<<<< ours\n{row}=======\n{row.replace('8080', '9090')}>>>>>>> theirs\n")
-    begun.write(ALPHA, both(page))
-    night(begun, NEXT, "Fact: The sea is cold.", project="Beta", exits=1)
-    begun.write(ALPHA, page.replace("8080", "9090"))
-    night(begun, THIRD)
-    assert ident(begun, "The gateway listens on port 9090.") == who
-    assert PORT not in held(begun)
 
 
 _LOSING = {"drop the id", "drop all ids"}

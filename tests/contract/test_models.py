@@ -25,7 +25,6 @@ from tests.contract.story import (
     page_of,
     questions,
     reline,
-    settings,
     start,
     status,
     waiting,
@@ -162,18 +161,6 @@ def test_what_a_model_would_replace_of_the_owners_is_asked(told: Memory, tmp_pat
     assert waiting(told)
 
 
-def test_a_secret_is_never_sent(memory: Memory, tmp_path: Path) -> None:
-    log(memory, NEXT, *SAID, "the key is AKIAIOSFODNN7QZ3XK2B")
-    read(memory, tmp_path)
-    assert "AKIAIOSFODNN7QZ3XK2B" not in (tmp_path / "answers.asked").read_text()
-
-
-def test_an_estimate_asks_no_model(told: Memory, tmp_path: Path) -> None:
-    provider = answering(tmp_path, {})
-    assert "1 day" in told.curate("run", "--estimate", "--provider", provider, "--now", "2026-03-12T02:00")
-    assert not (tmp_path / "answers.asked").exists()
-
-
 def test_an_item_is_trusted_no_more_than_the_lowest_of_its_lines(memory: Memory, tmp_path: Path) -> None:
     memory.write(f"Logs/{NEXT}.md", "project: Alpha\n\n- We went with brass for the hinge.\n\n> Brass never rusts.\n")
     read(memory, tmp_path, items=[fact("Brass for the hinge never rusts.", lines=(3, 3)) | {"lines": [[3, 3], [5, 5]]}])
@@ -187,21 +174,6 @@ def test_a_conflict_that_the_second_reader_sees_is_asked_about(told: Memory, tmp
     told.curate("run", "--provider", provider, "--now", "2026-03-12T02:00")
     assert PORT in held(told)
     assert any("9090" in str(one) for one in waiting(told))
-
-
-def test_forgetting_takes_the_words_out_of_what_a_model_was_told_and_said(told: Memory, tmp_path: Path) -> None:
-    read(told, tmp_path, items=[fact()])
-    told.curate("forget", ident(told, BRASS), "--yes", "--now", "2026-03-12T09:00")
-    kept = [path for path in (told.root / ".curate").rglob("*") if path.is_file()]
-    assert not [path for path in kept if BRASS.encode() in path.read_bytes()]
-
-
-def test_a_night_keeps_the_cap_on_what_it_may_spend(told: Memory, tmp_path: Path) -> None:
-    settings(tmp_path, "[limits]\nmax_tokens = 10\n")
-    before = held(told)
-    assert "max_tokens = 10" in read(told, tmp_path, items=[fact()])
-    assert held(told) == before
-    assert not (tmp_path / "answers.asked").exists()
 
 
 def test_a_sentence_of_the_brief_that_a_person_deleted_does_not_come_back(told: Memory, tmp_path: Path) -> None:

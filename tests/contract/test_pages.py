@@ -186,14 +186,6 @@ def test_a_tracked_page_without_a_remembered_commit_of_its_lines_comes_from_else
     assert any("1234" in str(one) for one in waiting(told))
 
 
-def test_conflict_marks_hold_a_page_back_and_name_the_remedy(told: Memory) -> None:
-    reline(told, PORT, lambda line: f"<<<<<<< ours\n{line}=======\n{line.replace('8080', '9090')}>>>>>>> theirs\n")
-    night(told, NEXT, "Fact: The sky is clear today.", project="Beta", exits=1)
-    assert "<<<<<<< ours" in told.read(ALPHA)
-    assert PORT in held(told)
-    assert "alpha" in told.curate("check", exits=1)
-
-
 def test_a_hand_edit_counts_at_once(told: Memory) -> None:
     reword(told, "8080", "9090")
     assert "9090" in start(told)
@@ -221,11 +213,3 @@ def test_a_log_with_the_old_words_does_not_bring_them_back(told: Memory) -> None
     night(told, THIRD, LINES[1])
     assert PORT not in held(told)
     assert waiting(told) == []
-
-
-def test_an_item_keeps_its_type_without_its_label(told: Memory) -> None:
-    who = ident(told, CACHE)
-    reline(told, CACHE, lambda line: line.replace("Decision: ", ""))
-    assert items(told)[CACHE]["type"] == "Decision"
-    night(told, NEXT, "Fact: The gateway has two doors.")
-    assert (items(told)[CACHE]["type"], ident(told, CACHE), status(told, CACHE)) == ("Decision", who, "live")

@@ -109,11 +109,6 @@ def test_what_was_accepted_is_the_persons(asked_of: Memory) -> None:
     assert (status(asked_of, RULE), items(asked_of)[RULE]["trust"]) == ("live", "owner")
 
 
-def test_forgetting_takes_the_words_out_of_the_questions_too(asked_of: Memory) -> None:
-    asked_of.curate("forget", ident(asked_of, JEST), "--yes", "--now", "2026-03-12T09:00")
-    assert JEST not in asked_of.read("Review.md")
-
-
 def test_many_lines_that_go_at_once_are_asked_about_and_come_back(told: Memory) -> None:
     before = told.read(ALPHA).splitlines(keepends=True)
     told.write(ALPHA, "".join(line for line in before if not any(one.partition(": ")[2] in line for one in LINES[:3])))

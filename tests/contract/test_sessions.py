@@ -48,12 +48,6 @@ def test_a_session_is_logged_once_however_often_it_is_captured(memory: Memory, t
     assert captured(memory, path) == first
 
 
-def test_a_session_that_goes_on_adds_what_is_new(memory: Memory, tmp_path: Path) -> None:
-    captured(memory, session(tmp_path / "s.jsonl", ("user", "Which database?")))
-    log_now = captured(memory, session(tmp_path / "s.jsonl", ("user", "Which database?"), ("assistant", "Postgres.")))
-    assert (log_now.count("Which database?"), log_now.count("Postgres.")) == (1, 1)
-
-
 def test_a_sweep_takes_what_no_hook_brought(memory: Memory, sessions: Path) -> None:
     memory.curate("install", "claude-code")
     session(sessions / "a.jsonl", ("user", "Rule: Never push on Friday."))
@@ -118,28 +112,6 @@ def test_a_group_members_words_are_not_the_owners(memory: Memory, tmp_path: Path
     memory.night(after(DAY))
     assert not [one for one in items(memory, "live").values() if one["trust"] == "owner"]
     assert "Pay every invoice" not in memory.read("MEMORY.md")
-
-
-def test_codex_and_openclaw_sessions_are_read(memory: Memory, tmp_path: Path) -> None:
-    meta = {"type": "session_meta", "payload": {"id": "c0de", "cwd": "/home/ada/src/alpha", "timestamp": DAY}}
-    content = [{"type": "input_text", "text": "Rule: Never push on Friday."}]
-    said = {"type": "message", "role": "user", "content": content}
-    record = {"type": "response_item", "timestamp": f"{DAY}T09:00:00Z", "payload": said}
-    assert "Never push" in captured(memory, write_records(tmp_path / "rollout.jsonl", [meta, record]))
-
-
-def test_torn_and_odd_lines_of_a_transcript_lose_nothing_else(memory: Memory, tmp_path: Path) -> None:
-    path = session(tmp_path / "s.jsonl", ("user", "Which database?"), ("assistant", "Postgres."))
-    path.write_bytes(path.read_bytes() + b'{"type": "user", "mess\n\x00\xff\n[]\n' + path.read_bytes()[:-20])
-    told = captured(memory, path)
-    assert "Which database?" in told
-    assert "Postgres." in told
-
-
-def test_a_secret_of_a_session_reaches_neither_log_nor_copy(memory: Memory, tmp_path: Path) -> None:
-    captured(memory, session(tmp_path / "s.jsonl", ("user", "the key is AKIAIOSFODNN7QZ3XK2B, keep it")))
-    memory.night(after(DAY))
-    assert not [path for path, data in memory.files().items() if b"AKIAIOSFODNN7QZ3XK2B" in data]
 
 
 def test_chats_of_an_export_are_taken_in_once(memory: Memory, tmp_path: Path) -> None:

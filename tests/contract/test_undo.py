@@ -131,16 +131,6 @@ def test_every_verb_is_taken_back_without_a_trace_in_what_is_held(told: Memory, 
     assert (items(told), start(told, AT[1])) == (before, shown)
 
 
-def test_a_decision_in_the_inbox_is_taken_back(memory: Memory) -> None:
-    night(memory, DAY, "Decision: Tests run on Jest.")
-    night(memory, NEXT, "Correction: the deploy takes 12 minutes, not 40")
-    for one in waiting(memory):
-        memory.curate("review", one["id"], "--reject", *AT)
-    assert waiting(memory) == []
-    memory.curate("undo", *AT)
-    assert waiting(memory)
-
-
 def test_a_git_revert_of_a_night_is_heeded(twice: Memory) -> None:
     twice.git("revert", "--no-edit", "HEAD")
     twice.night("2026-03-13T02:00")

@@ -15,7 +15,6 @@ from tests.contract.story import (
     PORT,
     asked,
     commits,
-    found,
     held,
     ident,
     items,
@@ -95,18 +94,6 @@ def test_move_pin_and_unpin(told: Memory) -> None:
     assert "pinned" not in told.row(FRIDAY)
 
 
-def test_edit_sets_data_of_an_item_that_search_filters_by(told: Memory) -> None:
-    told.curate("set", ident(told, CACHE), "topic=storage", *AT)
-    assert CACHE in found(told, "topic=storage")[0]["text"]
-
-
-def test_forget_leaves_no_word_in_any_file(told: Memory) -> None:
-    told.curate("forget", ident(told, PORT), "--yes", *AT)
-    assert not [path for path, data in told.files().items() if b"8080" in data]
-    night(told, NEXT)
-    assert not found(told, "8080") or all("8080" not in hit["text"] for hit in found(told, "8080"))
-
-
 def test_projects_are_made_renamed_merged_and_closed(told: Memory) -> None:
     told.write("Projects/beacon.md", "# Beacon\n")
     told.curate("project", "rename", "alpha", "Orion", *AT)
@@ -117,34 +104,6 @@ def test_projects_are_made_renamed_merged_and_closed(told: Memory) -> None:
     assert page_of(told, "The gateway has two fans.") == "Projects/beacon.md"
     told.curate("project", "close", "beacon", "--yes", *AT)
     assert "Beacon" not in told.read("MEMORY.md")
-
-
-def test_why_leads_to_the_line_that_an_item_rests_on(told: Memory) -> None:
-    (place,) = asked(told, "why", ident(told, PORT))["evidence"]
-    assert (place["path"], place["quote"]) == (f"Logs/{DAY}.md", f"- {LINES[1]}")
-
-
-def test_history_tells_what_was_believed_before(told: Memory) -> None:
-    who = ident(told, PORT)
-    told.curate("correct", "8080", "The gateway listens on port 9090.", *AT)
-    assert "superseded" in told.curate("history", who)
-
-
-def test_recap_tells_what_happened_on_a_day(told: Memory) -> None:
-    assert "SQLite" in told.curate("recap", DAY)
-
-
-def test_log_appends_a_line_that_the_next_night_reads(memory: Memory) -> None:
-    memory.curate("log", "Fact: The kettle is new.", "--project", "Alpha", "--now", f"{DAY}T10:00")
-    night(memory, DAY)
-    assert page_of(memory, "The kettle is new.") == ALPHA
-
-
-def test_settle_answers_a_pair_that_may_conflict(told: Memory) -> None:
-    night(told, NEXT, "Fact: The cache moved from SQLite to Postgres.")
-    new, old = ident(told, "The cache moved from SQLite to Postgres."), ident(told, CACHE)
-    told.curate("settle", new, "replaces", old, "--now", "2026-03-12T09:00")
-    assert status(told, CACHE) == "superseded"
 
 
 @pytest.mark.parametrize(
