@@ -68,7 +68,7 @@ def test_killed_at_any_change_everything_stands_once_after_the_next_run(
     shutil.copytree(told.root, tmp_path / "whole", symlinks=True)
     count = killed(tmp_path / "whole", MORE, *words)
     assert 5 < count < MORE
-    for number in range(1, count + 1, max(1, count // 3)):
+    for number in range(1, count + 1, max(1, count // 2)):
         one = told.aside(tmp_path / f"killed{number}")
         shutil.copytree(told.root, one.root, symlinks=True)
         assert killed(one.root, number, *words) == number
