@@ -67,6 +67,11 @@ _NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 # A question that the model cannot read is answered by words; what is only near in meaning follows.
 _UNREAD = 0.05
 _NAMES = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_TEXTS = """
+SELECT units.id, text FROM units JOIN files ON files.id = units.file
+WHERE units.id IN (SELECT value FROM json_each(?)) AND path NOT GLOB 'Episodes/*'
+"""
+"""Those of some units that may say what holds: an episode tells of its day."""
 _EPISODES = "SELECT units.id, date FROM units JOIN files ON files.id = units.file WHERE path GLOB 'Episodes/*'"
 _LAST_DAY = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
@@ -182,7 +187,7 @@ def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping
     """Return higher scores for units that have what a question names by a number: none below one without it."""
     if not (named := names_by_number(query)):
         return {}
-    having = {unit for unit, _, text in connection.execute(_NAMES, (json.dumps(list(scores)),)) if named.search(text)}
+    having = {unit for unit, text in connection.execute(_TEXTS, (json.dumps(list(scores)),)) if named.search(text)}
     floor = max((score for unit, score in scores.items() if unit not in having), default=0.0)
     return {unit: floor + scores[unit] for unit in having}
 

@@ -30,6 +30,7 @@ from pipelines.queries.startup.read import (
     Snippet,
     document_entries,
     fitting,
+    is_open,
     redacted,
     redacted_log,
     said_first,
@@ -353,9 +354,12 @@ def _log_part(
     root, paths, page = request.root, [log_path(day)], documents.get(episode_path(day))
     most, told, covered = max(_A_LOG, 16 * request.budget), list[Snippet](), list[tuple[int, int]]()
     if page is not None:
-        covered = [place for _, one in sentences_under(page, day) for place in rests_on(one)]
+        written = [one for _, one in sentences_under(page, day)]
+        covered = [place for one in written for place in rests_on(one)]
+        waits = {one.item.id for page in documents.values() for one in page.items if is_open(one.item)}
+        listed = {one.text for one in written if one.by_code and waits.issuperset(one.ids)}
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
-        told = [Snippet(redacted(line)) for line in lines if not said.tells(line)]
+        told = [Snippet(redacted(line)) for line in lines if line not in listed and not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
         paths = logs_by_day(root).get(day, paths)
