@@ -107,8 +107,8 @@ def _row(one: Candidate, old: Belief) -> int | None:
 def may_conflict(one: Candidate, old: Belief) -> bool:
     """Whether an item may conflict with an older one.
 
-    Questions are no beliefs, of what is unsure nobody is asked, words from outside wait for nobody's agent, and what
-    names other issues or addresses than the older one speaks of other things.
+    Questions are no beliefs, of what rules are unsure of nobody is asked, words from outside wait for nobody's agent,
+    and what names other issues or addresses than the older one speaks of other things.
     """
     item = old.item
     named, others = (set(_REFERENCE.findall(text)) for text in (one.text, item.text))
@@ -117,7 +117,7 @@ def may_conflict(one: Candidate, old: Belief) -> bool:
         and one.trust.reaches(Trust.SELF)
         and item.trust.reaches(Trust.SELF)
         and ASKED not in {one.page_section, item.page_section}
-        and UNSURE.isdisjoint({one.confidence, item.confidence})
+        and not (one.by_rules and {one.confidence, item.confidence} & UNSURE)
         and not (named and others and named.isdisjoint(others))
     )
 

@@ -224,7 +224,8 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
             return _ruling(one, OperationKind.SUPERSEDE, old)
         if one.type is ItemType.RULE and one.reason == LAID_DOWN:
             said = words_in(one.text)
-            if meant := next((belief for belief in held.values() if words_in(belief.item.text) < said), None):
+            less = ((belief, said - words) for belief in held.values() if (words := words_in(belief.item.text)) < said)
+            if meant := next((belief for belief, more in less if len(more) > _REFINES), None):
                 return _ruling(one, OperationKind.SUPERSEDE, meant, asks=_SAYS_MORE)
     return _ruling(one, _ADD)
 
@@ -265,6 +266,8 @@ def rulings_of_operation(
 
 
 _ADD = OperationKind.ADD
+_REFINES = 2
+"""So many more words than a rule has may say it anew or refine it."""
 
 
 def _ruling(

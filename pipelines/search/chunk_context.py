@@ -282,15 +282,20 @@ def unlabelled(query: str) -> str:
     return LABELLED.sub(" ", query)
 
 
-def names_by_number(query: str) -> re.Pattern[str] | None:
-    """Return what finds the things that a question names by a number as a whole (`#1088`, `v0.26`), or None.
+def names_by_number(query: str) -> frozenset[str]:
+    """Return the things that a question names by a number as a whole, as `#1088` and `v0.26`: `1088`, `0.26`.
 
     Dates and times name no thing, and 0.26 is another one than 0.26.1.
     """
     same = normalised(query)
     words = [word for word in _COMPOUND.findall(same) if _NUMBERED.search(word) and not _DATED.search(word)]
-    names = "|".join(re.escape(word.removeprefix("v")) for word in (*_NUMBER.findall(same), *words))
-    return re.compile(rf"(?<!\w)(?<!\d[.:-])v?(?:{names})(?!\w|[.:-]\w)", re.IGNORECASE) if names else None
+    return frozenset(word.removeprefix("v") for word in (*_NUMBER.findall(same), *words))
+
+
+def has_one_of(names: frozenset[str], text: str) -> bool:
+    """Whether a text has one of the things that `names_by_number` returned, as a word or as the part of a path."""
+    words = [part for word in _COMPOUND.findall(normalised(text)) for part in (word, *word.split("/"))]
+    return any(word.removeprefix("v") in names for word in words)
 
 
 def identifiers(query: str) -> list[str]:

@@ -20,6 +20,7 @@ from pipelines.search.candidates import (
 )
 from pipelines.search.chunk_context import (
     day_words,
+    has_one_of,
     identifiers,
     match_expression,
     match_terms,
@@ -187,7 +188,7 @@ def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping
     """Return higher scores for units that have what a question names by a number: none below one without it."""
     if not (named := names_by_number(query)):
         return {}
-    having = {unit for unit, text in connection.execute(_TEXTS, (json.dumps(list(scores)),)) if named.search(text)}
+    having = {unit for unit, text in connection.execute(_TEXTS, (json.dumps(list(scores)),)) if has_one_of(named, text)}
     floor = max((score for unit, score in scores.items() if unit not in having), default=0.0)
     return {unit: floor + scores[unit] for unit in having}
 

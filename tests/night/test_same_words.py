@@ -95,9 +95,21 @@ def test_what_is_said_again_on_a_later_day_than_it_ended_is_new(memory: Memory) 
 
 def test_a_model_that_only_repeats_what_ended_brings_nothing_back(memory: Memory) -> None:
     first = "We use Jest for the tests"
-    for day, said in ((11, f"Decision: {first}"), (12, "Correction: We use Vitest for the tests, not Jest")):
+    for day, said in ((11, f"Decision: {first}"), (12, f"No longer: {first}")):
         write(memory, day, said)
         memory.night(f"2026-03-{day + 1}T02:00")
     write(memory, 13, f"Decision: {first}")
     curate(memory, Reader(), "2026-03-14T02:00+00:00")
     assert first not in texts(memory)
+
+
+def test_what_a_model_says_again_after_its_successor_is_compared_with_that(memory: Memory) -> None:
+    """Who goes back to an earlier decision has it back, though the model was not shown what had replaced it."""
+    first, then = (f"Invoices of the harbour are approved by {who} before noon" for who in ("Ida", "Runa"))
+    for day, said in ((11, f"Decision: {first}"), (12, f"Correction: {then}, not Ida")):
+        write(memory, day, said)
+        memory.night(f"2026-03-{day + 1}T02:00")
+    write(memory, 13, f"Decision: {first}")
+    judge = Reader(verifies=lambda one: "replaces" if one["kind"] == "pair" else "supported")
+    curate(memory, judge, "2026-03-14T02:00+00:00")
+    assert texts(memory) == [first]

@@ -24,7 +24,7 @@ _LOOKED_AT = 80
 _ESCAPED = 8
 """The limit of quotes within a quoted value; with more, it is a text."""
 _OPENING = re.compile(rb"""\\{0,7}["'`]""")
-_INNER = re.compile(rb"""(\\*+)(?:(["'`])|(?<=\\)n)""")
+_INNER = re.compile(rb"""(?<!\\)(\\*+)(?:(["'`])|(?<=\\)n)""")
 """A quote or a line end within a value, and its backslashes."""
 _KEY_END = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
 """How the key of an object ends."""
