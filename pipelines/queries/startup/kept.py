@@ -69,12 +69,15 @@ def keep_page(root: Path, asked: str, text: str, stamps: list[str], now: float) 
 
 def was_asked_from(root: str, folder: str) -> bool:
     """Return whether a session was started in a folder, or below it, of late."""
+    heads = [head for head in (page.partition("\n")[0] for page in _pages(root)) if folder in head or "\\" in head]
+    if not heads:
+        return False
     from ast import literal_eval
     from contextlib import suppress
 
-    for page in _pages(root):
+    for head in heads:
         with suppress(ValueError, SyntaxError):
-            asked = literal_eval(literal_eval(page.partition("\n")[0]).partition(" ")[2])
+            asked = literal_eval(literal_eval(head).partition(" ")[2])
             if f"{asked['folder']}/".startswith(f"{folder}/"):
                 return True
     return False
