@@ -174,6 +174,16 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
     A second block right below belongs to it: programs put theirs above a person's.
     """
+    first = _block(lines)
+    start = next((n for n in range(first.lines, len(lines)) if lines[n].strip()), 0) if first.lines else 0
+    more = _block(lines[start:] if start else ())
+    if more.values and not more.faults:
+        return FrontMatter(start + more.lines, (*first.values, *more.values), first.faults)
+    return first
+
+
+def _block(lines: Sequence[str]) -> FrontMatter:
+    """Return the block between `---` at the beginning of some lines."""
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
         return FrontMatter(0, ())
     end = next((n for n in range(1, len(lines)) if lines[n].rstrip() in {"---", "..."}), None)
@@ -192,10 +202,6 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
             above += [] if value else [(depth, found[1])]
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
             faults.append(f"line {number}: the front matter has a line that is not `key: value`")
-    start = next((n for n in range(end + 1, len(lines)) if lines[n].strip()), 0)
-    more = read_front_matter(lines[start:] if start else ())
-    if more.values and not more.faults:
-        return FrontMatter(start + more.lines, (*values, *more.values), tuple(faults))
     return FrontMatter(end + 1, tuple(values), tuple(faults))
 
 

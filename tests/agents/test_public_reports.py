@@ -60,6 +60,8 @@ def test_a_second_front_matter_below_a_programs_own_is_read(adoption: Adoption) 
     adoption.adopt("--yes")
     [item] = adoption.memory.json("items")
     assert (item["type"], item["text"]) == ("Rule", "Use oak.")
+    adoption.memory.write("Areas/many.md", "---\na: b\n---\n" * 3000)
+    assert "nothing is broken" in adoption.memory.curate("check")
 
 
 # ---------------------------------------- OpenClaw
