@@ -404,9 +404,11 @@ def last_day(root: Path, today: str, project: str) -> tuple[str, str]:
     """
     logs = logs_by_day(root)
     days = [day for day in (day_before(today, back) for back in range(LOOKS_BACK + 1)) if day in logs]
-    named = [day for day in days if project and project in _projects_of(root, logs[day])]
-    before = [day for day in (named or days) if day != today]
-    return before[0] if before else day_before(today), project if named else ""
+    named = (day for day in days if project and project in _projects_of(root, logs[day]))
+    first = next(named, "")
+    last = next(named, "") if first == today else first
+    last = last or next((day for day in days if day != today), day_before(today))
+    return last, project if first else ""
 
 
 def _projects_of(root: Path, paths: Iterable[str]) -> set[str]:
