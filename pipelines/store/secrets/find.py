@@ -233,7 +233,7 @@ def _within_values(line: bytes, spans: list[tuple[int, int, int]]) -> list[tuple
 
     out: list[tuple[int, int, int]] = []
     for start, end, order in spans:
-        value = values[bisect_right(values, start, key=re.Match.end)]
+        value = values[min(bisect_right(values, start, key=re.Match.end), len(values) - 1)]
         first, last = value.span("text" if value["text"] is not None else 0)
         if value["text"] is not None:
             first, last = max(first, escape_at(start)[1]), min(last, escape_at(end)[0])
