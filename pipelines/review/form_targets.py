@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pipelines.review.match_forms import NUMBERS, VALUES, are_rivals, read, replacement, words_in
-from pipelines.store.item import Item, ItemType, quote_digest
+from pipelines.store.item import Item, ItemType, last_successor, quote_digest
 from pipelines.text import ARROW
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ _MEANT = {
     "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
 }
 _ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
+_INSTEAD = re.compile(r", because of (k[0-9a-f]{4,64})$")
+"""How `settle` ends its line: with the id of the item that holds instead."""
 _FEWEST = 2
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
@@ -53,13 +55,14 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
     fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
     fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
     fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
+    instead = _INSTEAD.search(form.target)
+    if instead and not any(one.active and one.id.startswith(instead[1]) for _, one in items):
+        return None  # what took its place holds no more
     if named := _ID.match(form.target):
-        held = {one.id: one for _, one in items}
-        begun = {one.id for one in held.values() if one.id.startswith(named[1])}
-        for _ in held if form.how != "ended" else ():  # what took the place of the named one is meant
-            begun = {after if (after := held[ident].superseded_by) in held else ident for ident in begun}
-            if not any(held[ident].superseded_by in held for ident in begun):
-                break
+        begun = {one.id for _, one in items if one.id.startswith(named[1])}
+        if form.how != "ended":  # what took the place of the named one is meant
+            held = {one.id: one for _, one in items}
+            begun = {last_successor(ident, held) for ident in begun}
         if found := [one.id for _, one in fitting if one.id in begun]:
             return found[0] if len(found) == 1 else None
     for head, _, least in _heads(form.target):

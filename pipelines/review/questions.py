@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.review.outcomes import with_reopened
 from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import document_at
@@ -213,6 +214,8 @@ def with_questions(
         times = [when(one, number) for number in range(len(one.sides))]
         named = [held[ident][1] for ident in one.item.split() if ident in held]
         if one.what == CORRECTED:
+            for item in named:  # each took the other's place: both hold until somebody says which
+                after = after if item.active else with_reopened(after, item.id)
             after = with_pair(after, named, one.what, today)
         elif named and all(version == GONE or version_of(version, named[0]) for version in told):
             stale = [(entry, ()) for entry in read_queue(after.get(REVIEW)) if entry.kind == VERSION]

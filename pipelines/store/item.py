@@ -290,6 +290,14 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
     return new_id(item, document + "\x1f", taken)
 
 
+def last_successor(ident: str, items: Mapping[str, Item]) -> str:
+    """Return the id at the end of the chain of those that took an item's place; items that it leads to twice end it."""
+    seen = {ident}
+    while (after := items[ident].superseded_by) in items and after not in seen:
+        seen.add(ident := after)
+    return ident
+
+
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
     words = written_words(item)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.item import STRUCK, Item, Status, render_item, row_of, written_words
+from pipelines.store.item import STRUCK, Item, Status, last_successor, render_item, row_of, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
@@ -243,11 +243,16 @@ def _without_twins(items: Places, ours: Places, theirs: Places) -> dict[str, Ite
 
 
 def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Disputed]:
-    """Yield a dispute for each item that either side replaced by a new one of its own."""
+    """Yield a dispute for each item that either side replaced by a new one, and for each two by one another."""
     for ident, one in items.items():
+        other = items.get(one.item.superseded_by)
         both_new = {side[ident].item.superseded_by for side in (ours, theirs) if ident in side}
         new = [items[named] for named in both_new if named in items and (named in ours) != (named in theirs)]
-        if len(new) == len((ours, theirs)) and all(place.item.active for place in new):
+        if other and other.item.superseded_by == ident < other.item.id:
+            new = [one, other]
+        elif len(new) != len((ours, theirs)) or not all(place.item.active for place in new):
+            new = []
+        if new:
             new = sorted(new, key=lambda place: (place.item.since, place.item.text), reverse=True)
             yield Disputed(one.path, CORRECTED, tuple(map(_told, new)), " ".join(place.item.id for place in new))
 
@@ -266,11 +271,9 @@ def _closed_elsewhere(
         there: those of the other side.
         number: of the side that corrected: 0 for ours, else 1.
     """
-    out, disputed = dict(items), list[Disputed]()
+    out, disputed, left = dict(items), list[Disputed](), {ident: one.item for ident, one in here.items()}
     for ident in sorted(old.keys() & here.keys() & there.keys()):
-        was, other, new = old[ident].item, there[ident].item, here[ident]
-        while new.item.superseded_by in here:
-            new = here[new.item.superseded_by]
+        was, other, new = old[ident].item, there[ident].item, here[last_successor(ident, left)]
         now = out.get(new.item.id, new)
         if new.item.id in there or not (new.item.active and now.item.active) or other.superseded_by:
             continue

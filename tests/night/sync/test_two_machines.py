@@ -145,3 +145,22 @@ def test_of_what_was_closed_or_reworded_on_either_machine_a_person_picks_a_versi
     assert old not in page
     assert page.count("a desk in") == 1
     assert one.curate("review") == "Nothing waits for you.\n"
+
+
+def test_two_items_that_replaced_each_other_both_hold_until_a_person_says_which(memory: Memory) -> None:
+    one, other, remote = shared(memory)
+    append_log(one, "2025-01-02", "- Decision: The bridge is blue\n- Decision: The hall has a new roof\n")
+    one.curate("run", "--now", "2025-01-02T23:00")
+    other.curate("sync", "--now", "2025-01-02T23:10")
+    first, second = (str(item["id"]) for item in one.json("items"))
+    one.curate("settle", first, "replaces", second, "--now", "2025-01-03T09:00")
+    other.curate("settle", second, "replaces", first, "--now", "2025-01-03T09:05")
+    for machine in (one, other, one):
+        machine.curate("sync", "--now", "2025-01-03T11:00")
+    assert {item["status"] for item in one.json("items")} == {"live"}
+    assert [item["kind"] for item in one.json("review")] == ["pair"]
+    one.curate("run", "--now", "2025-01-04T02:00")
+    for machine in (one, other):
+        machine.curate("sync", "--now", "2025-01-04T03:00")
+    check_same((one, other), remote)
+    assert sorted(item["status"] for item in one.json("items")) == ["ended", "live"], "the later line says nothing"
