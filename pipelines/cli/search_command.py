@@ -94,8 +94,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
 def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
     """Update the search index from the files.
 
-    It covers the logs, session transcripts (Sessions/**/*.jsonl), and in Projects, Areas, Resources and Archives all
-    Markdown, text and PDF files.
+    It covers the logs, session transcripts (Sessions/**/*.jsonl), and all other Markdown and text files.
 
     The index is derived from the files and safe to delete. This names each file that cannot be indexed, with the
     reason, and tries it again when it changes.

@@ -18,7 +18,7 @@ from pipelines.extract.llm.fallback import drop_replies
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.questions import named_in_title
-from pipelines.search.indexed_files import description_of, scan
+from pipelines.search.indexed_files import scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks
 from pipelines.store.evidence import Quotes, pointer_in, starts_of, without_pointer
@@ -50,7 +50,6 @@ LEAST_WORDS: Final = 3
 """Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
 _OWN_FILES = ("SOUL.md", "AGENTS.md")
 _TEXTS = (".md", ".txt")
-_NOTES = (*_TEXTS, ".meta.json")
 _MOST_LINES = 40
 # The start of a line and the pointer to its record are structure: they separate entries.
 _BEFORE = re.compile(
@@ -262,10 +261,9 @@ def _left(held: HeldMemory, words: Words) -> list[str]:
     root = held.snapshot.root
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
-    found = {description_of(path, stamp.beside) for path, stamp in scan(root)[0].items()}
     known = {*held.documents, *held.snapshot.logs}
     paths += [path for path in held.snapshot.logs if is_note(path)]
-    paths += sorted(path for path in found - known if path.endswith(_NOTES))
+    paths += sorted(path for path in scan(root)[0].keys() - known if path.endswith(_TEXTS))
     return [f"{path}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 

@@ -309,10 +309,6 @@ def _finish(run: Run) -> None:
         "pending": sum(len(day.fresh) for day in extracted.pending),
         "left": len(report.skipped),
     }
-    if night.writer and run.is_last:
-        from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
-
-        run.changes += describe_images(night.root, run.git, night.writer.chain, report)
 
 
 # ---------------------------------------- what was not understood

@@ -58,8 +58,7 @@ class RunReport:
             `pending` because a model failed.
         verdicts: verdict → count.
         review: the models' verdicts on candidates, if models were asked.
-        brief: how many sentences a model wrote for states and episodes, how many of them were dropped, and how many
-            images it described.
+        brief: how many sentences a model wrote for states and episodes, how many of them were dropped.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says they are over; item type and document → items added (`by_type`, `by_document`).
         people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
@@ -151,7 +150,7 @@ class RunReport:
 
     def summary(self) -> str:
         """Return the run in one line: cron mails it, and the commit starts with it."""
-        did = (*self.items.values(), *self.people.values(), self.brief.get("images"))
+        did = (*self.items.values(), *self.people.values())
         left = self.entries["pending"]
         pending = f"{left} {'entry is' if left == 1 else 'entries are'} pending" if left else ""
         if not (any(did) or self.evicted or self.commit or self.entries["read"]):
@@ -159,7 +158,6 @@ class RunReport:
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
-            "images described": self.brief.get("images", 0),
             "by hand": self.people["edited"] + self.people["numbered"],
             "retracted": self.people["retracted"],
             "approved": self.people["restored"],

@@ -12,11 +12,9 @@ from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import (
     CLAIMING,
     Changes,
-    FileForm,
     Skipped,
     changed_in,
     counts_in,
-    form_of,
     scan,
     skipped_in,
 )
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 CHEAP_BYTES = 16 * 1024 * 1024
 """The limit of changed text that is indexed while a person waits for an answer."""
-PDF_BYTES = 2 * 1024 * 1024
-"""The text that could be indexed in the time of reading one PDF."""
 FRESH_PATIENCE = 1.0
 """Seconds to wait for another process that writes the index, if an older index can answer."""
 
@@ -164,7 +160,7 @@ def freshen(root: Path) -> Freshness:
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "Run `curate index` to include them."
-    if sum(found[path].size + (PDF_BYTES if form_of(path) is FileForm.PDF else 0) for path in anew) <= CHEAP_BYTES:
+    if sum(found[path].size for path in anew) <= CHEAP_BYTES:
         try:
             update_index(root, FRESH_PATIENCE)
         except (LockHeld, NotWritable) as error:

@@ -133,7 +133,7 @@ LABELLED = re.compile(
 )
 _COMPOUND = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _LEADS = re.compile(r"[:\uff1a][\s*_`]*\Z")
-_SUFFIX = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
+_SUFFIX = re.compile(r"\.(?:md|txt|jsonl)$")
 _PART = re.compile(r"[^\W_]+")
 _NUMBER, _NUMBERED = re.compile(r"(?<![\w&])#(\d+)(?!\w)"), re.compile(r"\d[.:/-]\d|\w-\d|\d-\w")
 _DATED = re.compile(r"^[\d:/-]+$|\d{4}-\d{2}")

@@ -1,12 +1,10 @@
 """The files that are indexed: logs, transcripts and documents, but not those that are private or loaded anyway.
 
-Markdown and text anywhere, PDF files except among logs, episodes and transcripts, transcripts in Sessions, and images
-by the description beside them (`NAME.png.md`, or else `NAME.png.meta.json`), which is then no file of its own.
-Deliberately excluded: SOUL.md and AGENTS.md, which every session loads and which instruct the agent rather than record
-facts; Logs/partial, which is folded into its day; State; what is hidden; outside the memory's own folders, what git
-ignores. From Review.md and State/tombstones.jsonl, only claims about log lines are indexed: what waits or was rejected
-is not believed. Other kinds of files among the documents, and notes in folders where none is read, are reported.
-Symbolic links are never followed, so that nothing outside the memory is read.
+Markdown and text anywhere, and transcripts in Sessions. Deliberately excluded: SOUL.md and AGENTS.md, which every
+session loads and which instruct the agent rather than record facts; Logs/partial, which is folded into its day; State;
+what is hidden; outside the memory's own folders, what git ignores. From Review.md and State/tombstones.jsonl, only
+claims about log lines are indexed: what waits or was rejected is not believed. Symbolic links are never followed, so
+that nothing outside the memory is read.
 """
 
 from __future__ import annotations
@@ -17,16 +15,13 @@ import hashlib
 import json
 import os
 import stat
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import GitFault, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store.layout import (
     BRIEFING,
-    DESCRIPTIONS,
     EPISODES,
-    IMAGES,
     LINKED,
     LOGS,
     NOTES,
@@ -39,7 +34,6 @@ from pipelines.store.layout import (
     STATE,
     TOMBSTONES,
     USER,
-    is_image,
     is_note,
 )
 from pipelines.store.trees import ledger_on_disk, left_out
@@ -57,54 +51,25 @@ MAX_TRANSCRIPT_BYTES = 1024 * 1024 * 1024
 
 CLAIMING = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
-_OTHER = "is neither text nor a PDF file"
-_BARE = "is an image without a description beside it"
-_ELSEWHERE = "is not of the kind that is read in this folder"
-
-
-class FileForm(StrEnum):
-    """How a file's text is extracted."""
-
-    TEXT = "text"
-    TRANSCRIPT = "transcript"
-    PDF = "PDF"
-    IMAGE = "image"
-
-
-_TEXTS = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
-_IMAGES = dict.fromkeys(IMAGES, FileForm.IMAGE)
-_NOTES = _TEXTS | _IMAGES | {".pdf": FileForm.PDF}
-_FORMS: Mapping[str, Mapping[str, FileForm]] = {
-    LOGS: _TEXTS,
-    EPISODES: _TEXTS,
-    SESSIONS: {".jsonl": FileForm.TRANSCRIPT},
-    **dict.fromkeys(PARA, _NOTES),
-    STATE: {},
-}
-_AT_THE_TOP = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
-_MIXED = tuple(f"{folder}/" for folder in (*PARA, NOTES))
 _NEVER = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
-_OWN = _AT_THE_TOP | _NEVER | {NOTES}
+_OWN = _NEVER | {BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA, NOTES}
 """What is at the top of every memory, whether git ignores it or not."""
 
 
-def form_of(path: str) -> FileForm | None:
-    """Return how the text of the file at `path` (relative, with `/`) is extracted, or None if it is not indexed."""
-    if path == TOMBSTONES:
-        return FileForm.TEXT
-    return _FORMS.get(path.partition("/")[0], _NOTES).get(_suffix(path))
+def is_transcript(path: str) -> bool:
+    """Whether a file that is indexed is a session's transcript."""
+    return path.startswith(f"{SESSIONS}/")
 
 
-def _suffix(path: str) -> str:
-    name = path.rpartition("/")[2]
-    return name[name.rfind(".") :].lower() if "." in name else ""
+def _is_indexed(path: str) -> bool:
+    """Whether the name of a file is that of one to index."""
+    return path.lower().endswith(".jsonl" if is_transcript(path) else (".md", ".txt"))
 
 
 class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
-    `beside` is what else its text depends on: for a transcript the memory's days, for an image the end of its
-    description's name, and that file's metadata.
+    `beside` is what else its text depends on: for a transcript the memory's days.
     """
 
     size: int
@@ -129,14 +94,12 @@ def scan(root: Path) -> Scan:
     found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     days = ""  # looked up when a transcript needs them
-    for entry, path, form, description in _candidates(root, skipped):
-        is_transcript = form is FileForm.TRANSCRIPT
-        if is_transcript and not days:
+    for entry, path in _candidates(root, skipped):
+        if is_transcript(path) and not days:
             from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
 
             days = str(read_days(root))
-        most = MAX_TRANSCRIPT_BYTES if is_transcript else MAX_BYTES
-        stamp = _stamp(entry, path, most, days if is_transcript else "", description)
+        stamp = _stamp(entry, path, days if is_transcript(path) else "")
         if isinstance(stamp, FileStamp):
             found[path] = stamp
         elif stamp:
@@ -144,7 +107,7 @@ def scan(root: Path) -> Scan:
     for path in _ignored(root, found):
         del found[path]
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
-        if path not in _NEVER and form_of(path) is FileForm.TEXT:
+        if path == TOMBSTONES or (path.endswith((".md", ".txt")) and path not in _NEVER):
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
     for path in CLAIMING:
         with contextlib.suppress(OSError):
@@ -166,10 +129,8 @@ def _ignored(root: Path, paths: Iterable[str]) -> set[str]:
     return set()
 
 
-def _candidates(
-    root: Path, skipped: list[Skipped]
-) -> Iterator[tuple[os.DirEntry[str], str, FileForm, os.DirEntry[str] | None]]:
-    """Yield every file, link and special file whose name belongs in the index, an image with its description."""
+def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    """Yield every file, link and special file whose name belongs in the index, with its path."""
     layout = layout_of(root)
     pending = ["", NOTES] if layout.home else [""]
     while pending:
@@ -182,49 +143,26 @@ def _candidates(
                 why = (error.strerror or str(error)).lower()
                 skipped.append(Skipped(_printable(here), f"cannot be listed: {why}"))
             continue
-        listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
-        listed = {path: one for path, one in listed.items() if path not in {PARTIAL, STATE}}
-        described = _take_descriptions(listed)
-        for path, entry in listed.items():
+        for entry in seen:
+            path = f"{here}/{entry.name}" if here else entry.name
+            if entry.name.startswith(".") or path in {PARTIAL, STATE}:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 pending += [path] if not is_note(path) or layout.leads(path) else []
-                continue
-            is_ours = not is_note(path) or layout.has(path)
-            is_told = path.removeprefix(f"{NOTES}/") in _NEVER or (is_image(path) and path not in described)
-            form = form_of(path) if is_ours and not is_told else None
-            if form:
-                yield entry, path, form, described.get(path)
-            elif why := _why_not(entry, path, is_ours=is_ours):
-                skipped.append(Skipped(_printable(path), why))
+            elif entry.is_symlink() and _leads_to_folder(entry):
+                skipped.append(Skipped(_printable(path), LINKED))
+            elif _is_indexed(path) and path.removeprefix(f"{NOTES}/") not in _NEVER:
+                yield from [(entry, path)] if not is_note(path) or layout.has(path) else []
 
 
-def _take_descriptions(listed: dict[str, os.DirEntry[str]]) -> dict[str, os.DirEntry[str]]:
-    """Remove the descriptions of images from a folder's files, and return them by their images."""
-    described = {}
-    for real in [real for real, one in listed.items() if is_image(real) and one.is_file(follow_symlinks=False)]:
-        for path in (real + end for end in DESCRIPTIONS):
-            if path in listed and listed[path].is_file(follow_symlinks=False):
-                described[real] = listed.pop(path)
-                break
-    return described
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a circular link, or no permission
+        return False
 
 
-def _why_not(entry: os.DirEntry[str], path: str, *, is_ours: bool) -> str:
-    """Return why a file is not indexed that a person may expect to find; empty if nobody does."""
-    with contextlib.suppress(OSError):  # a circular link, or no permission
-        if entry.is_symlink() and entry.is_dir():
-            return LINKED
-    if not is_ours:
-        return ""
-    if path.startswith(_MIXED) and not entry.is_symlink():
-        return _BARE if is_image(path) else _OTHER
-    top, suffix = path.partition("/")[0], _suffix(path)
-    return _ELSEWHERE * (top in {LOGS, SESSIONS, EPISODES} and suffix in _NOTES and suffix not in _IMAGES)
-
-
-def _stamp(
-    entry: os.DirEntry[str], path: str, most: int, beside: str, description: os.DirEntry[str] | None
-) -> FileStamp | str:
+def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
     """Return the stamp of a file, or why it is not indexed; an empty reason if it was deleted meanwhile."""
     if entry.is_symlink():
         return LINKED
@@ -234,19 +172,12 @@ def _stamp(
         return "has a name that is not UTF-8"
     try:
         found = entry.stat(follow_symlinks=False)
-        also = description.stat(follow_symlinks=False) if description else found
     except OSError:
         return ""
+    most = MAX_TRANSCRIPT_BYTES if is_transcript(path) else MAX_BYTES
     if found.st_size > most:
         return f"is larger than {most >> 20} MB"
-    if description:
-        beside = f"{description.name.removeprefix(entry.name)} {also.st_size} {also.st_ctime_ns}"
-    return FileStamp(found.st_size, found.st_mtime_ns, max(found.st_ctime_ns, also.st_ctime_ns), beside)
-
-
-def description_of(path: str, beside: str) -> str:
-    """Return the path of an image's description, given the `beside` of its stamp; any other path as it is."""
-    return path + beside.partition(" ")[0] if is_image(path) else path
+    return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
 
 
 def _printable(path: str) -> str:

@@ -15,7 +15,7 @@ from pipelines.errors import BadFile
 from pipelines.search.chunk_context import grams, normalised, surround
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units
 from pipelines.search.embed import key_of_unit
-from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, form_of, rows_digest
+from pipelines.search.indexed_files import CLAIMING, is_transcript, rows_digest
 from pipelines.search.schema import AS_SAID, CLAIM_COLUMNS, HELD_BACK, REJECTED, SEPARATOR, UNIT_COLUMNS
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
@@ -28,7 +28,6 @@ from pipelines.store.secrets.redact import is_private, load_redactor, log_withou
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
-from pipelines.text import fold
 
 if TYPE_CHECKING:
     import sqlite3
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
     from pipelines.search.chunk_context import UnitInContext
     from pipelines.search.indexed_files import FileStamp
-    from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets.redact import Redactor
     from pipelines.store.transcripts.records import Turn
@@ -64,19 +62,17 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
 
     Args:
         root: the memory.
-        path: the file, relative to the memory; `form_of` supports it.
+        path: the file, relative to the memory.
         beside: the `beside` of its stamp.
     """
-    form = form_of(path)
     try:
-        if form in {FileForm.TEXT, FileForm.IMAGE}:
-            return _text(root, description_of(path, beside))
+        if not is_transcript(path):
+            return _text(root, path)
         file = open_regular(root, path)
         if file is None:
             return None
         with file:
-            redactor = load_redactor(root)
-            return _pdf(file, redactor) if form is FileForm.PDF else _transcript(path, file, beside, redactor)
+            return _transcript(path, file, beside, load_redactor(root))
     except BadFile as error:
         return FileReading((), reason=error.why)
     except OSError as error:
@@ -97,7 +93,6 @@ def _text(root: Path, path: str) -> FileReading | None:
         text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
         return FileReading((), f"is not UTF-8 (byte {error.start})")
-    text = _as_markdown(text) if path.endswith(".json") else text
     shown = log_without_private(text) if is_log(path) and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
     word = layout_of(root).trust if path.startswith(f"{NOTES}/") else ""
@@ -106,17 +101,6 @@ def _text(root: Path, path: str) -> FileReading | None:
         units = tuple(unit._replace(source="") for unit in units)
     ids = ids_in(redacted) if kind_of(path) else []
     return FileReading(units, claims=claims_in(path, redacted, rows), rests=(" ".join(ids), rows_digest(ids, rows)))
-
-
-def _as_markdown(text: str) -> str:
-    """Return what an object of JSON says of an image as front matter and text; any other text as it is."""
-    try:
-        pairs = json.loads(text).items()
-    except (ValueError, RecursionError, AttributeError):
-        return text
-    plain = {key: fold(str(value)) for key, value in pairs if isinstance(value, str | int | float)}
-    rows = "\n".join(f"{key}: {value}" for key, value in plain.items())
-    return f"---\n{rows}\n---\n{plain.get('description') or rows}\n"
 
 
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
@@ -134,16 +118,6 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> F
     if line and not units:
         return FileReading((), reason=f"has no turn in a known format (line {line} is in another one)")
     return FileReading(units, f"is indexed in part: {faults}" if faults else "")
-
-
-def _pdf(file: BinaryIO, redactor: Redactor) -> FileReading:
-    from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
-
-    if not file.read(1):
-        return FileReading((), reason="is empty")
-    pdf, redact = read_pdf(file), redactor.redact
-    units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in pdf_units(pdf))
-    return FileReading(tuple(units), pdf.reason)
 
 
 _PROJECT = 80
@@ -177,15 +151,6 @@ def _speaker(turn: Turn) -> str:
     if not turn.subagent:
         return turn.speaker or (turn.role.value if turn.act or turn.role != "user" else "program")
     return "task" if turn.role == "user" else "subagent"
-
-
-def pdf_units(pdf: Pdf) -> Iterator[Unit]:
-    """Yield the units of a PDF, each under its page, with the page as line number. Its words are external."""
-    for number, text in pdf.pages:
-        for piece in prose_pieces(text):
-            yield Unit(
-                number, number, piece, (f"page {number}",), title=pdf.title, date=pdf.date, trust=Trust.EXTERNAL
-            )  # fmt: skip
 
 
 # ---------------------------------------- a file's rows, made anew whenever it changed

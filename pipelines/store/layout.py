@@ -78,23 +78,9 @@ _KINDS = {
 }
 
 
-DESCRIPTIONS: Final = (".md", ".meta.json")
-"""What stands behind an image's name in that of its description; the first that is there counts."""
-IMAGES: Final = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-
-
-def is_image(path: str) -> bool:
-    """Whether the name of a file is that of an image."""
-    return path.lower().endswith(IMAGES)
-
-
 def kind_of(path: str) -> Kind | None:
-    """Return the kind of the document at `path` (relative, with `/`), or None if no document may be there.
-
-    An image's description is no document: nothing is filed in it.
-    """
-    is_page = path.endswith(".md") and not is_image(path.removesuffix(".md"))
-    return _KINDS.get(path.partition("/")[0]) if is_page else None
+    """Return the kind of the document at `path` (relative, with `/`), or None if no document may be there."""
+    return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
 
 
 def document_id(path: str) -> str:

@@ -50,7 +50,7 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -
     assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])
 
 
-@pytest.mark.parametrize("name", ["extract", "brief", "verify", "describe"])
+@pytest.mark.parametrize("name", ["extract", "brief", "verify"])
 def test_each_prompt_has_its_front_matter(name: str) -> None:
     assert load_prompt(name).tag.startswith(f"{name}/")
 

@@ -21,7 +21,7 @@ NAMES: Final = (
 """Every name of the other table that a file can have, bytes that are no text, and names as long as a disk takes."""
 FOLDERS: Final = (
     ("Logs", ".md"), ("Logs/partial", ".md"), ("Projects", ".md"), ("Areas", ".md"), ("Resources", ".txt"),
-    ("Archives", ".md"), ("Sessions", ".jsonl"), ("Resources", ".png"), ("Resources", ".pdf"), ("State", ".jsonl"),
+    ("Archives", ".md"), ("Sessions", ".jsonl"), ("State", ".jsonl"),
     ("Projects", ".md/in/it.md"),
 )  # fmt: skip
 FIRST: Final = {("Logs/partial", ".md"), ("Projects", ".md")}
@@ -69,15 +69,9 @@ def fill(crowded: Crowded, folder: str, ending: str) -> dict[bytes, int]:
     """Write a file of every name that can stand there, and return path → number of each."""
     found = {}
     for number, name in enumerate(NAMES):
-        text = (
-            TURN % f"Hello {number}"
-            if folder == "Sessions"
-            else ""
-            if ending in {".png", ".pdf"}
-            else f"# T {number}\n"
-        )
+        text = TURN % f"Hello {number}" if folder == "Sessions" else f"# T {number}\n"
         prefix = b"2026-03-12-" if folder == "Logs/partial" else b""
-        if folder not in {"Sessions", "State"} and text:
+        if folder not in {"Sessions", "State"}:
             text += f"\n- Fact: The printer {number} of {folder} stands in hall {number}\n"
         cut = 255 - len(ending.partition("/")[0]) - len(prefix)
         fits = prefix + name[:cut].decode(errors="ignore").encode() if len(name) > 200 else prefix + name

@@ -66,14 +66,13 @@ def test_json_reads_back_as_it_was(text: str) -> None:
 
 
 def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
-    """One place makes what is printed. Beside it: what programs wait for, the child that reads PDFs, a log."""
+    """One place makes what is printed. Beside it: what programs wait for, and a log."""
     folder = Path(pipelines.__file__).parent
     spoken = re.compile(r"\bprint\(|click\.(?:s?echo|style|secho)\(|std(?:out|err)\.(?:write|buffer)|Console\(")
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if spoken.search(file.read_text())}
     assert found == {
-        *("cli/output.py", "cli/output.py", "cli/progress_line.py", "queries/startup/fast.py"),
-        "queries/search_settings.py",
-        *("search/pdf.py", "night/schedule.py"),
+        *("cli/output.py", "cli/progress_line.py", "queries/startup/fast.py"),
+        *("queries/search_settings.py", "night/schedule.py"),
     }
 
 

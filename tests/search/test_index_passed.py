@@ -35,37 +35,31 @@ def found(root: Path, query: str, *sources: str) -> list[str]:
 
 def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path) -> None:
     assert skipped(root) == ()
-    put(root, "Resources/a.pdf", b"broken")
-    put(root, "Resources/b.pdf", b"")
-    put(root, "Resources/c.pdf/inner.txt", b"a folder may be called so")
+    put(root, "Resources/c.md/inner.txt", b"a folder may be called so")
     put(root, SESSION, said("hello") + b"{\n")
     put(root, "Sessions/bad.jsonl", "hello\n".encode("utf-16"))
     put(root, "Sessions/empty.jsonl", b"")
     put(root, "Sessions/none.jsonl", b'{"type": "system"}\n')
-    put(root, "Sessions/notes.md", b"no transcript")
     put(tmp_path, "outside.jsonl", said("secret"))
     (root / "Sessions/link.jsonl").symlink_to(tmp_path / "outside.jsonl")
     report = update_index(root)
     assert reasons(report) == {
-        "Resources/a.pdf": "is broken, or not a PDF",
-        "Resources/b.pdf": "is empty",
         "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
-        "Sessions/notes.md": "is not of the kind that is read in this folder",
         SESSION: "is indexed in part: line 2 is not JSON",
     }
     assert report.files == 4
     assert skipped(root) == report.skipped
     assert rebuild_index(root).skipped == report.skipped
     (root / "Sessions/link.jsonl").unlink()
-    assert len(skipped(root)) == 5
-    assert len(update_index(root).skipped) == len(skipped(root)) == 5
+    assert len(skipped(root)) == 2
+    assert len(update_index(root).skipped) == len(skipped(root)) == 2
     (root / INDEX).write_bytes(b"garbage")
     assert skipped(root) == ()
 
 
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:
-    for path in (SESSION, "Resources/a.pdf"):
+    for path in (SESSION, "Resources/a.md"):
         assert read_file(root, path, "UTC 00:00") is None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -24,7 +24,6 @@ class AnthropicModel(ProviderModel):
     """Calls Claude. The SDK is imported by the first call, and does not retry: it would obey any Retry-After."""
 
     provider = "anthropic"
-    sees = True
 
     def _reply(self, call: Call) -> object:
         """Make the call, with the stable part marked for the cache.
@@ -39,7 +38,7 @@ class AnthropicModel(ProviderModel):
                 model=self.settings.model,
                 max_tokens=self.settings.max_tokens,
                 system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                messages=[{"role": "user", "content": _content(call)}],
+                messages=[{"role": "user", "content": call.user}],
                 output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
             )
 
@@ -72,13 +71,6 @@ class AnthropicModel(ProviderModel):
             max_retries=0,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
         )
-
-
-def _content(call: Call) -> Any:  # noqa: ANN401  the SDK's own types are many
-    if not call.image:
-        return call.user
-    source = {"type": "base64", "media_type": call.image.kind, "data": call.image.base64}
-    return [{"type": "image", "source": source}, {"type": "text", "text": call.user}]
 
 
 def _usage(usage: object) -> Usage:

@@ -15,7 +15,6 @@ Items record the version they were extracted with, so it goes up with every chan
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -33,24 +32,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 
-_IMAGE_BYTES = 12_000
-"""What an image counts for in a call's size: more tokens than any provider bills for one, at two bytes a token."""
 _FRONT = re.compile(
     r"---\nid: (?P<id>\w+)\nversion: (?P<version>[1-9]\d{0,5})\nschema: \w+\n---\n(?P<body>.*)", re.DOTALL
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image that a call shows: its media type, as `image/png`, and its bytes."""
-
-    kind: str
-    data: bytes
-
-    @property
-    def base64(self) -> str:
-        """Its bytes, as wires that are JSON need them."""
-        return base64.b64encode(self.data).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +49,6 @@ class Call:
         user: the part with the day's text.
         schema: the JSON schema of the reply.
         input: the same as `user`, as data, for programs.
-        image: what it shows beside the text; only to a model that sees.
     """
 
     task: str
@@ -75,19 +58,17 @@ class Call:
     user: str
     schema: Mapping[str, Any]
     input: Mapping[str, Any] = field(default_factory=dict)
-    image: Image | None = None
 
     @property
     def digest(self) -> str:
-        """The hash of the text, schema and image, whatever the model."""
+        """The hash of the text and schema, whatever the model."""
         asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
-        return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
+        return hashlib.sha256(asked).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """The size of the text and schema in bytes; an image counts for its tokens, not its bytes."""
-        text = len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
-        return text + (_IMAGE_BYTES if self.image else 0)
+        """The size of the text and schema in bytes."""
+        return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +109,6 @@ class Model(Protocol):
         Raises:
             ModelFailed: no usable answer came; it has a kind and a usage.
         """
-
-
-def can_see(model: Model) -> bool:
-    """Return whether a model's wire takes images; not whether the model understands them."""
-    return bool(getattr(model, "sees", False))
 
 
 class BadReply(ValueError):

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError, ModelFailed
-from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, can_see, provider_of
+from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, provider_of
 from pipelines.provider_settings import price_of
 from pipelines.store.files import make_folder, read_bytes, replace_synced
 from pipelines.store.layout import REPLIES
@@ -71,11 +71,6 @@ class Chain:
         """The most log text that every model of the chain accepts in one call."""
         return min(model.input_tokens for model in self.models)
 
-    @property
-    def sees(self) -> bool:
-        """Whether one of the models can be shown an image."""
-        return any(map(can_see, self.models))
-
     def new_tally(self) -> Tally:
         """Return a tally that counts what calls cost."""
 
@@ -89,7 +84,7 @@ class Chain:
         """Return the first usable reply, parsed by `read`, and the name of its model.
 
         Args:
-            call: the request; one with an image needs a chain that `sees`.
+            call: the request.
             read: parses a reply's text, or raises `BadReply`; such a reply is not kept.
             tally: counts usage and failures, even if the whole call fails.
 
@@ -102,8 +97,6 @@ class Chain:
                 return found
         faults = []
         for model in self.models:
-            if call.image and not can_see(model):
-                continue
             try:
                 return self._asked(model, call, read, tally)
             except ModelFailed as fault:

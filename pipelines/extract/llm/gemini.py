@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -18,7 +18,6 @@ class GeminiModel(ProviderModel):
     """Calls Gemini. The SDK is imported by the first call, and does not retry."""
 
     provider = "gemini"
-    sees = True
 
     def _reply(self, call: Call) -> GenerateContentResponse:
         from google.genai import types  # noqa: PLC0415  takes half a second; only a run with a model needs it
@@ -30,11 +29,8 @@ class GeminiModel(ProviderModel):
             response_json_schema=dict(call.schema),
         )
         # Keep a reference to the client until the answer is there: without one, its connections close.
-        asked: list[Any] = [types.Part.from_bytes(data=one.data, mime_type=one.kind) for one in (call.image,) if one]
         with self._client() as client:
-            return client.models.generate_content(
-                model=self.settings.model, contents=[*asked, call.user], config=config
-            )
+            return client.models.generate_content(model=self.settings.model, contents=call.user, config=config)
 
     def _answer(self, reply: GenerateContentResponse) -> ModelAnswer:
         """Return the text of the first candidate, without its thoughts.

@@ -51,7 +51,6 @@ class OpenAIModel(ProviderModel):
     """Calls an OpenAI-compatible address. The first call finds out which schema format it accepts."""
 
     provider = "openai"
-    sees = True
 
     def __init__(self, settings: ProviderSettings) -> None:
         super().__init__(settings)
@@ -99,13 +98,9 @@ class OpenAIModel(ProviderModel):
         schema, system = call.schema, call.system
         if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
-        user: Any = call.user
-        if call.image:
-            url = f"data:{call.image.kind};base64,{call.image.base64}"
-            user = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": call.user}]
         body: dict[str, Any] = {
             "model": self.settings.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.user}],
             # OpenAI's own models need the second name, most other servers the first.
             "max_tokens" if self.settings.base_url else "max_completion_tokens": self.settings.max_tokens,
         }

@@ -33,7 +33,6 @@ class ProviderModel:
     """A model with the user's settings; subclasses name the provider and make the request."""
 
     provider: ClassVar[str]
-    sees: ClassVar[bool] = False
 
     def __init__(self, settings: ProviderSettings) -> None:
         self.settings = settings
