@@ -25,7 +25,7 @@ from pipelines.errors import (
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import clear_stale_locks, private_folder, wait_for_locks
+from pipelines.store.lock import clear_stale_locks, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -346,7 +346,6 @@ class Git(GitCommands):
 
         Git does not write the branch of the import, which is reset to nothing.
         """
-        wait_for_locks(self.repository, self.root)
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}".encode()

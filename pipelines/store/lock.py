@@ -1,12 +1,13 @@
 """One writer at a time: a kernel lock held by the process, so that a killed run never leaves one behind.
 
-Locks that a killed git left behind are removed; what another git may hold is waited for.
+Locks that a killed git left behind are removed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import re
 import time
@@ -14,11 +15,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault, LockHeld, NotYours, reason_of
-from pipelines.store.files import make_folder, open_own, writing
+from pipelines.store.files import make_folder, open_own, read_bytes, writing
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pipelines.store.git import Repository
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
 
 SCHEDULE: Final = "schedule.lock"
 """The lock of the memory's only scheduler, even in another container. Runs started by hand are not affected."""
+_RECORD = 2
+"""The lock holds at least so many line ends until its run has ended well: who, since when runs failed, and when."""
 _LOOKS = 21
 _PAUSE = 0.05
-HOUR: Final = 3600.0
+_HOUR = 3600
 
 
 @contextlib.contextmanager
@@ -58,33 +61,18 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
                 if living or attempt == _LOOKS - 1:
                     raise LockHeld(living or "a run that has just begun") from None
                 time.sleep(_PAUSE)
-        since = datetime.now().astimezone().isoformat(timespec="seconds")
-        os.utime(descriptor)
-        now = os.fstat(descriptor).st_mtime  # by the clock of the disk, which lags behind the other one
-        begun, _, ended = _times_in(os.pread(descriptor, 500, 0)) or (now, now, now)
-        told = f"process {os.getpid()} since {since}, {holder}\n{begun} {min(ended, now)} "
+        before = os.pread(descriptor, 500, 0).decode(errors="replace").split("\n")
+        failed = next(filter(None, before[1:]), "")  # since when, if the last run did not end well
+        now = datetime.now().astimezone()
+        told = f"process {os.getpid()} since {now.isoformat(timespec='seconds')}, {holder}\n"
         with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{told}{now + HOUR}\n".encode(), 0)
-        try:
-            yield
-        except BaseException:
-            with contextlib.suppress(OSError):  # as if it had been killed
-                os.pwrite(descriptor, f"{told}{time.time():<20}".encode(), 0)
-            raise
+            os.pwrite(descriptor, f"{told}{failed}\n{now.timestamp() - 1}\n".encode(), 0)  # the disk's clock lags
+        yield
         with contextlib.suppress(OSError):  # the name stays: on a full disk, there is room for the next one
-            os.ftruncate(descriptor, len(told.partition("\n")[0].encode()))
+            os.ftruncate(descriptor, len(told.encode()))
     finally:
         os.close(descriptor)
-
-
-def _times_in(record: bytes) -> tuple[float, float, float] | None:
-    """Return the times of a record: from when to when earlier runs failed, and when that of the record ended.
-
-    A killed one is taken to have worked for an hour.
-    """
-    found = re.fullmatch(rb"[^\n]*\n([\d.]+) ([\d.]+) ([\d.]+)\s*", record)
-    return (float(found[1]), float(found[2]), float(found[3])) if found else None
 
 
 def is_held(root: Path, name: str = "lock") -> bool:
@@ -156,77 +144,38 @@ def private_folder(root: Path) -> Path:
 # ---------------------------------------- git's locks
 # Git creates `NAME.lock` before it changes NAME and removes it afterwards. If it is killed in between, the lock stays,
 # and every later `git add` or `git commit` fails. A lock is stale if it is from the time of a run that was killed, or
-# old.
+# old. For one that another git holds, git itself waits a while, then names it.
 
-
-WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
-"""Seconds between checks of a held lock: most git commands hold one for milliseconds."""
 
 # The locks of commits, branches and settings. Other programs keep their own locks below .git; we leave those alone.
 _TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
-def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
-    """Remove stale locks. Return a lock that may be held, or None if no lock is left.
-
-    All locks are stale of the time when runs worked that failed, or were killed, just before the present one began.
+def clear_stale_locks(repository: Repository, root: Path) -> None:
+    """Remove stale locks of commits, packs, branches and settings.
 
     Args:
         repository: the repository.
-        root: the memory, whose run lock has that time.
+        root: the memory, whose run lock says since when runs failed or were killed.
 
     Raises:
         GitFault: a stale lock cannot be removed.
     """
-    held = killed = None
-    with contextlib.suppress(OSError):
-        killed = _times_in((root / PRIVATE / "lock").read_bytes())
-    for path in locks_of(repository):
+    record = (read_bytes(root, f"{PRIVATE}/lock") or b"").split(b"\n")
+    failed = float(record[1] or math.inf) if len(record) > _RECORD else math.inf
+    found: set[Path] = set()
+    for folder in {repository.git_dir, repository.common_dir}:
+        found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
+        found.update((folder / "refs").rglob("*.lock"))
+    for path in (*found, *(repository.common_dir / "objects" / "pack").glob("*.keep")):
         try:
+            # While the mark of an import exists, its pack cannot be stored again.
+            is_git = path.suffix == ".lock" or b"fast-import".startswith(path.read_bytes())
             made = path.lstat().st_mtime
-            if (killed and killed[0] <= made < killed[1]) or made < time.time() - HOUR:
+            if is_git and (made < time.time() - _HOUR or made >= failed):
                 path.unlink()
-            else:
-                held = path
         except FileNotFoundError:
             continue
         except OSError as fault:
             why = reason_of(fault)
             raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
-    return held
-
-
-def wait_for_locks(repository: Repository, root: Path, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Remove stale locks, and wait briefly for those that a running git may hold.
-
-    Raises:
-        GitFault: one is still there.
-    """
-    for pause in WAITS:
-        if clear_stale_locks(repository, root) is None:
-            return
-        sleep(pause)
-    if held := clear_stale_locks(repository, root):
-        raise GitFault(
-            f"Another git holds {held}.",
-            "Let it finish, or remove that file if none is running. Then run again to complete what was started.",
-        )
-
-
-def locks_of(repository: Repository) -> Sequence[Path]:
-    """Return the lock files that would block a commit, a pack, a branch or a setting."""
-    found: set[Path] = set()
-    for folder in {repository.git_dir, repository.common_dir}:
-        found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
-        found.update((folder / "refs").rglob("*.lock"))
-    keeps = (repository.common_dir / "objects" / "pack").glob("*.keep")
-    found.update(path for path in keeps if _is_of_import(path))
-    return sorted(found)
-
-
-def _is_of_import(keep: Path) -> bool:
-    """Whether `git fast-import` wrote it, at least in part. While it exists, its pack cannot be stored again."""
-    try:
-        return b"fast-import".startswith(keep.read_bytes())
-    except OSError:  # just deleted, or not readable by us
-        return False
