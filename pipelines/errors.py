@@ -178,7 +178,10 @@ class DamagedGit(GitFault):
     """Raised when the repository may be damaged, because git cannot read it."""
 
     def __init__(self, sentence: str) -> None:
-        advice = "`curate check` shows what is broken, and what helps."
+        advice = (
+            "Your files are whole, and `git fsck` says what is broken. Put a copy of `.git` there, or move it away and "
+            "run `curate init` to begin a new history."
+        )
         super().__init__(f"{sentence.rstrip('.')}.", remedy_for(sentence, advice))
 
 

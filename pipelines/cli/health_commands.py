@@ -31,14 +31,14 @@ from pipelines.cli.output import (
     warn,
 )
 from pipelines.clock import day_of, moment
-from pipelines.errors import EXPECTED, FINE, BadSettings, GitFault, UsageFault
+from pipelines.errors import EXPECTED, FINE, BadSettings, UsageFault
 from pipelines.night import unattended
 from pipelines.night.report import read_reports
 from pipelines.queries.health import WRONG, Finding, health_of, installed_nights, next_run, waiting_days
 from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import skipped
 from pipelines.settings import Settings, load_settings
-from pipelines.store.conservation import check_memory, repository_faults
+from pipelines.store.conservation import check_memory
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
@@ -258,18 +258,12 @@ def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> 
     """
     settings = load_settings(root)
     git = Git(root)
+    git.check()
     if secrets:
-        git.check()
         return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
         raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
-    faults = repository_faults(root)
-    try:
-        git.check()
-        faults += check_memory(read_snapshot(root), git, settings.caps.briefing)
-    except GitFault:
-        if not faults:
-            raise
+    faults = check_memory(read_snapshot(root), git, settings.caps.briefing)
     if as_json:
         say_json([fault.to_json() for fault in faults])
     else:

@@ -146,7 +146,7 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     added = lay_down(root, system_zone())
     settings = load_settings(root)
     git = Git(root)
-    fresh = not git.is_repository()
+    fresh = not (root / ".git").exists()
     if fresh:
         git.init()
     git.check()

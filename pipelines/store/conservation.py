@@ -6,13 +6,10 @@ into an item that is accounted for. Git's history knows all items that ever exis
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.errors import NotARepository
 from pipelines.store.edits import is_at_or_below
-from pipelines.store.git import Git
 from pipelines.store.item import ids_in
 from pipelines.store.layout import BRIEFING, TOMBSTONES
 from pipelines.store.state import read_tombstones, unreadable_lines
@@ -21,19 +18,10 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pipelines.store.document import Document
+    from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
-
-
-_MOST_SAID = 3
-_DERIVED = {
-    "index file": "index",
-    "commit-graph": "objects/info/commit-graph*",
-    "multi-pack-index": "objects/pack/multi-pack-index",
-}
-"""What git can rebuild, by the words with which it reports it as broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +33,7 @@ class Fault:
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
         kind: `vanished`, `broken-comment`, `front-matter`, `over-cap`, `unreadable`,
-            `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
+            `conflict`, `copy`, `repeat` or `state`.
         what: the predicate of a sentence about the place.
     """
 
@@ -94,38 +82,6 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     ]
     found = [*written_faults(snapshot, cap), *faults]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
-
-
-def repository_faults(root: Path) -> list[Fault]:
-    """Return what git says is broken in a memory's repository, with the commands that help. Changes nothing.
-
-    Raises:
-        NotARepository: there is none.
-    """
-    if not (root / ".git").exists():
-        raise NotARepository(root)
-    git = Git(root)
-    said = git.damage()
-    if not said:
-        return []
-    more = f" and {len(said) - _MOST_SAID:,} more" if len(said) > _MOST_SAID else ""
-    shown = escape_terminal_line("; ".join(said[:_MOST_SAID])) + more
-    return [Fault(".git", 0, "", "git", f"is damaged ({shown}). {_remedy(root, shown, git.first_remote())}")]
-
-
-def _remedy(root: Path, said: str, remote: str) -> str:
-    """Return the sentences that name what helps a damaged repository, without the last full stop."""
-    place, aside, new = (shlex.quote(f"{root}{end}") for end in ("/.git", ".git-broken", ".git-new"))
-    inside = f"git -C {shlex.quote(str(root))}"
-    if derived := next((path for word, path in _DERIVED.items() if word in said), ""):
-        return f"Git can rebuild that; only what you staged is lost: `rm -r {place}/{derived} && {inside} reset -q`"
-    copy = "If you have a bundle, `curate init NEW --from BUNDLE` restores it"
-    if remote:
-        clone = f'git clone -q --no-checkout "$({inside} remote get-url {shlex.quote(remote)})" {new}'
-        swap = f"mv {place} {aside} && mv {new}/.git {place} && rmdir {new} && {inside} reset -q"
-        copy = f"The history is at the remote, as far as it was pushed: `{clone} && {swap}`"
-    anew = f"`mv {place} {aside} && curate init {shlex.quote(str(root))}`"
-    return f"Your files are whole. {copy}. Without a copy the history is lost, and a new one begins: {anew}"
 
 
 def written_faults(snapshot: Snapshot, cap: int) -> list[Fault]:

@@ -84,12 +84,6 @@ class Git(GitCommands):
 
     # ------------------------------------------------------------ asking
 
-    def is_repository(self) -> bool:
-        """Whether the memory is under git."""
-        with contextlib.suppress(GitFault):
-            return bool(self.repository)
-        return False
-
     def check(self) -> None:
         """Check that a commit can be made here.
 
@@ -114,21 +108,6 @@ class Git(GitCommands):
         if what := next(begun, ""):
             advice = f"Finish it with `git {what} --continue`, or take it back with `git {what} --abort`."
             raise GitFault(f"The git repository at {self.root} is in the middle of a {what}.", advice)
-
-    def damage(self) -> list[str]:
-        """Return what git says is broken in the repository, one sentence or line for each fault. Changes nothing."""
-        try:
-            self.check()
-        except DamagedGit as fault:
-            return [fault.args[0].rstrip(".")]
-        except GitFault:
-            pass  # on no branch, or in the middle of a merge: nothing is damaged
-        code, out, error = self._call(["fsck", "--no-dangling", "--no-reflogs", "--no-progress"])
-        return [*os.fsdecode(out).splitlines(), *error.splitlines()] or ["git fsck failed"] if code else []
-
-    def first_remote(self) -> str:
-        """Return the name of a remote, or an empty string if there is none or the settings cannot be read."""
-        return (self._ask("remote") or "").partition("\n")[0]
 
     @property
     def repository(self) -> Repository:
