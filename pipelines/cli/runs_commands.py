@@ -253,7 +253,7 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     """Show why the item ID is believed. ID is the start of an item's id, or a few words of it.
 
     This shows the words of the log that it rests on, what was said in the session behind them, the run, model and
-    prompt version that extracted it, the items it rests on, what would be in doubt without it, and every wording and
+    prompt version that extracted it, the items it rests on, what rests on it, and every wording and
     status that it had, with who changed it. Of a deleted item, its id finds the past.
     """
     git, beliefs = Git(root), Beliefs.of(read_documents(root))

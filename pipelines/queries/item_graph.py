@@ -1,7 +1,6 @@
-"""The items of a memory with their places, the links between them as a graph, and how they are shown.
+"""The items of a memory with their places, what they rest on and what replaced them, and how they are shown.
 
-Links are what their words say: `A because=B` and `B supports=A` both mean that A rests on B, `A part-of=B` that B is
-made of A, `A next=B` that B follows on A.
+Of links only `because` is followed: `A because=B` means that A rests on B.
 """
 
 from __future__ import annotations
@@ -13,27 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
-from pipelines.store.item import LINK_KINDS, Item, Status, written_words
+from pipelines.store.item import Item, Status, written_words
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pipelines.store.document import Document
-
-    Edge = tuple[str, str, str]
-    """The item that holds a link, its kind, and the item that it names."""
-    # Kind of link → how the far end stands to the near one, and whether the near one holds the link.
-    Relations = Mapping[str, tuple[str, bool]]
     from collections.abc import Callable, Iterator, Mapping
 
     from pipelines.night.outcome_changes import Outcome
-    from pipelines.store.item import Item
+    from pipelines.store.document import Document
 
-
-SUPERSEDES: Final = "supersedes"
-MERGED: Final = "merged-into"
+    Links = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,59 +97,50 @@ class Beliefs:
         return {one.item.id: one for one in reversed(self.holdings) if one.item.id}
 
     @cached_property
-    def edges(self) -> Sequence[Edge]:
-        """All links, each once; a supersession is told by the successor, and a reopened item is not superseded."""
-        found: dict[Edge, None] = {}
-        for item in (one.item for one in self.holdings if one.item.id):
-            links = [(item.id, kind, end) for kind, ends in item.links for end in ends if kind in LINK_KINDS]
-            links += [(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
-            links += [(item.id, MERGED, item.merged_into)] if item.merged_into else []
-            found |= dict.fromkeys(links)
-        held = {one.item.id for one in self.holdings if one.item.active}
-        return [edge for edge in found if edge[1] != SUPERSEDES or edge[2] not in held]
+    def grounds(self) -> Links:
+        """Id → what the item rests on."""
+        return {ident: dict(one.item.links).get("because", ()) for ident, one in self.by_id.items()}
+
+    @cached_property
+    def successors(self) -> Links:
+        """Id → what replaced the item or took it in; a reopened item is not superseded."""
+        return {
+            ident: tuple(filter(None, (one.item.merged_into, "" if one.item.active else one.item.superseded_by)))
+            for ident, one in self.by_id.items()
+        }
+
+    def reached(self, ident: str, links: Links) -> list[Holding]:
+        """Return the items that links lead to, directly or through others: each once, the nearest first."""
+        found = {ident: None}
+        for here in (waiting := [ident]):
+            new = [one for one in links.get(here, ()) if one in self.by_id and one not in found]
+            found |= dict.fromkeys(new)
+            waiting += new
+        return [self.by_id[one] for one in waiting[1:]]
+
+    def outdated_grounds(self, ident: str) -> tuple[str, ...]:
+        """Return what an item rests on that no longer holds, if it is believed: sentences without subject and stop.
+
+        A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on
+        the limit of 1,000 that took its place.
+        """
+        known = self.by_id
+        if ident not in known or not known[ident].item.active:
+            return ()
+        below = (known[one].item for one in dict.fromkeys(self.grounds[ident]) if one in known)
+        return tuple(_told_over(item, known) for item in below if item.status in _OVER)
 
 
-GROUNDS: Final[Relations] = {"because": ("because of", True), "supports": ("supported by", False)}
-"""What an item rests on."""
-DEPENDENTS: Final[Relations] = {
-    "because": ("rests on it", False),
-    "supports": ("is supported by it", True),
-    "part-of": ("is made of it", True),
-    "next": ("follows on it", True),
-    SUPERSEDES: ("was superseded by it", True),
-}
-"""What depends on an item, and would be in doubt without it."""
-PREDECESSORS: Final[Relations] = {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)}
-"""What an item superseded, or absorbed in a merge."""
-SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("merged into", True)}
-"""What replaced an item; several if it was superseded twice."""
-
-
-def _steps(beliefs: Beliefs, relations: Relations) -> dict[str, list[tuple[str, str]]]:
-    """Return id → the relations and ids of the items one step away along some kinds of links."""
-    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for source, kind, target in beliefs.edges:
-        if kind in relations:
-            relation, forward = relations[kind]
-            near, far = (source, target) if forward else (target, source)
-            found[near].append((relation, far))
+def backwards(links: Links) -> Links:
+    """Return the same links from what they name to what holds them."""
+    found = defaultdict[str, tuple[str, ...]](tuple)
+    for source, targets in links.items():
+        for target in targets:
+            found[target] += (source,)
     return found
 
 
 _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
-
-
-def outdated_grounds(ident: str, beliefs: Beliefs) -> tuple[str, ...]:
-    """Return what an item rests on that no longer holds, if it is believed: sentences without subject and full stop.
-
-    A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
-    limit of 1,000 that took its place.
-    """
-    known = beliefs.by_id
-    if ident not in known or not known[ident].item.active:
-        return ()
-    below = dict.fromkeys(one for _, one in _steps(beliefs, GROUNDS).get(ident, ()) if one in known)
-    return tuple(_told_over(item, known) for one in below if (item := known[one].item).status in _OVER)
 
 
 def _told_over(item: Item, known: Mapping[str, Holding]) -> str:
@@ -168,38 +148,6 @@ def _told_over(item: Item, known: Mapping[str, Holding]) -> str:
     if new := known.get(item.superseded_by):
         return f"rests on {item.id}, superseded{day} by {new.item.id}: {new.item.text}"
     return f"rests on {item.id}, {item.status}{day}: {item.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An item that links lead to.
-
-    Args:
-        id: its id.
-        relation: its relation to the item before it, as the start of a phrase: `because of`, `supported by`.
-        holding: the item with its place, or None if it no longer exists.
-    """
-
-    id: str
-    relation: str
-    holding: Holding | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it for JSON, with what the item says."""
-        fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
-        return fields | {"relation": self.relation}
-
-
-def reached(ident: str, beliefs: Beliefs, relations: Relations) -> list[Step]:
-    """Return the items that some kinds of links lead to, directly or through others: each once, the nearest first."""
-    steps, found, waiting = _steps(beliefs, relations), dict[str, str](), [ident]
-    for here in waiting:
-        for relation, there in steps[here]:
-            if there != ident and there not in found:
-                found[there] = relation
-                waiting.append(there)
-    known = beliefs.by_id
-    return [Step(one, found[one], known.get(one)) for one in found]
 
 
 # ---------------------------------------- as lines, and as JSON

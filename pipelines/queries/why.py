@@ -13,27 +13,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
-from pipelines.queries.item_graph import (
-    DEPENDENTS,
-    GROUNDS,
-    PREDECESSORS,
-    SHORT,
-    SUCCESSORS,
-    Beliefs,
-    Holding,
-    Step,
-    item_line,
-    outdated_grounds,
-    quote_lines,
-    reached,
-    safe,
-)
+from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.generated import sentences_in
 from pipelines.store.item import Item, Trust
-from pipelines.store.layout import TOMBSTONES, Kind, episode_path
+from pipelines.store.layout import TOMBSTONES
 from pipelines.store.snapshot import read_documents
 from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
@@ -41,16 +26,13 @@ from pipelines.store.transcripts.reader import Transcript
 from pipelines.store.trees import document_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.queries.item_graph import Holding
     from pipelines.store.document import Document
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
 
     Place = tuple[str, Item | None]
-    from collections.abc import Callable
 
 
 SHOWN: Final = 600
@@ -66,22 +48,20 @@ class Witness:
         role: who spoke, user or assistant; empty if the record cannot be read.
         text: what was said, shortened.
         time: when, ISO 8601, or empty.
-        why_not: why it cannot be shown, as the end of a sentence that begins with the place; else empty.
     """
 
     found: FoundQuote
     role: str = ""
     text: str = ""
     time: str = ""
-    why_not: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
         record: dict[str, Any] | None = None
         if self.found.record:
             path, line = self.found.record
-            fields = ("role", "text", "time", "why_not")
-            record = {"path": path, "line": line} | {name: getattr(self, name) or None for name in fields}
+            said = {name: getattr(self, name) or None for name in ("role", "text", "time")}
+            record = {"path": path, "line": line, **said}
         return self.found.to_json() | {"record": record}
 
 
@@ -98,10 +78,8 @@ class Why:
         grounds: what it rests on, directly or through other items.
         superseded: what it replaced, newest first.
         successors: what replaced it.
-        dependents: what would be in doubt without it: what rests on it, directly or through other items, and what it
-            replaced.
+        dependents: what rests on it, directly or through other items.
         outdated: what it rests on that no longer holds, if it is itself believed.
-        part_of: the episodes that mention it, as `Episodes/2026-04.md#2026-04-09`.
     """
 
     holding: Holding
@@ -109,12 +87,11 @@ class Why:
     model: str
     prompt: str
     history: History
-    grounds: list[Step]
-    superseded: list[Step]
-    successors: list[Step]
-    dependents: list[Step]
+    grounds: list[Holding]
+    superseded: list[Holding]
+    successors: list[Holding]
+    dependents: list[Holding]
     outdated: tuple[str, ...] = ()
-    part_of: tuple[str, ...] = ()
 
     @property
     def item(self) -> Item:
@@ -128,12 +105,11 @@ class Why:
             "evidence": [one.to_json() for one in self.witnesses],
             "model": self.model or None,
             "prompt": self.prompt or None,
-            "grounds": [step.to_json() for step in self.grounds],
+            "grounds": [one.to_json() for one in self.grounds],
             "outdated_grounds": self.outdated,
-            "superseded": [step.to_json() for step in self.superseded],
-            "successors": [step.to_json() for step in self.successors],
-            "impact": [step.to_json() for step in self.dependents],
-            "part_of": [*self.part_of],
+            "superseded": [one.to_json() for one in self.superseded],
+            "successors": [one.to_json() for one in self.successors],
+            "impact": [one.to_json() for one in self.dependents],
             "versions": self.history.to_json()["versions"],
         }
 
@@ -154,10 +130,8 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
     history = history_of(root, git, prefix, beliefs)
     ident, holding = history.id, history.holding
     if holding is None:
-        raise ItemGone(ident, *history.end)
-    pages = (one for one in beliefs.documents.values() if one.kind is Kind.EPISODE)
-    days = (pair for page in pages for pair in sentences_in(page).items())
-    told = sorted(day for day, some in days if any(ident in one.ids for _, one in some))
+        stone = history.buried
+        raise ItemGone(ident, *(stone.reason, stone.day) if stone else ("", ""))
     model, _, prompt = holding.item.by.rpartition("@")
     return Why(
         holding=holding,
@@ -165,12 +139,11 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
         model=model or prompt,
         prompt=prompt if model else "",
         history=history,
-        grounds=reached(ident, beliefs, GROUNDS),
-        superseded=reached(ident, beliefs, PREDECESSORS),
-        successors=reached(ident, beliefs, SUCCESSORS),
-        dependents=reached(ident, beliefs, DEPENDENTS),
-        outdated=outdated_grounds(ident, beliefs),
-        part_of=tuple(f"{episode_path(day)}#{day}" for day in told),
+        grounds=beliefs.reached(ident, beliefs.grounds),
+        superseded=beliefs.reached(ident, backwards(beliefs.successors)),
+        successors=beliefs.reached(ident, beliefs.successors),
+        dependents=beliefs.reached(ident, backwards(beliefs.grounds)),
+        outdated=beliefs.outdated_grounds(ident),
     )
 
 
@@ -181,14 +154,14 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
     path, line = found.record
     try:
         file = open_regular(root, path)
-    except BadFile as fault:
-        return Witness(found, why_not=fault.why)
+    except BadFile:
+        file = None
     if file is None:
-        return Witness(found, why_not="is not on this machine")
+        return Witness(found)
     with file:
         turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
     if turn is None or turn.line != line:
-        return Witness(found, why_not="has no message there")
+        return Witness(found)
     from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  only where there are transcripts
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
@@ -214,7 +187,7 @@ _FORMAT = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
 _FIELDS = 4 + len(_TRAILERS)
-_OWNER = "owner"
+_MADE = ("by", "date", "day", "commit", "subject", "author", "run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,36 +198,20 @@ class Version:
         path: the document that held it from then on, or empty if none did.
         item: the item, or None if it was gone.
         changed: what changed, in a few words each.
-        commit: the commit's id; like the next five, empty for an edit that is not committed.
-        when: when it was made, ISO 8601.
-        day: the memory's day at that moment.
-        run: the run's id, or empty if no run made the commit.
-        author: the commit's author.
-        subject: the first line of its message.
-        is_person: whether a person made the change, with an editor or with a verb such as `curate add`.
+        made: how, as JSON tells it: when (`date`, and the memory's `day`), by which `commit` with its `subject` and
+            `author`, in which `run`, and whether `by` a person, with an editor or a verb, or by a run. Of an edit that
+            is not committed yet, all but the last are None.
     """
 
     path: str
     item: Item | None
     changed: list[str]
-    commit: str = ""
-    when: str = ""
-    day: str = ""
-    run: str = ""
-    author: str = ""
-    subject: str = ""
-    is_person: bool = True
+    made: Mapping[str, str | None]
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {
-            "date": self.when or None,
-            "day": self.day or None,
-            "commit": self.commit or None,
-            "subject": self.subject or None,
-            "by": "person" if self.is_person else "run",
-            "author": self.author or None,
-            "run": self.run or None,
+            **self.made,
             "document": self.path or None,
             "type": self.item.type if self.item else None,
             "text": self.item.text if self.item else None,
@@ -279,11 +236,6 @@ class History:
     versions: list[Version]
     holding: Holding | None
     buried: Tombstone | None
-
-    @property
-    def end(self) -> tuple[str, str]:
-        """Why it is gone, and since which day; empty if it is not."""
-        return (self.buried.reason, self.buried.day) if self.buried else ("", "")
 
     @property
     def forgotten(self) -> bool:
@@ -345,13 +297,14 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         now: Place = min(places.items(), key=itemgetter(0), default=("", None))
         if changed := list(_changes(was, now)):
             commit, when, run, undoes, reader, joins, author, subject = head.split("\x1f", _FIELDS - 1)
-            day, run = days.of(datetime.fromisoformat(when)), run.strip()
-            is_person = not (run or joins.strip()) or reader.strip() == _OWNER or bool(undoes.strip())
-            yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
+            is_person = not (run + joins).strip() or reader.strip() == "owner" or bool(undoes.strip())
+            by, day = "person" if is_person else "run", days.of(datetime.fromisoformat(when))
+            made = zip(_MADE, (by, when, day, commit, subject, author, run.strip() or None), strict=True)
+            yield Version(*now, changed, dict(made))
         was = now
     now = (holding.path, holding.item) if holding else ("", None)
     if now != was:
-        yield Version(now[0], now[1], list(_changes(was, now)))
+        yield Version(now[0], now[1], list(_changes(was, now)), dict.fromkeys(_MADE) | {"by": "person"})
 
 
 def _held(document: Document, ident: str) -> Item | None:
@@ -417,18 +370,14 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
     yield "Origin"
     prompt = f", version {result.prompt}" if result.prompt else ""
     yield f"  extracted by {result.model}{prompt}" if result.model else "  written by a person"
-    if result.part_of:
-        yield f"  mentioned in {', '.join(result.part_of)}"
-    for title, steps in (
+    for title, others in (
         ("Rests on", result.grounds),
         ("Replaced", result.superseded),
         ("Replaced by", result.successors),
-        ("Needed by", [step for step in result.dependents if step.id not in {one.id for one in result.superseded}]),
+        ("Needed by", result.dependents),
     ):
-        yield from [title] if steps else []
-        for step in steps:
-            shown = item_line(step.holding.item) if step.holding else f"{step.id[:SHORT]} (no longer exists)"
-            yield f"  {step.relation} {shown}"
+        yield from [title] if others else []
+        yield from (f"  {item_line(one.item)}" for one in others)
     yield from history_lines(result.history, when)
 
 
@@ -442,8 +391,8 @@ def _witness_lines(witness: Witness, when: Callable[[str], str]) -> Iterator[str
     yield from quote_lines(found.quote)
     if found.record:
         place = f"{found.record[0]}:{found.record[1]}"
-        if witness.why_not:
-            yield f"    behind it {place}, which {witness.why_not}"
+        if not witness.role:
+            yield f"    behind it {place}, which cannot be read on this machine"
             return
         yield f"    said by the {witness.role}{f', {when(witness.time)}' if witness.time else ''}, in {place}"
         yield from quote_lines(witness.text, "      ")
@@ -454,11 +403,12 @@ def history_lines(result: History, when: Callable[[str], str] = str) -> Iterator
     yield "History"
     words = ""
     for version in result.versions:
-        yield f"  {when(version.when) or 'not committed yet'}  {', '.join(version.changed)}"
-        by_code = f"run {version.run}" if version.run else "a sync"
-        who = f"a person ({version.author})" if version.is_person else by_code
-        source = f"{who}, commit {version.commit[:10]}: {safe(version.subject)}"
-        yield f"    {source if version.commit else 'an edit by hand; the next run commits it'}"
+        made = version.made
+        yield f"  {when(made['date'] or '') or 'not committed yet'}  {', '.join(version.changed)}"
+        by_code = f"run {made['run']}" if made["run"] else "a sync"
+        who = f"a person ({made['author']})" if made["by"] == "person" else by_code
+        source = f"{who}, commit {made['commit'][:10]}: {safe(made['subject'] or '')}" if made["commit"] else ""
+        yield f"    {source or 'an edit by hand; the next run commits it'}"
         if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
             yield f"    {version.item.type}: {safe(words)}"

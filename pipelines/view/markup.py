@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from markdown_it import MarkdownIt
 
-    from pipelines.queries.item_graph import Step
+    from pipelines.queries.item_graph import Holding
     from pipelines.store.document import Document
     from pipelines.store.evidence import FoundQuote
 
@@ -266,9 +266,9 @@ def quoted(found: FoundQuote) -> Markup:
     return html("<blockquote>{} <small>{}</small></blockquote>", spoken(words), joined(places))
 
 
-def related(steps: Iterable[Step], today: str) -> list[Row]:
-    """Return the rows of the items that links lead to, with how they stand to the one before."""
-    return [item_row(one.holding.item, today, (), what=one.relation) for one in steps if one.holding]
+def related(items: Iterable[Holding], today: str) -> list[Row]:
+    """Return the rows of the items that links lead to."""
+    return [item_row(one.item, today, ()) for one in items]
 
 
 def item_link(item: Item, words: str) -> Markup:

@@ -244,9 +244,8 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """
     day = reading.today
     found = why(reading.root, Git(reading.root), asked["ident"], reading.beliefs)
-    one, path, old = found.item, found.holding.path, [step.id for step in found.superseded]
-    life = [found.holding, *(step.holding for step in found.successors if step.holding)]
-    life[:0] = [step.holding for step in reversed(found.superseded) if step.holding]
+    one, path = found.item, found.holding.path
+    life = [*reversed(found.superseded), found.holding, *found.successors]
     words = [step.item.text.split() for step in life]
     same = len(commonprefix(words))
     lived = [
@@ -257,10 +256,10 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         "Where it was said": [quoted(of.found) for of in found.witnesses] or [html("Nowhere: a person wrote it.")],
         "Its life": [Markup(" → ").join(lived)] if life[1:] else (),
         "It rests on": related(found.grounds, day),
-        "What depends on it": related((step for step in found.dependents if step.id not in old), day),
+        "What depends on it": related(found.dependents, day),
     }
     home = document_id(path)
-    places = [link(path, f"/document/{home}#{one.id}"), *(link(at, address_of(at)) for at in found.part_of)]
+    places = [link(path, f"/document/{home}#{one.id}")]
     return {
         "title": one.text, "lead": joined((item_row(one, day).told, *places, one.id)), "item": one, "home": home,
         "homes": reading.homes, "faults": [f"It {ground}" for ground in found.outdated], "ranks": ranks(one),

@@ -231,7 +231,7 @@ def check_added(lines: list[str], rows: Mapping[str, str], *, waits: bool) -> No
         found = parse_item(line, rows.get(split_mark(line)[1], ""))
         if found:
             assert found.trust in {Trust.SELF, Trust.EXTERNAL}
-            assert found.by == "a:1@extract/15" or found.by.startswith("rules@"), "the rules read a label left out"
+            assert found.by == "a:1@extract/16" or found.by.startswith("rules@"), "the rules read a label left out"
             assert found.status in ({Status.WAITING} if waits else {Status.LIVE, Status.OPEN, Status.DONE})
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}

@@ -86,9 +86,9 @@ Outcome = Literal["", "done", "dropped", "resolved", "occurred", "answered", "en
 
 
 class ReplyLink(Reply):
-    """One link to an item that was shown, or of the same reply."""
+    """One item that was shown, or of the same reply, on which this one rests."""
 
-    kind: Literal["because", "supports", "contradicts", "related", "part-of", "next"]
+    kind: Literal["because"]
     id: Id
 
 
