@@ -24,7 +24,7 @@ from pipelines.store.document import Document, document_at, kept_with_document
 from pipelines.store.item import Item, Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
-from pipelines.store.secrets.redact import veiled
+from pipelines.store.secrets.redact import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,7 +125,8 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order o
     """
     document = documents.get(REVIEW) or document_at(REVIEW, "# Review\n")
     end = line_end(document.lines)
-    rows = [f"## {veiled(title)} <!-- review {kind} {day} -->", "", *map(veiled, why.splitlines()), ""]
+    heading, why = without_secrets(title), without_secrets(why)
+    rows = [f"## {heading} <!-- review {kind} {day} -->", "", *why.splitlines(), ""]
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, waits := list(items))]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""

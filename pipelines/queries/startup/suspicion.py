@@ -17,7 +17,6 @@ _BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
 _ODD = 16  # characters of the shortest token that stands right after its name
 _DOTTED = 24  # characters of the shortest token with dots and signs in it
 _SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for byte in range(256))
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
 # Short tokens begin so, and options that passwords follow.
 _STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
 # A name and its value stand apart by one of these, or the value has one; an apostrophe within a word is none.
@@ -38,7 +37,6 @@ def suspicious(text: str) -> bool:
             len(run) >= _DOTTED and not run.islower() and run != run.translate(None, b"0123456789")
             for run in data.translate(_SIGNED_BLANKED).split()
         )
-        or (not text.isascii() and any(sign in text for sign in _UNSEEN))
         or ("://" in low and "@" in low)
         or any(start in low for start in _STARTS)
         or any(_assigned(low, word) for word in _WORDS)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets.find import Span, find_secrets, visible
+from pipelines.store.secrets.find import Span, find_secrets, within_strings
 from pipelines.store.secrets.known import TAG_DIGITS, KnownSecrets
 from pipelines.text import escape_terminal_line
 
@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 _PASSES = 8
 """Replacing one secret may reveal another beside it."""
-# JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
-_HIDDEN = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
-_KEPT = {0x22, 0x5C, 0x7F}
-_BARE_MARK = re.compile(rb'(?P<string>"(?:[^"\\]|\\.)*+")|\[redacted:[a-z0-9-]++:[0-9a-f]++\](?=\s*+[,}\]])')
-"""A string of JSON, or a mark in the place of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +74,19 @@ class Redactor:
     Args:
         key: the key of the HMAC, or a function that loads it when the first secret is found. With it, guesses can be
             tested against tags, so it is kept outside the memory.
-        known: the memory's known values, to be removed anywhere; new ones are added.
+        known: the memory's known values, to be removed anywhere.
+        learns: whether new ones are added.
     """
 
     key: bytes | Callable[[], bytes]
     known: KnownSecrets | None = None
+    learns: bool = True
 
-    def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
+    def find(self, data: bytes, *, marks: bool = True) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
-        spans = find_secrets(data, marks=marks, json=json, known=self.known)
-        if self.known and self.known.learn((visible(data[span.start : span.end]), span.rule) for span in spans):
-            return find_secrets(data, marks=marks, json=json, known=self.known)
+        spans = find_secrets(data, marks=marks, known=self.known)
+        if self.learns and self.known and self.known.learn((data[span.start : span.end], span.rule) for span in spans):
+            return find_secrets(data, marks=marks, known=self.known)
         return spans
 
     @property
@@ -118,11 +115,11 @@ class Redactor:
 
         Marks are ignored, since a tool may have written them. Unneeded escapes are decoded first.
         """
-        shown = _HIDDEN.sub(_shown, line) if b"\\u" in line or b"\\/" in line else line
+        shown = _plainly(line) if b"\\u00" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            if not (spans := self.find(shown, marks=False, json=True)):
+            if not (spans := within_strings(shown, self.find(shown, marks=False))):
                 break
-            line = shown = _BARE_MARK.sub(_quoted, self.replaced(shown, spans))
+            line = shown = self.replaced(shown, spans)
         return line
 
     def replaced(self, data: bytes, spans: Sequence[Span]) -> bytes:
@@ -141,7 +138,7 @@ class Redactor:
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
-        return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:TAG_DIGITS]
+        return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
@@ -162,26 +159,21 @@ def format_found(found: Sequence[FoundSecret]) -> str:
 def without_secrets(text: str) -> str:
     """Return a text without its secrets: the last safeguard for what leaves the memory, where no key is at hand.
 
-    Where no value is known, its tags are comparable within one process only.
+    Nothing is remembered: two harmless texts may read as a secret in one line. Where no value is known, its tags are
+    comparable within one process only.
     """
     return _in_use().redact(text).text
 
 
 def holds_secret(text: str) -> bool:
-    """Return whether a text holds a secret; unlike `without_secrets`, this remembers nothing."""
-    return bool(find_secrets(text.encode(errors="surrogatepass"), known=_in_use().known))
-
-
-def veiled(text: str) -> str:
-    """Return a text of our own without what reads as a secret, as two harmless texts may in one line; likewise."""
-    data, redactor = text.encode(errors="surrogatepass"), _in_use()
-    return redactor.replaced(data, find_secrets(data, known=redactor.known)).decode(errors="surrogatepass")
+    """Return whether a text holds a secret; likewise."""
+    return bool(_in_use().find(text.encode(errors="surrogatepass")))
 
 
 def _in_use() -> Redactor:
     """Return the redactor of the memory that this process opened last, or one that knows no values."""
     known = next(iter(_OPENED.values()), None)
-    return Redactor(known.key, known) if known and known.rules else _VEIL
+    return Redactor(known.key, known, learns=False) if known and known.rules else _VEIL
 
 
 _VEIL = Redactor(lambda: os.urandom(_BYTES))
@@ -199,15 +191,12 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _quoted(found: re.Match[bytes]) -> bytes:
-    return found[0] if found["string"] else b'"%b"' % found[0]
-
-
-def _shown(found: re.Match[bytes]) -> bytes:
-    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or an invisible character
-        return found[2] or b""
-    code = int(found[1], 16) if found[1] else 0x5C
-    return found[0] if code in _KEPT else bytes([code])
+def _plainly(line: bytes) -> bytes:
+    """Return a line of JSON in which every character that can be is written plainly."""
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).encode() + line[len(line.rstrip(b"\r\n")) :]
+    except (ValueError, RecursionError):
+        return line
 
 
 NAME: Final = "redaction.key"

@@ -29,7 +29,6 @@ def test_no_secret_is_taken_for_harmless() -> None:
         "Ben gave me s3cEZ¦KH3yytiVnJ3h+eI3qhhzf9l1vN/Ei1+q+WGdd+ACRCZ7JD6 there",
         "the staging token - 'KUL9OcajaQ¦2xT'",
         'auth: "aB3dE6¦gH9jK2"',
-        "Ben gave me ghp_16C7e42F29\u200b2c6912E771¦0c838347Ae178B4a there",
         "machine db.example login ada password Kes¦trel7!x",
         "Password for the backups of the house in the old town: kes¦trel7",
         "the root pw is kes¦trel-7-gate",
