@@ -76,7 +76,7 @@ _MORE = {
     "reopen": "Open or restore items that were closed.",
     "runs": "List the runs, or show one.",
     "schedule": "Run every night in the foreground (daemon).",
-    "secrets": "List known secrets by tag, or allow one.",
+    "secrets": "List secrets in files or history, or allow one.",
     "set": "Say more of an item, such as topic=kafka.",
     "settle": "Settle two items that may conflict.",
     "sync": "Push logs and edits, fetch nights from elsewhere.",

@@ -1,7 +1,7 @@
 """`curate status` shows the state of the memory; `curate doctor` checks the set-up; `curate check` looks for damage.
 
 What the checks find is the same in the first two: the status shows those of the runs, beside what the memory holds and
-the state of its search. `curate check` looks for lost items and secrets, `curate secrets` lists the known ones.
+the state of its search. `curate check` looks for lost items, `curate secrets` for secrets.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.known import TAG_DIGITS
 from pipelines.store.secrets.redact import known_values, load_redactor, without_secrets
-from pipelines.store.secrets.scan import marks_in, scan_files, scan_history, without_secret_files
+from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.trees import MISSING, left_out
 from pipelines.usage import spent
@@ -246,23 +245,16 @@ def _line(text: str) -> str:
 
 
 @click.command()
-@flag_option("--secrets", "Look for secrets in the current files instead.")
-@flag_option("--history", "With --secrets: also look in every version in git.")
 @json_option("Print the faults as JSON.")
 @with_root
-def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> int:
+def curate_check(*, as_json: bool, root: Path) -> int:
     """Check that no item was lost, and that no edit broke anything.
 
-    This names each fault with its file, line and item; the exit code is 1 if there are any. With --secrets it looks for
-    secrets instead and prints the commands that remove them from git's history. Nothing is changed.
+    This names each fault with its file, line and item; the exit code is 1 if there are any. Nothing is changed.
     """
     settings = load_settings(root)
     git = Git(root)
     git.check()
-    if secrets:
-        return _check_secrets(root, git if history else None, as_json=as_json)
-    if history:
-        raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
     faults = check_memory(read_snapshot(root), git, settings.caps.briefing)
     if as_json:
         say_json([fault.to_json() for fault in faults])
@@ -273,21 +265,31 @@ def curate_check(*, secrets: bool, history: bool, as_json: bool, root: Path) -> 
     return EXPECTED if faults else FINE
 
 
-def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
-    """Print the secrets in the memory's files, and return 1 if there are any.
+@click.command()
+@click.argument("action", type=click.Choice(("list", "allow")), default="list")
+@click.argument("tag", default="")
+@flag_option("--history", "Also look in every version in git.")
+@json_option("Print the secrets as JSON.")
+@with_root
+def curate_secrets(action: str, tag: str, *, history: bool, as_json: bool, root: Path) -> int:
+    """List the secrets in the memory's files by rule and tag, but never a value; the exit code is 1 if there are any.
 
-    Args:
-        root: the memory.
-        git: its repository, to look through every version as well, or None.
-        as_json: whether to print JSON.
+    With --history it prints the commands that remove them from git's history. Nothing is changed. A value that was
+    found once is redacted wherever it occurs; `curate secrets allow TAG` stops that for one value.
     """
-    redactor = load_redactor(root)
+    if action == "allow":
+        if not known_values(root).allow(tag):
+            raise UsageFault("No known secret has that tag.", "It stands in the mark, as in [redacted:token:TAG].")
+        say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
+        return FINE
+    git, redactor = Git(root), load_redactor(root)
+    git.check()
     files = list(scan_files(root, redactor))
-    past = scan_history(git, redactor) if git else []
+    past = scan_history(git, redactor) if history else []
     if as_json:
         say_json([asdict(leak) for leak in (*files, *past)])
     else:
-        _tell_secrets(root, files, past, git)
+        _tell_secrets(root, files, past, git if history else None)
     return EXPECTED if files or past else FINE
 
 
@@ -302,7 +304,7 @@ def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[Found
         " <!-- allow-secret --> to its line. Remove the others from your documents; the next run redacts the logs."
     )
     if not git:
-        say("`curate check --secrets --history` also searches git's history, and prints how to purge it.")
+        say("`curate secrets --history` also searches git's history, and prints how to purge it.")
     if not (past and git):
         return
     top = shlex.quote(str(git.root))
@@ -316,27 +318,3 @@ def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[Found
     say_verbatim(f"  printf '%s\\n' {blobs} > {listed}")
     say_verbatim(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
     say("\nIf it was ever pushed, add the remote again, run `git push --force --all`, and clone it again elsewhere.")
-
-
-@click.command()
-@click.argument("action", type=click.Choice(("list", "allow")), default="list")
-@click.argument("tag", default="")
-@with_root
-def curate_secrets(action: str, tag: str, root: Path) -> None:
-    """List the tags of known secrets, with rule and what stands around the first, but never a value.
-
-    A value that was found once is redacted wherever it occurs. `curate secrets allow TAG` stops that for one value.
-    """
-    known = known_values(root)
-    if action == "allow":
-        if not known.allow(tag):
-            raise UsageFault("No known secret has that tag.", "`curate secrets` lists the tags.")
-        say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
-    elif known.rules:
-        places = marks_in(root)
-        for shown, rule in sorted({(digest[:TAG_DIGITS], rule) for digest, rule in known.rules.items()}):
-            place, near = places.get(shown, ("stands nowhere", ""))
-            say(f"{shown} {rule} {place} {' '.join(without_secrets(near).split())}".rstrip(), hang="     ")
-        say(f"{count(len(known.rules), 'known secret')}. `curate secrets allow TAG` allows one.")
-    else:
-        say("No secrets are known.")

@@ -18,7 +18,7 @@ from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
 from pipelines.night.file_items import promote
-from pipelines.night.fold_logs import take_logs, take_secrets_out
+from pipelines.night.fold_logs import take_logs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
@@ -294,7 +294,6 @@ def _finish(run: Run) -> None:
     progress = run.progress
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, run.night.today)
-    take_secrets_out(run)
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
     run.changes = [

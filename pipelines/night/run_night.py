@@ -17,7 +17,6 @@ from pipelines.store.git import Author, Git, run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import LOGS, REPLIES, kind_of
 from pipelines.store.lock import run_lock
-from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.template import make_missing_folders
@@ -99,7 +98,6 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
             commit()  # what people wrote during the run
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
-    remember_rules(night.root)
     last, warnings = reports[-1], list(night.sharing.notes) if night.sharing and night.sharing.needs_person else []
     # A page with a secret is told of where it is read, and the run has redacted the logs.
     held = {path: why for path, why in found.held.items() if not kind_of(path) and not path.startswith(f"{LOGS}/")}

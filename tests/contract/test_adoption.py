@@ -176,7 +176,7 @@ def test_a_graph_of_logseq_is_taken_in(way: str, request: pytest.FixtureRequest)
 def test_a_secret_of_a_note_is_named_and_its_day_is_read(in_place: Callable[..., Memory]) -> None:
     vault = in_place({".obsidian/app.json": "{}", "2026-03-10.md": "- Use brass.\n- password: hunter2Xy9!kk\n"})
     assert vault.json("status", "--now", "2026-03-13T08:00")["days_waiting"] == []
-    assert "../2026-03-10.md:2: password" in vault.curate("check", "--secrets", exits=1)
+    assert "../2026-03-10.md:2: password" in vault.curate("secrets", exits=1)
 
 
 def test_a_second_adoption_and_a_second_init_change_nothing(in_place: Callable[..., Memory]) -> None:

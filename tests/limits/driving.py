@@ -38,7 +38,7 @@ def drive() -> None:
 def _tables() -> None:
     rules = load_rules()
     assert [compiled(rule.pattern) for rule in rules.rules]
-    assert find_secrets("password = 'x8kQ2vR9mW4tZ7pL'".encode())
+    assert find_secrets(b"password = 'x8kQ2vR9mW4tZ7pL'")
 
 
 def _files() -> None:

@@ -45,7 +45,7 @@ def every_verb(memory: Memory, tmp_path: Path, step: int = 1) -> list[str]:
     verbs = [
         ["status"], ["check"], ["run", "--dry-run", *NOW], ["run", *NOW], ["runs"],
         ["history", one],
-        ["check", "--secrets", "--history"], ["why", one], ["impact", one], ["items"],
+        ["secrets", "--history"], ["why", one], ["impact", one], ["items"],
         ["items", "--as-of", "2026-03-18"], ["export"],
         ["log", "work goes on", *NOW], ["add", "Fact", "The sky is blue.", *NOW], ["pin", one, *NOW],
         ["unpin", one, *NOW], ["move", one, "Alpha", *NOW],

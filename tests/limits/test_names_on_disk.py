@@ -92,7 +92,7 @@ def test_what_a_file_is_called_decides_nothing(crowded: Crowded, folder: str, en
     for verb in (
         ("index",), ("search", "printer stands hall gateway"), ("search", "--json", "Hello printer"), ("status",),
         ("check",), ("run", "--now", "2026-03-13T02:00"), ("items",), ("context",), ("doctor",), ("why", item),
-        ("check", "--secrets"), ("run", "--now", "2026-03-14T02:00"), ("undo", "--now", "2026-03-14T03:00"),
+        ("secrets"), ("run", "--now", "2026-03-14T02:00"), ("undo", "--now", "2026-03-14T03:00"),
         ("index", "--full"),
     ):  # fmt: skip
         said = crowded.do(*verb)

@@ -109,7 +109,7 @@ DRY: Final = ("run", "--dry-run", "--now", "2026-03-14T02:00")
 VERBS: Final = (
     ("search", "gateway port stands"), ("search", "--json", "gateway"), ("search", "--project", f"Al{TEXT}pha", "port"),
     ("items",), ("items", "--json"), ("items", "--document", TEXT),
-    ("status",), ("status", "--json"), ("check",), ("check", "--secrets"), ("check", "--json"), ("index",),
+    ("status",), ("status", "--json"), ("check",), ("secrets"), ("check", "--json"), ("index",),
     ("index", "--full", "--json"), ("log", f"said {TEXT}"), ("log", "--project", f"x{TEXT}", "hello"),
     ("why", "k0123456789"), ("why", "k0123456788"), ("why", TEXT), ("history", "k0123456789"), ("history", TEXT),
     ("impact", "k0123456789"), ("review", "--list"), ("review",),

@@ -80,7 +80,7 @@ def test_after_a_run_nothing_of_it_is_left(told: Path, tmp_path: Path) -> None:
         "sync",
         *(
             pytest.param(verb, marks=pytest.mark.torture)
-            for verb in ("add", "index", "context", "search", "run --dry-run", "check --secrets")
+            for verb in ("add", "index", "context", "search", "run --dry-run", "secrets")
         ),
     ],
 )

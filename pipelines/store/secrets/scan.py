@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 
 _BATCH = 8 << 20
-_MARK = re.compile(rb"\[redacted:[a-z0-9-]+:(?P<tag>[0-9a-f]+)\]")
-_AROUND = 40
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
@@ -49,17 +46,6 @@ def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
             if file := open_regular(root, path):
                 with file:
                     yield path, file
-
-
-def marks_in(root: Path) -> dict[str, tuple[str, str]]:
-    """Return the tag of each mark in a memory's own files → where it stands first, and the words around it."""
-    found: dict[str, tuple[str, str]] = {}
-    for path, file in _opened(root, own_files(root, (*TRACKED, SESSIONS))):
-        for number, line in enumerate(file, 1):
-            for mark in _MARK.finditer(line) if b"[redacted:" in line else ():
-                near = line[max(0, mark.start() - _AROUND) : mark.end() + _AROUND].decode(errors="replace")
-                found.setdefault(mark["tag"].decode(), (f"{path}:{number}:", near))
-    return found
 
 
 def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
