@@ -255,10 +255,19 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class OpenList:
-    """A list of a log that says what is open as a whole: its entries, and the page it is about, or empty for all."""
+    """A list of a log that says what is open.
+
+    Args:
+        places: its entries.
+        document: the page it is about, or empty for all.
+        heading: the heading that names it; if empty, the one right above it.
+        whole: whether its reader says that it lists all that is open. Of others, what they repeat tells.
+    """
 
     places: tuple[Place, ...]
     document: str = ""
+    heading: str = ""
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +279,7 @@ class Extraction:
         operations: what the day says about items that the extractor was shown.
         forms: the documented forms in the day that close or correct items, such as `Done: …`.
         seen: ids of shown items that the day says again.
-        open_lists: the lists that say what is open as a whole.
+        open_lists: the lists that say what is open.
         episode: what happened on the day, in order of consequence.
         tally: the cost of the calls, failed ones included, and the kept replies used.
         notes: the extractor's notes on its own work, a sentence each, without text of the log.

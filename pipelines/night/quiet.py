@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -45,6 +46,8 @@ CHOICES: Final = (
     "keep: they are still open, and stay quiet until somebody mentions them",
     "drop: all of them are dropped",
 )
+_REPEATED, _SHARE = 3, 4
+"""A list goes on with another if it repeats three of its boxes, and as many as a quarter of its own."""
 _HOMES = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
@@ -61,21 +64,21 @@ def with_quiet(
 
     Args:
         documents: every document by path.
-        lists: day and list, of the lists read now that say what is open as a whole.
+        lists: day and list, of the lists read now that say what is open.
         seen: id of an item → the last day that says it again. Every entry of a list is seen, new or changed that day.
         days: the days with logs, in order.
         today: the memory's day.
     """
-    after, told = dict(documents), _linked_mentions(documents)
+    after, told, read = dict(documents), _linked_mentions(documents), _with_headings(documents, lists)
     for path, document in documents.items():
         if document.kind not in _HOMES:
             continue
-        here = [(day, one) for day, one in lists if not one.document or f"{one.document}.md" == path]
+        here = [each for each in read if not each[1].document or f"{each[1].document}.md" == path]
         new: dict[str, Item] = {}
         for item in (placed.item for placed in document.items if placed.item.id and placed.item.active):
             now = item
-            for day, one in here:
-                now = _after_list(now, day, one, seen)
+            for day, one, headings in here:
+                now = _after_list(now, day, one, headings, seen)
             since = _quiet_since(now, days, today, told.get(item.id, ""))
             now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
             if now != item:
@@ -83,6 +86,39 @@ def with_quiet(
         if new:
             after[path] = edited(document, replace=new)
     return after
+
+
+def _with_headings(
+    documents: Mapping[str, Document], lists: Sequence[tuple[str, OpenList]]
+) -> list[tuple[str, OpenList, frozenset[str]]]:
+    """Return day and list, each with the headings of the lists that it goes on with.
+
+    What stood under one of these, and is left out, is quiet. A list that its reader calls whole goes on with those of
+    its own heading. Any other does so with those that it repeats: who copies the open boxes of a day to the next says
+    something by what is left out, who writes new ones each day does not.
+    """
+    items = [p.item for one in documents.values() if one.kind in _HOMES for p in one.items if is_pending(p.item)]
+    stood: dict[str, set[str]] = defaultdict(set)
+    for item in items:
+        if heading := dict(item.extra).get(LISTED):
+            stood[heading].add(item.id)
+    found = []
+    for day, one in lists:
+        here = {item.id for item in items if _is_on(item, one)}
+        least = max(_REPEATED, len(one.places) / _SHARE)
+        again = {heading for heading, ids in stood.items() if len(ids & here) >= least}
+        found.append((day, one, frozenset({_heading(one)} if one.whole else again)))
+        stood[_heading(one)] |= here
+    return found
+
+
+def _is_on(item: Item, listed: OpenList) -> bool:
+    return any(place.meets(found) for found in item.evidence for place in listed.places)
+
+
+def _heading(listed: OpenList) -> str:
+    headings = listed.places[0].entry.headings[-1:] if listed.places else ()
+    return slug(_NUMBERS.sub("", listed.heading or "".join(headings))) or "yes"
 
 
 def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
@@ -98,15 +134,13 @@ def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
     return told
 
 
-def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str]) -> Item:
+def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str], seen: Mapping[str, str]) -> Item:
     """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
     if not is_pending(item) or item.type is ItemType.RISK:
         return item
-    headings = listed.places[0].entry.headings if listed.places else ()
-    heading = slug(_NUMBERS.sub("", headings[-1])) if headings else "yes"
-    if any(place.meets(found) for found in item.evidence for place in listed.places):
-        return with_extra(item, LISTED, heading)
-    if dict(item.extra).get(LISTED) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
+    if _is_on(item, listed):
+        return with_extra(item, LISTED, _heading(listed))
+    if dict(item.extra).get(LISTED, "") not in headings or seen.get(item.id) == day or _mentioned(item) >= day:
         return item
     return replace(item, quiet=day)
 

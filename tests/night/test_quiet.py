@@ -123,3 +123,38 @@ def test_an_appointment_whose_day_is_over_is_told_for_a_week_and_then_is_quiet(m
         assert quiet(memory) == []
     night(memory, 10, model=plain())
     assert quiet(memory) == [demo]
+
+
+def boxes(*texts: str, under: str = "## Pending (from yesterday)") -> str:
+    return "\n".join(
+        ["# Monday", "", under, "", *(f"- [ ] {text}" for text in texts), "", "## Notes", "", "We talked."]
+    )
+
+
+def without_model(memory: Memory, *nights: str) -> None:
+    for day, text in enumerate(nights):
+        memory.write(f"Logs/{after(day)}.md", text + "\n")
+        memory.curate("run", "--provider", "rules", "--now", f"{after(day + 1)}T02:00+00:00")
+
+
+def test_boxes_that_are_copied_from_day_to_day_say_what_is_left_out(memory: Memory) -> None:
+    kept = ("Order chairs.", "Call the mill.", "Pay the rent.")
+    without_model(memory, boxes(INVOICE, *kept), boxes(*kept, PAINT), boxes(*kept, "Paint the shop and the door."))
+    assert quiet(memory) == sorted([INVOICE, PAINT])
+
+
+def test_boxes_that_are_new_each_day_leave_the_old_ones_open(memory: Memory) -> None:
+    without_model(
+        memory,
+        boxes(INVOICE, PAINT, "Order chairs.", under="## Tasks"),
+        boxes("Call the mill.", "Pay the rent.", "Order chairs.", under="## Tasks"),
+        boxes("Wash the van.", under="## Tasks"),
+    )
+    assert quiet(memory) == []
+
+
+def test_a_list_goes_on_with_the_one_that_it_copies_whatever_its_heading(memory: Memory) -> None:
+    kept = ("Order chairs.", "Call the mill.", "Pay the rent.")
+    evening = boxes(INVOICE, *kept, under="## Left for tomorrow")
+    without_model(memory, evening, boxes(*kept) + "\n\n## Reading\n\n- [ ] Read the manual.", boxes(*kept))
+    assert quiet(memory) == [INVOICE]

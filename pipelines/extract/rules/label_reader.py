@@ -67,7 +67,9 @@ _DONE_MARKS = "✅✔☑✓ "
 _UNFINISHED = re.compile(r"(?:[,;:…]| (?:and|or|the|a|to|of|with|for|in|that|by))\s*$", re.IGNORECASE)
 
 
-_TICK_BOX = Label(ItemType.TODO, 0, sure=True)
+TICK_BOX = "tick box"
+"""The reason of an item that is one by its box alone."""
+_BOXED = Label(ItemType.TODO, 0, sure=True)
 
 
 @dataclass(slots=True)
@@ -159,9 +161,9 @@ class LabelReader:
                 return None if is_chat(spoken) else self._read_done(index)
             end = end_of(lines, index)
             above = section_type(self._entry.headings[-1]) if self._entry.headings else None
-            boxed = above if above and above.page_section == "questions" else _TICK_BOX
+            boxed = above if above and above.page_section == "questions" else _BOXED
             if " " in spoken.said.strip() or not _has_tasks(lines, index):  # else a word that names what they belong to
-                self._add(index, end, boxed, self._text(index, end), "tick box")
+                self._add(index, end, boxed, self._text(index, end), TICK_BOX)
             self._take(index, end)
             return end
         if not spoken.said[label.text_at :].strip(" *_"):

@@ -132,7 +132,7 @@ def read_label(spoken: Spoken) -> Label | None:
     if not found:
         return None
     if found["alert"]:
-        kind = ItemType.RULE if found["alert"].lower() == "important" else ItemType.RISK
+        kind = ItemType.FACT if found["alert"].lower() == "important" else ItemType.RISK
         return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=True)
     if named := found["command"] or found["kind"]:
         kind = _MEANINGS[named.lower()][0]

@@ -9,8 +9,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
-from pipelines.extract.rules.label_reader import LabelReader, due_of, end_of
+from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, OpenList, Place
+from pipelines.extract.rules.label_reader import TICK_BOX, LabelReader, due_of, end_of
 from pipelines.extract.rules.labels import NAME
 from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType
@@ -51,7 +51,18 @@ class RulesExtractor:
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
-        return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms))
+        boxes = tuple(_open_boxes(reader.found))
+        return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms), open_lists=boxes)
+
+
+def _open_boxes(found: Iterable[Candidate]) -> Iterator[OpenList]:
+    """Yield the open tick boxes of a day as lists: all below one heading, the day's title aside."""
+    under: dict[str, list[Place]] = {}
+    for one in found:
+        if one.reason == TICK_BOX and one.type is ItemType.TODO and not one.closed:
+            under.setdefault("".join(one.entry.headings[:2][-1:]), []).append(one.places[0])
+    for heading, places in under.items():
+        yield OpenList(tuple(places), heading=heading, whole=False)
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
