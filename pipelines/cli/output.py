@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import click
 
 from pipelines.clock import day_words
-from pipelines.store.layout import BRIEFING
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
@@ -249,7 +248,6 @@ def say_report(report: RunReport, user: UserSettings) -> None:
         say(f"{texts} found by words alone so far. The next runs go on; `curate index` does it now.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
-        say(f"  {BRIEFING} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
     left = report.entries["left"]
     if left and report.extractor.startswith("rules"):  # a model leaves out on purpose
         lines = count(left, "line was", "lines were")

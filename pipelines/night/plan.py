@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import as_said
+from pipelines.extract.extraction import Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
@@ -30,12 +31,13 @@ from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.rulings import evidence_of
 from pipelines.review.trust import TrustGate
+from pipelines.review.verification import judged, posed
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import run_id
-from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
-from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
+from pipelines.store.item import ItemType, Trust
+from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.provenance import is_told
 from pipelines.store.review_queue import read_queue
@@ -49,9 +51,9 @@ from pipelines.store.trees import read_documents_in
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.extract.claims import Verifier
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate, Told
-    from pipelines.extract.rules.labels import ClosingForm
+    from pipelines.extract.extraction import Candidate, Operation
     from pipelines.night.file_items import Promoted
     from pipelines.night.manual import HeldMemory
     from pipelines.night.report import Watch
@@ -89,50 +91,48 @@ def plan_night(
         with watch.stage("brief"):
             run.briefed = write_brief(run, night.writer, _promoted(run).documents)
     if night.verifier:
-        from pipelines.night.second_reader import verify  # noqa: PLC0415  only a model has one
-
         with watch.stage("verify"):
-            verify(run, night.verifier)
+            _verify(run, night.verifier)
     with watch.stage("promote"):
-        promoted = _file(run)
-        _ask(run, promoted)
+        _file(run)
         _tell(run)
     with watch.stage("prune"):
-        _fit(run)
+        pruned = prune(run.documents, night.settings, run.snapshot.unreadable(), run.vetoed)
+        run.documents = pruned.documents
+        run.report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
     _finish(run)
     return run
 
 
 def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None) -> Run:
-    snapshot = held.snapshot
+    snapshot, people, again = held.snapshot, held.people, night.again
     template = missing_files(night.root)
     left = [str(one) for one in snapshot.warnings if one.pending]
     notes = [str(one) for one in snapshot.warnings if not one.pending]
-    now = night.now.isoformat(timespec="seconds")
-    report = RunReport(run_id(night.now, held.git.head()), now, night.today, again=night.again or None)
-    report.extractor, report.pending = night.extractor.name, bool(left)
-    report.warnings = [*left, *night.settings.ignored_note, *notes]  # the reason something is pending comes first
-    documents = {**held.documents, **read_documents_in(template)}
-    run = Run(
-        night, held.git, watch, snapshot, documents, earlier.before if earlier else before,
-        earlier.failed | {one.day for one in earlier.extracted.pending} if earlier else frozenset(), report,
+    kinds = ("edited", "numbered", "retracted", "restored", "asked")
+    report = RunReport(
+        run_id(night.now, held.git.head()), night.now.isoformat(timespec="seconds"), night.today, again=again or None,
+        extractor=night.extractor.name, pending=bool(left),
+        warnings=[*left, *night.settings.ignored_note, *notes],  # the reason something is pending comes first
+        people={kind: len(getattr(people, kind, ())) for kind in kinds},
     )  # fmt: skip
-    run.files = {path: data for path, data in template.items() if not kind_of(path) and path != SETTINGS}
-    again = night.again
-    run.progress = {path: known for path, known in held.progress.items() if not again or day_of_log(path) != again}
-    run.stones = held.stones
-    run.vetoed = vetoed_by(run.stones, snapshot.documents)
-    over = [ident for ident, (_, item) in items_by_id(documents).items() if not item.active]
-    run.documents = without_questions(documents, over)
-    run.catalog = Catalog(run.documents, snapshot.unreadable())
-    kinds, people = ("edited", "numbered", "retracted", "restored", "asked"), held.people
-    report.people = {kind: len(getattr(people, kind, ())) for kind in kinds}
     if gone := report.people["asked"]:
         report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {REVIEW}.")
     if people and people.foreign:
         report.warnings.append(f"Items came from elsewhere ({len(people.foreign)}). Keep or drop them in {REVIEW}.")
     report.warnings += people.notes if people else ()
-    return run
+    found = {**held.documents, **read_documents_in(template)}
+    over = [ident for ident, (_, item) in items_by_id(found).items() if not item.active]
+    documents = without_questions(found, over)
+    return Run(
+        night, held.git, watch, snapshot, found, earlier.before if earlier else before,
+        earlier.failed | {one.day for one in earlier.extracted.pending} if earlier else frozenset(), report, documents,
+        {path: data for path, data in template.items() if not kind_of(path) and path != SETTINGS},
+        stones=held.stones,
+        vetoed=vetoed_by(held.stones, snapshot.documents),
+        catalog=Catalog(documents, snapshot.unreadable()),
+        progress={path: known for path, known in held.progress.items() if not again or day_of_log(path) != again},
+    )  # fmt: skip
 
 
 def _read(run: Run) -> None:
@@ -188,32 +188,68 @@ def _read_before(git: Git, path: str, file: str) -> frozenset[str]:
 def _rule(run: Run) -> None:
     """Rule on the candidates, and on what the log says of existing items."""
     night, items, extracted = run.night, run.catalog.items, run.extracted
-    ids, seals = frozenset(item.id for _, item in items), load_seals()
-    gate = TrustGate(run.days, seals, night.rules_from, ids, run.catalog.person)
+    gate = TrustGate(
+        run.days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), run.catalog.person
+    )
     hashes = {stone.hash for stone in run.stones}
     for_good = {stone.hash for stone in run.stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED}}
-    filing = partial(file_candidate, catalog=run.catalog)
     run.context = context = ReviewContext(
         KnownItems(items),
         # A model may give a sentence another type on another night.
         lambda one: any(
             wording_hash(kind, one.text) in (for_good if one.entry.day == night.again else hashes) for kind in ItemType
         ),
-        filing,
+        partial(file_candidate, catalog=run.catalog),
         gate.word_of,
     )
-    said = as_said(extracted.candidates, lambda one: one.entry)
-    filed, unplaced = filed_candidates(said, run.catalog, gate)
-    forms = as_said(extracted.forms, lambda one: one.place.entry)
-    run.rulings = review(filed, extracted.operations, forms, context)
-    run.told = {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
+    filed, unplaced = filed_candidates(as_said(extracted.candidates, lambda one: one.entry), run.catalog, gate)
+    run.rulings = review(filed, extracted.operations, as_said(extracted.forms, lambda one: one.place.entry), context)
+    run.told = {  # what rests on the words of the owner and the agent alone
+        day: [
+            one
+            for one in some
+            if all(
+                context.word_of(place.entry, line).reaches(Trust.SELF)
+                for place in one.places
+                for line in place.lines
+                if line.strip()
+            )
+        ]
+        for day, some in extracted.episodes.items()
+    }
     run.report.skipped = _skipped_lines(run, unplaced)
 
 
-def _is_ours(told: Told, context: ReviewContext) -> bool:
-    """Whether what was told of a day rests on the words of the owner and the agent alone."""
-    lines = ((place.entry, line) for place in told.places for line in place.lines if line.strip())
-    return all(context.word_of(entry, line).reaches(Trust.SELF) for entry, line in lines)
+def _verify(run: Run, verifier: Verifier) -> None:
+    """Ask the second reader about everything that is not a line's own words, in one call.
+
+    What it does not support is dropped. If it fails, no day counts as read.
+    """
+    known, report = run.context.known, run.report
+    of_rulings = posed(run.rulings, known)
+    proposals = run.briefed.proposals if run.briefed else ()
+    sentences = [(one, claim) for one in proposals if (claim := one.claim)]
+    told = [(day, one) for day, some in run.told.items() for one in some]
+    claims = [*(one.claim for one in of_rulings), *(claim for _, claim in sentences)]
+    claims += [told_claim(one) for _, one in told]
+    found, run.told = verifier.verify(claims) if claims else Verified(), {}
+    report.tally.add(found.tally)
+    if found.failure or len(found.verdicts) < len(claims):
+        why = without_secrets(found.failure or "It gave no verdicts.")
+        report.failure = " ".join(filter(None, (report.failure, why)))
+        run.extracted = replace(run.extracted, candidates=(), operations=(), seen={}, read=(), pending=())
+        run.leave(run.days)
+        run.rulings, run.briefed, report.skipped = [], None, []
+        return
+    verdicts = iter(found.verdicts)
+    run.rulings, counts = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
+    report.review = {**counts, "claims": len(claims)}
+    lost = {one for one, _ in sentences if next(verdicts) is not Verdict.SUPPORTED}
+    if run.briefed:
+        run.briefed = replace(run.briefed, proposals=tuple(one for one in proposals if one not in lost))
+    for day, one in told:
+        if next(verdicts) is Verdict.SUPPORTED:
+            run.told.setdefault(day, []).append(one)
 
 
 def _promoted(run: Run) -> Promoted:
@@ -228,10 +264,9 @@ def _promoted(run: Run) -> Promoted:
     return replace(promoted, documents=documents)
 
 
-def _file(run: Run) -> Promoted:
-    """Carry out the rulings."""
-    promoted, report = _promoted(run), run.report
-    run.documents = promoted.documents
+def _file(run: Run) -> None:
+    """Carry out the rulings, and add the questions for a person."""
+    promoted, report, today = _promoted(run), run.report, run.night.today
     run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
     report.items = {
@@ -239,19 +274,12 @@ def _file(run: Run) -> Promoted:
         "confirmed": len(promoted.confirmed),
         "superseded": len(promoted.superseded),
         "closed": len(promoted.closed),
-        "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
         "by_document": Counter(path for path, _ in promoted.added.values()),
     }
-    return promoted
-
-
-def _ask(run: Run, promoted: Promoted) -> None:
-    """Add the questions for a person."""
-    quotes, today, report = Quotes(run.night.root), run.night.today, run.report
-    settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
-    known = {one.id for one in read_queue(run.documents.get(REVIEW))}
-    documents = asked(without_questions(run.documents, settled), promoted.questions, quotes.text, today)
-    documents = asked_about_quiet(claimed(documents, promoted.claims, quotes.text, today), today)
+    quote, settled = Quotes(run.night.root).text, (*promoted.closed, *promoted.superseded, *promoted.confirmed)
+    known = {one.id for one in read_queue(promoted.documents.get(REVIEW))}
+    documents = asked(without_questions(promoted.documents, settled), promoted.questions, quote, today)
+    documents = asked_about_quiet(claimed(documents, promoted.claims, quote, today), today)
     run.documents = with_unsettled_pairs(
         documents, run.log_days, today, to_person=not run.night.agents, rules_from=run.night.rules_from
     )
@@ -262,10 +290,7 @@ def _ask(run: Run, promoted: Promoted) -> None:
 
 def _tell(run: Run) -> None:
     """Write the episodes, and what the model wrote of the memory."""
-    told = {
-        day: told_sentences(run.documents, day, [(one.text, one.places) for one in some])
-        for day, some in run.told.items()
-    }
+    told = {day: told_sentences(run.documents, day, some) for day, some in run.told.items()}
     documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
     if run.briefed:
         from pipelines.night.brief import with_brief  # noqa: PLC0415  as above
@@ -273,16 +298,6 @@ def _tell(run: Run) -> None:
         documents, dropped = with_brief(documents, run.briefed)
         run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped}
     run.documents = with_true_now(documents, run.night.today, run.vetoed)
-
-
-def _fit(run: Run) -> None:
-    """Bring every document under its cap, and write the generated text anew."""
-    report, settings = run.report, run.night.settings
-    pruned = prune(run.documents, settings, run.snapshot.unreadable(), run.vetoed)
-    run.documents = pruned.documents
-    briefing = run.documents.get(BRIEFING)
-    report.briefing = {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing}
-    report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
 
 
 def _finish(run: Run) -> None:
@@ -333,35 +348,21 @@ def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, ob
     extracted, context = run.extracted, run.context
     ruled = {place for one in run.rulings for place in one.operation.places}
     ruled |= {place for one in run.rulings if one.candidate for place in one.candidate.places}
-    lost = [one for one in extracted.forms if one.how and one.place not in ruled and not _is_over(one, context)]
-    dropped = {one.places[0]: _NO_SUBJECT for one in unplaced} | {one.place: _NOTHING_NAMED for one in lost}
-    heard = {one.place.entry for one in extracted.forms} | {one.entry for one in unplaced}
-    proposed = (*(one.places for one in extracted.candidates), *(one.places for one in extracted.operations))
-    heard |= {place.entry for places in proposed for place in places}
-    found = [
-        (evidence_of(place), why) for place, why in dropped.items() if _is_own(place.entry, place.lines[0], context)
-    ]
-    why = _NOT_KEPT if run.night.verifier else _NO_FORM
-    for day in extracted.read:
-        for entry in day.fresh:
-            first = entry.head
-            if entry not in heard and _says_something(entry) and _is_own(entry, first, context):
-                ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
-                found.append((ends, why))
-    return [{**place._asdict(), "why": why} for place, why in sorted(found, key=lambda one: one[0][:3])]
-
-
-def _is_over(form: ClosingForm, context: ReviewContext) -> bool:
-    """Whether a form repeats what is over already."""
-    same = (context.known.same(kind, form.target, "") for kind in ItemType)
-    return any(one is not None and not one.item.active for one in same)
+    why = {one.places[0]: _NO_SUBJECT for one in unplaced}
+    for form in (one for one in extracted.forms if one.how and one.place not in ruled):
+        same = [context.known.same(kind, form.target, "") for kind in ItemType]
+        if all(one is None or one.item.active for one in same):  # or it repeats what is over already
+            why[form.place] = _NOTHING_NAMED
+    proposed: list[Candidate | Operation] = [*extracted.candidates, *extracted.operations, *unplaced]
+    heard = {place.entry for one in proposed for place in one.places} | {one.place.entry for one in extracted.forms}
+    for entry in (one for day in extracted.read for one in day.fresh if one not in heard and not is_of_program(one)):
+        said = (line.spoken.said for line in read_lines(entry) if line.spoken)
+        if any(map(str.isalpha, "".join(said))):  # it has words outside code
+            why[Place.whole(entry)] = _NOT_KEPT if run.night.verifier else _NO_FORM
+    own = (place for place in why if _is_own(place.entry, place.lines[0], context))
+    rows = [{**evidence_of(place)._asdict(), "why": why[place]} for place in own]
+    return sorted(rows, key=lambda row: [*row.values()][:3])
 
 
 def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
     return context.word_of(entry, line).reaches(Trust.SELF) or is_told(parse_spoken(line).marked)
-
-
-def _says_something(entry: Entry) -> bool:
-    """Whether an entry has words outside code, and no program sent them."""
-    said = (line.spoken.said for line in read_lines(entry) if line.spoken)
-    return not is_of_program(entry) and any(map(str.isalpha, "".join(said)))

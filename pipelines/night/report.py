@@ -60,10 +60,9 @@ class RunReport:
         review: the models' verdicts on candidates, if models were asked.
         brief: how many sentences a model wrote for states and episodes, how many of them were dropped.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
-            says they are over; item type and document → items added (`by_type`, `by_document`).
+            says they are over; document → items added (`by_document`).
         people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
             rejected (`retracted`), what their answers in Review.md `restored`, and how many questions were `asked`.
-        briefing: the size of MEMORY.md after the run in `bytes`, and its `cap`.
         evicted: id, from and to of each item that a cap moved.
         skipped: the lines that were not understood: path, lines, a hash of their text, and why.
         extractor: who read the logs.
@@ -91,7 +90,6 @@ class RunReport:
     brief: dict[str, int] = field(default_factory=dict)
     items: Mapping[str, Any] = field(default_factory=dict)
     people: dict[str, int] = field(default_factory=dict)
-    briefing: Mapping[str, int] = field(default_factory=dict)
     evicted: Sequence[Mapping[str, str]] = ()
     skipped: Sequence[Mapping[str, object]] = ()
     extractor: str = ""
@@ -171,7 +169,7 @@ class RunReport:
         return f"{'Curated ' + ' to '.join(days) if days else f'Changes as of {self.day}'}: {', '.join(parts)}"
 
 
-_OF_LAST = frozenset({"run", "now", "day", "again", "briefing", "skipped", "extractor", "index", "seconds"})
+_OF_LAST = frozenset({"run", "now", "day", "again", "skipped", "extractor", "index", "seconds"})
 
 
 def joined(reports: Sequence[RunReport]) -> RunReport:

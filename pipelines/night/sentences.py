@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
@@ -54,7 +54,7 @@ from pipelines.text import ARROW, clipped
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.extract.extraction import Place
+    from pipelines.extract.extraction import Told
 
 
 MOST_SENTENCES: Final = 5
@@ -73,7 +73,7 @@ def has_state(document: Document) -> bool:
     """Return whether a page should have a State."""
     if document.kind not in _KINDS:
         return False
-    items = [placed.item for placed in document.items if placed.item.id]
+    items = [item for _, item in document.held.values()]
     return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in _NO_LONGER for one in items)
 
 
@@ -83,12 +83,11 @@ def citable_items(document: Document) -> tuple[Item, ...]:
 
     The last decision, the next step and the first risk come first, then all other active items, then the last to end.
     """
-    items = [placed.item for placed in document.items if placed.item.id and is_citable(placed.item)]
+    items = [item for _, item in document.held.values() if is_citable(item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
-    first = [item for part in _parts(holding) if part.title != _GOAL for item in part.items[:1]]
-    rest = [one for one in holding if one not in first]
+    first = [item for title, some in _parts(holding).items() if title != _GOAL for item in some[:1]]
     over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
-    return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
+    return (*first, *(one for one in holding if one not in first), *over[:SPEAKS_FOR_ITSELF])
 
 
 def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
@@ -106,59 +105,41 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
         is_told = document.told and document.kind in _KINDS
         return with_sentences(document, {STATE_TITLE: []}, ORDER) if is_told else document
     items = {one.id: one for one in citable_items(document)}
-    kept = [
-        one
-        for _, one in sentences_under(document, STATE_TITLE)
-        if one.ids and still_rests(one, items, with_status=True)
-    ]
-    unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
-    parts = _parts([p.item for p in document.items if p.item.id in items and p.item.status in ACTIVE], unwanted)
-    parts = [part for part in parts if not (kept and part.title == _GOAL)]
-    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the parts
-        cited = {ident for one in kept[:room] for ident in one.ids}
-        missing = [part for part in parts if part.items[0].id not in cited]
-        if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
+    there = [one for _, one in sentences_under(document, STATE_TITLE)]
+    told = [one for one in there if one.ids and still_rests(one, items, with_status=True)][:MOST_SENTENCES]
+    parts = _parts([item for ident, (_, item) in document.held.items() if ident in items and item.status in ACTIVE])
+    parts |= {_GOAL: []} if told else {}
+    for title, some in parts.items():
+        parts[title] = [one for one in some if not is_vetoed(STATE_TITLE, "", [one], vetoed)]
+    while True:  # as many of the model's stay as leave room for the parts
+        cited = {ident for one in told for ident in one.ids}
+        missing = {title: some[:MOST_NAMED] for title, some in parts.items() if some and some[0].id not in cited}
+        if len(told) + len(missing) <= MOST_SENTENCES:
             break
-    told = kept[:room]
-    for part in missing:
-        named = part.items[:MOST_NAMED]
+        told.pop()
+    for title, named in missing.items():
         days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
-        title = f"{part.title} ({said})" if said and part.title != _GOAL else part.title
-        text = titled(title, joined(map(with_due, named)))
-        told.append(Sentence(text, tuple(one.id for one in named)))
-    told = told[:MOST_SENTENCES]
+        dated = f"{title} ({said})" if said and title != _GOAL else title
+        told.append(Sentence(titled(dated, joined(map(with_due, named))), tuple(one.id for one in named)))
     return with_sentences(document, {STATE_TITLE: told}, ORDER)
 
 
 _GOAL = "Goal"
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """One kind of sentence in a State, and its items, most important first."""
-
-    title: str
-    items: Sequence[Item]
-
-
-def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
-    """Return the parts of a State that have something to tell, without what a person vetoed."""
-
-    def latest(kind: ItemType, section: str) -> list[Item]:
-        fitting = [one for one in reversed(items) if one.type is kind and one.page_section == section]
-        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)  # of a day, the last filed
-
-    decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind) if not one.unsure]
-    goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
-    parts = (
-        _Part(_GOAL, goals[-1:]),
-        _Part("Last decision", decided[:1]),
-        _Part("Next", next_steps(items)),
-        _Part("At risk", latest(ItemType.RISK, "")),
-    )
-    wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
-    return [part for part in wanted if part.items]
+def _parts(items: Sequence[Item]) -> dict[str, list[Item]]:
+    """Return the parts of a State by title, each with its items, most important first."""
+    latest = sorted(items, key=lambda one: (one.learnt, one.confirmed))[::-1]  # of a day, the last first
+    plain = [one for one in latest if not one.page_section]
+    decided = [one for one in (*plain, *latest) if one.type is ItemType.DECISION and not one.unsure]
+    goals = [one for one in items if one.page_section == "goals"]
+    return {
+        _GOAL: [one for one in goals if one.type is not ItemType.DECISION][-1:],
+        "Last decision": [one for one in decided if one.page_section in {"", "goals"}][:1],
+        "Next": next_steps(items),
+        "At risk": [one for one in plain if one.type is ItemType.RISK],
+    }
 
 
 def next_steps(items: Iterable[Item]) -> list[Item]:
@@ -207,9 +188,9 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
     after = dict(documents)
     before = day_before(newest, HISTORY_DAYS) if newest else ""
     for path, document in documents.items():
-        over = (one for one in (document.items if document.kind in _KINDS else ()) if one.item.status in _OVER)
-        ended = (one for one in over if one.item.id and one.section != HISTORY)
-        if old := [one for one in ended if "" < (one.item.until or one.item.since) <= before]:
+        there = document.items if document.kind in _KINDS else ()
+        over = [one for one in there if one.item.id and one.item.status in _OVER and one.section != HISTORY]
+        if old := [one for one in over if "" < (one.item.until or one.item.since) <= before]:
             blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
             after[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
     return after
@@ -258,9 +239,7 @@ def former_of(items: Iterable[Item]) -> dict[str, Item]:
     return {one.superseded_by: one for one in items if one.superseded_by and one.until > one.learnt and is_citable(one)}
 
 
-def told_sentences(
-    documents: Mapping[str, Document], day: str, told: Iterable[tuple[str, Sequence[Place]]]
-) -> list[Sentence]:
+def told_sentences(documents: Mapping[str, Document], day: str, told: Iterable[Told]) -> list[Sentence]:
     """Return what a model told of a day as sentences: each with its lines, citing the items that rest on them.
 
     Links and HTML are disabled, and what would be a heading, a list or a comment is left out.
@@ -272,14 +251,13 @@ def told_sentences(
     """
     from pipelines.review.trust import made_inert  # noqa: PLC0415  the start of a session needs no reader of logs
 
-    items = [item for _, item in items_of_days(documents, {day}).get(day, ())]
-    found = []
-    for said, places in told:
-        if not can_stand(text := made_inert(said)):
-            continue
-        cited = [one for one in items if any(place.meets(found) for found in one.evidence for place in places)]
-        lines = ",".join(f"{place.start_line}-{place.end_line}" for place in places)
-        found.append(Sentence(text, tuple(one.id for one in cited), digest(cited, with_status=False), lines=lines))
+    items, found = [item for _, item in items_of_days(documents, {day}).get(day, ())], []
+    for one in told:
+        if can_stand(text := made_inert(one.text)):
+            cited = [item for item in items if any(place.meets(at) for at in item.evidence for place in one.places)]
+            lines = ",".join(f"{place.start_line}-{place.end_line}" for place in one.places)
+            ids = tuple(item.id for item in cited)
+            found.append(Sentence(text, ids, digest(cited, with_status=False), lines=lines))
     return found
 
 
