@@ -226,3 +226,14 @@ def clock(text: str) -> tuple[int, int]:
     if not found:
         raise UsageFault(f"{text} is not a time of day.", "Write it like 02:00 or 23:30.")
     return int(found[1]), int(found[2])
+
+
+def notify(root: Path) -> str:
+    """Notify a person on the desktop of nights that need them; return what to say on standard error.
+
+    The message names the memory's folder and the commands that tell more; it holds no text of the memory.
+    """
+    text = f"The nights of the memory in {root} need you: `curate status` says why, `curate doctor` what to do."
+    has_desktop = any(map(os.environ.get, ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")))
+    words = ("notify-send", "--app-name", "memcurate", "--urgency=critical", "--", "memcurate", text)
+    return "Notified you on the desktop." if has_desktop and call(words).returncode == 0 else text

@@ -32,7 +32,6 @@ from pipelines.cli.output import (
 )
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, UsageFault
-from pipelines.night import unattended
 from pipelines.night.report import read_reports
 from pipelines.queries.health import WRONG, Finding, health_of, installed_nights, next_run, waiting_days
 from pipelines.search.index_facts import VectorFacts, index_facts
@@ -115,8 +114,9 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
         last = [("Cost", _cost(costs)), *search_lines, *notes, ("Version", f"memcurate {__version__}")]
         say_fields([("Memory", str(root)), run, *held_lines, *told, *last])
     if notify:
-        text = unattended.notification_text(root)
-        warn("Notified you on the desktop." if unattended.notify(text) else text)
+        from pipelines.agents.timers import notify as notified  # noqa: PLC0415  timers alone ask for it
+
+        warn(notified(root))
     return EXPECTED if state.finding.state is WRONG else FINE
 
 

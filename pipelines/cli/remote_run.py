@@ -15,7 +15,6 @@ from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
 from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
 from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
-from pipelines.night.unattended import curate_with_pings
 from pipelines.provider_settings import models_folder
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets
@@ -100,7 +99,7 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
         night = night_of(clone.root, settings, when, "", user, max_usd, guard)
         with watch_for_people() as watch:
             night = replace(night, sharing=publishing)
-            report = curate_with_pings(night, watch, user.ping) if user.ping else curate_night(night, watch)
+            report = curate_night(night, watch, user.ping)
         code = report.exit_code
         if code and any(kind.may_pass for _, kind in report.tally.failures):
             code = TRY_LATER

@@ -131,12 +131,7 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
 
         night = with_backlog(night, days)
     with watch_for_people() as watch:
-        if user.ping:
-            from pipelines.night.unattended import curate_with_pings  # noqa: PLC0415  few nights have a monitor
-
-            report = curate_with_pings(night, watch, user.ping)
-        else:
-            report = curate_night(night, watch)
+        report = curate_night(night, watch, user.ping)
     if as_json:
         say_json(report.to_json())
     else:

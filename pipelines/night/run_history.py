@@ -6,13 +6,13 @@ time and money, is local: it may be missing, and it is all that a run leaves tha
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FINE, CurateError
-from pipelines.night.report import KEPT, TRAVELLING, left_pending, read_reports, save_report
+from pipelines.night.report import KEPT, TRAVELLING, left_pending, read_reports
 from pipelines.store.change_set import ItemChange, item_changes
 from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes
@@ -24,7 +24,6 @@ from pipelines.store.trees import documents_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.store.document import Document
@@ -38,7 +37,6 @@ class RunEnd(StrEnum):
     FAILED = "failed"
     UNDONE = "undone"
     COMMITTED = "committed"
-    ASTRAY = "astray"
     BY_HAND = "by-hand"
 
 
@@ -81,8 +79,7 @@ class PastRun:
     @property
     def did_its_work(self) -> bool:
         """Whether nothing failed; a run that was undone, or that stopped at the user's budget, did its work."""
-        failed = self.ended in {RunEnd.FAILED, RunEnd.ASTRAY}
-        return not failed and (self.report is None or self.report.get("exit_code") == FINE)
+        return self.ended is not RunEnd.FAILED and (self.report is None or self.report.get("exit_code") == FINE)
 
     @property
     def outcome(self) -> str:
@@ -92,7 +89,6 @@ class PastRun:
             RunEnd.PENDING: f"left something pending: {self.why}",
             RunEnd.FAILED: f"failed: {self.why}",
             RunEnd.UNDONE: f"was undone by {self.why}",
-            RunEnd.ASTRAY: f"is gone: {self.why}",
             RunEnd.COMMITTED: f"was committed; {self.why}",
             RunEnd.BY_HAND: f"was by hand: {self.why}",
         }[self.ended]
@@ -149,20 +145,16 @@ def all_runs(root: Path, git: Git) -> list[PastRun]:
     runs = []
     for one in commits:
         report = reports.pop(one.run, None)
-        ended, why = _ending(report) if report else (RunEnd.COMMITTED, "no report of it is kept here")
-        if one.undoes:
+        if one.run in gone:
+            ended, why = RunEnd.UNDONE, gone[one.run]
+        elif one.undoes:
             ended, why = RunEnd.WELL, ""  # an undo leaves no report: its commit says everything
         elif not one.is_night:
             ended, why = RunEnd.BY_HAND, one.subject
-        if one.run in gone:
-            ended, why = RunEnd.UNDONE, gone[one.run]
+        else:
+            ended, why = _ending(report) if report else (RunEnd.COMMITTED, "no report of it is kept here")
         runs.append(PastRun(one.run, one.when, ended, why, one.added, one.changed, one, report, one.run in here))
-    for ident, report in reversed(reports.items()):
-        run = _without_commit(ident, report, here=ident in here)
-        if report.get("commit"):
-            why = f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
-            run = replace(run, ended=RunEnd.ASTRAY, why=why)
-        runs.append(run)
+    runs += [_without_commit(*one, here=one[0] in here) for one in reversed(reports.items())]
     return sorted(runs, key=_when, reverse=True)
 
 
@@ -181,16 +173,6 @@ def reported_nights(root: Path, most: int = KEPT) -> list[PastRun]:
     reports = read_reports(root, TRAVELLING, most) | here
     runs = [_without_commit(*one, here=one[0] in here) for one in reports.items()]
     return sorted((run for run in runs if run.moment), key=_when, reverse=True)
-
-
-def note_undone(root: Path) -> None:
-    """Note in this machine's last report whether that run is undone: the session start reads no git."""
-    if last := next((run for run in nights(root) if run.here and run.report), None):
-        undone = last.why if last.ended is RunEnd.UNDONE else None
-        report = last.report or {}
-        if report.get("undone_by") != undone:
-            with contextlib.suppress(CurateError):  # a disk that refuses takes nothing else with it
-                save_report(root, {**report, "undone_by": undone})
 
 
 def find_run(root: Path, git: Git, prefix: str) -> PastRun:
@@ -239,14 +221,8 @@ def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
 
 
 def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> PastRun:
-    undone = report.get("undone_by")
-    ended, why = (RunEnd.UNDONE, str(undone)) if undone else _ending(report)
-    return PastRun(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report, here)
+    return PastRun(ident, str(report.get("now") or ""), *_ending(report), 0, 0, None, report, here)
 
 
-def _when(run: PastRun) -> float:
-    """Return a run's time as a number to sort by; unreadable ones come last."""
-    try:
-        return run.moment.timestamp() if run.moment else 0.0
-    except OverflowError:
-        return 0.0
+def _when(run: PastRun) -> datetime:
+    return run.moment or datetime.min.replace(tzinfo=UTC)  # unreadable ones come last

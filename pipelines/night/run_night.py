@@ -29,17 +29,64 @@ if TYPE_CHECKING:
 _ALLOCATIONS = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
 STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
+PING_SECONDS: Final = 3.0
+"""The timeout of a ping."""
 
 
-def curate_night(night: Night, watch: Watch) -> RunReport:
-    """Run one night. The index follows once the night is committed and pushed, and the lock is let go.
+def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
+    """Run one night, pinging a monitor (healthchecks and similar) at its start and end.
+
+    A failed ping is a warning in the report, and changes neither the night nor its exit code.
+
+    Args:
+        night: the night.
+        watch: receives the progress.
+        monitor: the address, which is a secret and appears in no message; empty for none.
 
     Raises:
-        LockHeld: another run is working on the memory.
+        LockHeld: another run is working on the memory, and sends its own pings.
         GitFault: git is in a state that a commit would make worse.
         NotWritable: the disk refused.
         CurateError: the night was not published (only if `night.sharing` is a `night.remote_night.Publishing`).
     """
+    faults = _pinged(monitor, "start", "/start")
+    try:
+        report = _curated(night, watch)
+    except LockHeld:
+        raise
+    except BaseException:
+        _pinged(monitor, "end", "/fail")
+        raise
+    if faults := faults + _pinged(monitor, "end", "/fail" if report.exit_code else ""):
+        report.warnings += faults
+        with contextlib.suppress(CurateError):  # the report without the pings is saved already
+            save_report(night.root, report.to_json())
+    return report
+
+
+def _pinged(monitor: str, when: str, more: str) -> list[str]:
+    """Request the monitor's address with its path extended; return a sentence if it did not answer as it should."""
+    if not monitor:
+        return []
+    from urllib import error, parse, request  # noqa: PLC0415  few nights have a monitor
+
+    from pipelines.search.embedders.remote import open_url  # noqa: PLC0415  as above
+
+    parts = parse.urlsplit(monitor)
+    url = parse.urlunsplit(parts._replace(path=parts.path.rstrip("/") + more)) if more else monitor
+    try:
+        with open_url(request.Request(url, headers={"User-Agent": "memcurate"}), PING_SECONDS):  # noqa: S310  http(s) alone
+            return []
+    except error.HTTPError as refusal:
+        why = f"status {refusal.code}"
+        refusal.close()
+    except Exception:  # noqa: BLE001  whatever the network does, the night goes on
+        why = "no answer"
+    return [f"The ping at the {when} of the run failed ({why})."]
+
+
+def _curated(night: Night, watch: Watch) -> RunReport:
+    """Run one night. The index follows once the night is committed and pushed, and the lock is let go."""
     git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:
         gc.set_threshold(_ALLOCATIONS, 50, 50)

@@ -14,7 +14,6 @@ from pipelines.errors import BrokenChangeSet, CurateError, GitFault, check_forma
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
 from pipelines.night.reconcile import marked_again, reconcile
-from pipelines.night.run_history import note_undone
 from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import baseline_at, commit_edits, find_edits
@@ -131,7 +130,6 @@ class Sharing:
         except CurateError as fault:
             raise _Diverged(fault.sentence, fault.advice) from None
         self.has_received = True
-        note_undone(git.root)
         self.notes += [f"{path} was changed on two machines. Decide in {REVIEW}." for path in asked]
 
     def remote_for(self, git: Git) -> Remote:

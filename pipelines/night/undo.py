@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import NotUndoable
 from pipelines.night.manual import HeldMemory, ManualChange, direct_change, read_memory, taken_in, understood
-from pipelines.night.run_history import note_undone
 from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, ItemChange, item_changes, item_places, items_by_id
 from pipelines.store.git import Git
@@ -179,7 +178,6 @@ def carry_out_undo(
         if not plan.changes:
             return plan, ""
         held.write(plan.change, by=BY_HAND if plan.run.by_hand else "")
-        note_undone(root)
         return plan, held.git.head() or ""
 
 

@@ -164,8 +164,6 @@ def _failure(newest: PastRun | None, waiting: Sequence[str]) -> str:
         return f"The last run failed: {newest.why}"
     if not waiting:
         return ""
-    if newest.ended is RunEnd.ASTRAY:
-        return f"The last run is gone: {newest.why}."
     return f"The last run left days unread: {newest.reported('model', 'failure') or '`curate runs` shows why.'}"
 
 

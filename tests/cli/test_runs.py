@@ -160,14 +160,6 @@ def test_a_broken_report_is_passed_over(memory: Memory) -> None:
     assert "Last run  2026-03-11 02:00" in memory.curate("status", "--now", "2026-03-11T03:00")
 
 
-def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> None:
-    three_nights(memory)
-    memory.git("reset", "--quiet", "--hard", "HEAD~1")
-    lost = runs(memory)[1]
-    assert (lost["ended"], lost["commit"]) == ("astray", None)
-    assert "is not in the history of this branch" in memory.curate("runs")
-
-
 def test_a_run_names_each_item_that_was_edited_by_hand_before_it(memory: Memory) -> None:
     facts = "".join(f"- Fact: Shelf {at} is full.\n" for at in range(5))
     night(memory, 11, f"project: Alpha\n\n{facts}- Todo: Sweep the hall.\n")

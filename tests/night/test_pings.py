@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.night import unattended as pings
+from pipelines.night import run_night
 from pipelines.store.lock import run_lock
 from tests.conftest import Memory
 
@@ -106,7 +106,7 @@ def test_a_monitor_that_hangs_holds_nothing_up(
     monitor: Monitor,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pings, "SECONDS", 0.2)
+    monkeypatch.setattr(run_night, "PING_SECONDS", 0.2)
     monitor.hangs = True
     began = time.monotonic()
     told = pinging(f"{monitor.url}/{UUID}")
