@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import LockHeld
+from pipelines.errors import CurateError, LockHeld
 from pipelines.night.manual import read_memory, reindex, taken_in
 from pipelines.night.plan import plan_night
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
