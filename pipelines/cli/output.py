@@ -13,7 +13,7 @@ import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -21,14 +21,12 @@ from pipelines.clock import day_words
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.night.report import RunReport, Watch
     from pipelines.user_settings import UserSettings
 
 
-SHOWN: Final = 3
-"""How many files with the same reason are named; the rest are counted."""
 _GAP = "  "
 _NARROWEST = 24
 """A table whose last column has no room for so many cells is printed as lines."""
@@ -173,22 +171,6 @@ def count(number: int, one: str, many: str = "") -> str:
 def dollars(usd: float) -> str:
     """Return an amount of money: to the cent from a dollar on, with two figures that tell something below."""
     return f"${usd:,.2f}" if usd >= 1 or not usd else f"${usd:.{1 - math.floor(math.log10(usd))}f}"
-
-
-def skipped_lines(files: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """Yield a line for each file that is not in the index, or only in part; many with one reason share a line.
-
-    Args:
-        files: `path` and `reason` of each, as `--json` shows them; the reason ends a sentence that the path begins.
-    """
-    groups: dict[str, list[str]] = {}
-    for one in files:
-        groups.setdefault(one["reason"], []).append(one["path"])
-    for reason, paths in groups.items():
-        named = paths if len(paths) == SHOWN + 1 else paths[:SHOWN]
-        yield from (f"{escape_terminal_line(path)} {reason}." for path in named)
-        if left := len(paths) - len(named):
-            yield f"and {left:,} more, of which each {reason}."
 
 
 @contextlib.contextmanager

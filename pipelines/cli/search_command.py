@@ -16,12 +16,13 @@ from pipelines.cli.options import (
     project_option,
     with_root,
 )
-from pipelines.cli.output import count, day_shown, say, say_json, say_marked, skipped_lines, warn, watch_for_people
+from pipelines.cli.output import count, day_shown, say, say_json, say_marked, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
 from pipelines.queries.search_settings import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pipelines.search.build import IndexReport
 
 
+_NAMED = 20
 _TYPES, _TRUSTS, _SOURCES = (
     click.Choice(choices, case_sensitive=False)
     for choices in ([t.value for t in ItemType], [t.value for t in Trust], SOURCES)
@@ -128,4 +130,7 @@ def _tell_report(report: IndexReport) -> None:
         f"{len(report.skipped):,} not read in full" if report.skipped else "",
     )
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    say(*(f"  {line}" for line in skipped_lines(report.to_json()["skipped"])))
+    for one in report.skipped[:_NAMED]:
+        say(f"  {escape_terminal_line(one.path)} {one.reason}.")
+    if left := len(report.skipped[_NAMED:]):
+        say(f"  and {count(left, 'file')} more; --json lists all.")

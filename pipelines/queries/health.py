@@ -1,39 +1,57 @@
-"""Whether runs happen and end well; otherwise `curate status` ends with exit code 1."""
+"""Checks of the set-up and of the nights, which change nothing: each yields what was found, and what to do about it.
+
+`curate status` shows those that matter to nights and ends with exit code 1 if runs fail or do not happen; `curate
+doctor` shows all.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
+from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.install_plan import InstallRequest, this_program
+from pipelines.agents.session_places import swept_agents
+from pipelines.agents.targets import gives_sessions, installed_agents
+from pipelines.agents.timers import ANSWERS, call
 from pipelines.agents.timers_cron import found_nights
+from pipelines.clock import day_of
+from pipelines.errors import CurateError, NotYours
+from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
+from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.fold_logs import clean_logs, with_partial_logs
 from pipelines.night.run_history import PastRun, RunEnd, nights
+from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
+from pipelines.settings import Settings, load_settings
+from pipelines.store.files import writing
+from pipelines.store.git import Git
 from pipelines.store.journal import is_unfinished
+from pipelines.store.layout import BRIEFING
 from pipelines.store.lock import SCHEDULE, is_held
 from pipelines.store.secrets.redact import load_redactor
-from pipelines.store.state import read_record
+from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.state import not_reached, push_state, read_record
+from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pipelines.agents.timers import InstalledNight
-    from pipelines.settings import Settings
-    from pipelines.store.snapshot import Snapshot
 
 
 _AHEAD = timedelta(hours=1)
 _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 _START = "Run `curate run`; `curate doctor` shows why none ran by itself."
-_LATE = timedelta(hours=OVERDUE_HOURS)
 
 
 class State(StrEnum):
@@ -66,75 +84,236 @@ class Finding:
         return f"{self.says} {self.to_do}".rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
-    """The state of a memory's nights.
-
-    Args:
-        finding: whether they happen and end well.
-        last: the newest night, here or on another machine, or None.
-        last_well: when the newest night ended well, here or on another machine, or None.
-    """
-
-    finding: Finding
-    last: PastRun | None
-    last_well: datetime | None
-
-
-def health_of(root: Path, waiting: Sequence[str], now: datetime, settings: Settings) -> Health:
-    """Return the state of a memory's nights, including those of other machines.
+@dataclass(frozen=True)
+class SetUp:
+    """What the checks look at; each thing is read once.
 
     Args:
         root: the memory.
-        waiting: the days with something unread, oldest first.
-        now: the moment, in the memory's zone.
-        settings: the memory's settings, for the end of its days.
+        now: the moment, in the memory's zone; in any zone if the settings are broken.
     """
-    unfinished = is_unfinished(root) and not is_held(root)
-    return health(nights(root), waiting, now, settings, unfinished=unfinished)
+
+    root: Path
+    now: datetime
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The memory's settings."""
+        return load_settings(self.root)
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """The memory."""
+        return read_snapshot(self.root)
+
+    @cached_property
+    def waiting(self) -> list[str]:
+        """The days with something unread, oldest first."""
+        return [*unread_bytes(self.snapshot, day_of(self.now, self.settings))]
+
+    @cached_property
+    def nights(self) -> list[PastRun]:
+        """The nights, here or on other machines, newest first."""
+        return past(nights(self.root), self.now)
+
+    @cached_property
+    def schedules(self) -> list[InstalledNight]:
+        """The nightly schedules installed for this memory."""
+        return installed_nights(self.root)
+
+    @cached_property
+    def upcoming(self) -> tuple[datetime, str] | None:
+        """When the next run begins, and what starts it."""
+        return next_run(self.root, self.schedules, self.now)
 
 
-def health(
+def examine(setup: SetUp, names: Iterable[str]) -> dict[str, Finding]:
+    """Return what some of the `CHECKS` found, in the order in which to fix things. Nothing is changed."""
+    findings = dict[str, Finding]()
+    for name in names:
+        try:
+            findings[name] = CHECKS[name](setup)
+        except CurateError as fault:
+            findings[name] = Finding(WRONG, fault.sentence, fault.advice.strip() or "Fix that first.")
+        except PermissionError as fault:
+            mine = NotYours(fault.filename or setup.root)
+            findings[name] = Finding(WRONG, mine.sentence, mine.advice)
+        except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
+            findings[name] = Finding(WRONG, f"This check failed: {type(fault).__name__}.", "Please report this.")
+    return findings
+
+
+def next_thing(findings: Mapping[str, Finding]) -> tuple[str, Finding] | None:
+    """Return the finding to act on first, with its name: the first that is wrong, else that is worth a look."""
+    urgent = (row for state in (WRONG, LOOK) for row in findings.items() if row[1].state is state and row[1].to_do)
+    return next(urgent, None)
+
+
+def _repository(setup: SetUp) -> Finding:
+    git = Git(setup.root)
+    git.check()
+    packs = git.repository.common_dir / "objects" / "pack"
+    with writing(packs), tempfile.TemporaryFile(dir=packs):
+        pass
+    if git.identity() is None:
+        says = "git can commit, but does not know your name."
+        return Finding(LOOK, says, "Run `git config --global user.name NAME`.")
+    return Finding(OK, "git can commit.")
+
+
+def _settings(setup: SetUp) -> Finding:
+    found = setup.settings
+    if ignored := found.ignored_note:
+        return Finding(LOOK, ignored[0], "Take it out, or put it into your own settings; docs/models.md shows where.")
+    return Finding(OK, f"curate.toml is valid; days end at {found.day_end}, {found.timezone}.")
+
+
+def providers(_: SetUp | None = None) -> Finding:
+    """Check the user's settings and whether keys are set; keys are never shown."""
+    user = load_user_settings(os.environ)
+    for name in (*user.providers, *user.verify):
+        if name in LOGINS and not found_program(name, user.models[name].program):
+            says = f"{name} should read the logs, but `{LOGINS[name].program}` is not installed."
+            return Finding(WRONG, says, f"Install it, or set `program` in the table {name} of your settings.")
+    if user.providers == ("rules",) and not user.chosen:
+        says = "No model reads the logs; rules find only what is labelled."
+        return Finding(LOOK, says, "`curate models` shows what can.")
+    keys = [name for names in KEY_VARIABLES.values() for name in names if os.environ.get(name, "").strip()]
+    keyed = f" Keys are in {', '.join(keys)}." if keys else ""
+    named = ", then ".join("exec:…" if name.startswith("exec:") else name for name in user.providers)
+    return Finding(OK, f"{named} {'reads' if len(user.providers) == 1 else 'read'} the logs.{keyed}")
+
+
+def _nights(setup: SetUp) -> Finding:
+    unfinished = is_unfinished(setup.root) and not is_held(setup.root)
+    return night_finding(setup.nights, setup.waiting, setup.now, setup.settings, unfinished=unfinished)
+
+
+def _schedule(setup: SetUp) -> Finding:
+    if setup.upcoming:
+        when, by = setup.upcoming
+        if by == "systemd" and call(ANSWERS).returncode:
+            says = "memcurate.timer is installed, but no systemd of yours answers here."
+            return Finding(LOOK, says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
+        return Finding(OK, f"The next run is {minutes(when)}, by {by}.")
+    if setup.schedules:
+        says = "memcurate.timer is installed but not active."
+        return Finding(WRONG, says, "Run `systemctl --user enable --now memcurate.timer`.")
+    return Finding(LOOK, "No run is scheduled.", "Run `curate install systemd`, `cron` or `launchd`.")
+
+
+def agents(root: Path) -> Finding:
+    """Check which agents use a memory."""
+    if not os.environ.get("HOME"):
+        return Finding(LOOK, "HOME is not set, so your agents cannot be found.", "Set it to your home directory.")
+    asked = InstallRequest(this_program(root), Path.home())
+    found = installed_agents(asked)
+    others = [one for one in found if one in AGENTS_SESSIONS and not gives_sessions(one, asked)]
+    here = [one for one in found if one not in others]
+    if not found:
+        return Finding(LOOK, "No agent is connected.", "Run `curate install claude-code`, or see `curate install`.")
+    says = f"Connected: {', '.join(here)}." if here else "No agent feeds this memory."
+    if not others:
+        return Finding(OK, says)
+    says += f" No sessions come from {' and '.join(others)}; another memory may have them."
+    return Finding(OK if here else LOOK, says, f"`curate install {others[0]}` connects it here.")
+
+
+def _sessions(setup: SetUp) -> Finding:
+    found = swept_agents(setup.root)
+    says = " ".join(f"{name}: {sentence}." for name, (_, sentence) in found.items())
+    if any(swept.passed for swept, _ in found.values()):
+        return Finding(LOOK, says, "`curate status --json` lists what was not captured, and why.")
+    return Finding(OK, says or "No agent gives its sessions.")
+
+
+def _briefing(setup: SetUp) -> Finding:
+    page, cap = setup.snapshot.documents.get(BRIEFING), setup.settings.caps.briefing
+    says = f"{BRIEFING} has {page.size if page else 0:,} of {cap:,} bytes."
+    return Finding(LOOK, says, "Shorten what you wrote in it.") if page and page.size > cap else Finding(OK, says)
+
+
+def _push(setup: SetUp) -> Finding:
+    found = push_state(setup.root)
+    if found is None:
+        return Finding(OK, "Nothing is pushed anywhere.")
+    reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
+    says = f"{found['remote']}: {found['state']}{reason}.{not_reached(found)}"
+    if found["state"] == "diverged" or (found["state"] == "pushed" and reason):
+        return Finding(WRONG, says, "`curate sync` prints the commands that settle it.")
+    return Finding(OK, says) if found["state"] == "pushed" else Finding(LOOK, says, "`curate run` tries again.")
+
+
+def _models(_: SetUp) -> Finding:
+    probes = probe(load_user_settings(os.environ))
+    if bad := next((f"{name} {why}." for name, why in probes if why), ""):
+        return Finding(WRONG, bad, "docs/models.md shows how to set it up.")
+    named = ", ".join(name for name, _ in probes)
+    return Finding(OK, f"{named} answers." if probes else "None is needed: rules read the logs.")
+
+
+CHECKS: Final[dict[str, Callable[[SetUp], Finding]]] = {
+    "repository": _repository,
+    "settings": _settings,
+    "providers": providers,
+    "nights": _nights,
+    "schedule": _schedule,
+    "agents": lambda setup: agents(setup.root),
+    "sessions": _sessions,
+    "briefing": _briefing,
+    "push": _push,
+    "models": _models,
+}
+"""All checks, in the order in which to fix things. The last asks the models' providers, which takes a while."""
+OF_NIGHTS: Final = ("nights", "briefing", "push", "schedule", "sessions")
+"""Those that matter to nights."""
+
+
+# ---------------------------------------- whether nights happen and end well
+
+
+def past(runs: Iterable[PastRun], now: datetime) -> list[PastRun]:
+    """Return the runs without those that a clock which was wrong put into the future."""
+    return [run for run in runs if run.moment and run.moment <= now + _AHEAD]
+
+
+def night_finding(
     runs: Sequence[PastRun], waiting: Sequence[str], now: datetime, settings: Settings, *, unfinished: bool = False
-) -> Health:
-    """Return the state of the nights.
+) -> Finding:
+    """Return whether nights happen and end well.
 
     A night on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing
     is overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
 
     Args:
-        runs: the nights, newest first.
+        runs: the nights, newest first, none of them in the future.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
         unfinished: whether a run was interrupted while it wrote; the next one finishes it.
     """
-    past = [(when, run) for run in runs if (when := run.moment) and when <= now + _AHEAD]
-    here = [(when, run) for when, run in past if run.here]
-    there = [(when, run) for when, run in past if not run.here and (not here or when > here[0][0])]
-    well = next((when for when, run in here if run.did_its_work), None)
-    end = _first_end(waiting, now, settings)
-    since = well or (here[-1][0] if here else None)
-    if well_there := next((when for when, run in there if run.did_its_work), None):
-        since = max(well_there, since or end or now)
-        well = well_there
-    newest = past[0][1] if past else None
-    overdue = _overdue(since or end, well, now)
-    failed = _failure(newest, waiting) or (_UNFINISHED if unfinished else "")
-    if overdue and not failed and newest and newest.ended is RunEnd.PENDING and now - past[0][0] <= _LATE:
-        failed = f"The last run left something pending: {newest.why.rstrip('.')}."
+    newest, since = next(iter(runs), None), _first_end(waiting, now, settings)
+    well = next((run for run in runs if run.did_its_work), None)
+    if last := well or next((run for run in reversed(runs) if run.here), None):
+        since = last.moment if last.here else max(last.moment or now, since or now)
+    overdue = failed = ""
+    if since and now - since > timedelta(hours=OVERDUE_HOURS):
+        overdue = f"No run has ended well yet; the first one was due {ago(since, now)}."
+        if well and well.moment:
+            overdue = f"No run has ended well since {minutes(well.moment)}, {ago(well.moment, now)}."
+    if newest and not newest.did_its_work and (newest.ended is RunEnd.FAILED or waiting or overdue):
+        failed = f"The last run {newest.outcome.rstrip('.')}."
+    elif unfinished:
+        failed = "A run or a command was cut short while it wrote; the next run finishes it."
     if failed or overdue:
-        finding = Finding(WRONG, f"{overdue} {failed}".strip(), _MEND if failed else _START)
-    elif waiting and newest and newest.did_its_work and (budget := newest.reported("model", "over_budget")):
-        more = "Raise that limit in your settings; the next run reads the oldest day first."
-        finding = Finding(LOOK, str(budget), more)
-    elif well:
-        finding = Finding(OK, f"The last one ended well at {minutes(well)}.")
-    elif newest:
-        finding = Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
-    else:
-        finding = Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
-    return Health(finding, newest, well)
+        return Finding(WRONG, f"{overdue} {failed}".strip(), _MEND if failed else _START)
+    if newest and newest.did_its_work and waiting and (budget := newest.reported("model", "over_budget")):
+        return Finding(LOOK, str(budget), "Raise that limit in your settings; the next run reads the oldest day first.")
+    if well and well.moment:
+        return Finding(OK, f"The last one ended well at {minutes(well.moment)}.")
+    if newest:
+        return Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
+    return Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
 
 
 def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
@@ -145,36 +324,9 @@ def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> dat
     return end.replace(tzinfo=now.tzinfo)
 
 
-def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> str:
-    if since is None or now - since <= _LATE:
-        return ""
-    if well:
-        return f"No run has ended well since {minutes(well)}, {ago(well, now)}."
-    return f"No run has ended well yet; the first one was due {ago(since, now)}."
-
-
-_UNFINISHED = "A run or a command was cut short while it wrote; the next run finishes it."
-
-
-def _failure(newest: PastRun | None, waiting: Sequence[str]) -> str:
-    """Return how the newest run failed; what it left pending counts while days wait for it."""
-    if newest is None or newest.did_its_work:
-        return ""
-    if newest.ended is RunEnd.FAILED:
-        return f"The last run failed: {newest.why}"
-    if not waiting:
-        return ""
-    return f"The last run left days unread: {newest.reported('model', 'failure') or '`curate runs` shows why.'}"
-
-
 def minutes(when: datetime) -> str:
     """Return a moment for people, to the minute."""
     return when.isoformat(" ", timespec="minutes")
-
-
-def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
-    """Return the days with entries that no run has read."""
-    return [*unread_bytes(snapshot, today)]
 
 
 def unread_bytes(snapshot: Snapshot, today: str) -> Counter[str]:
@@ -196,18 +348,23 @@ def installed_nights(root: Path) -> list[InstalledNight]:
     return [one for one in found_nights(InstallRequest(this_program(root), Path.home())) if one.ours]
 
 
-def next_run(root: Path, nights: list[InstalledNight], now: datetime) -> tuple[datetime, str] | None:
+def next_run(root: Path, schedules: Iterable[InstalledNight], now: datetime) -> tuple[datetime, str] | None:
     """Return when the next run begins, in the memory's zone, and what starts it; None if none is scheduled.
 
     Args:
         root: the memory.
-        nights: the installed schedules.
+        schedules: what is installed.
         now: the moment, in the memory's zone.
     """
-    nights_to_come = [(_next(one, now), one.target) for one in nights if one.time and one.enabled is not False]
-    if (when := _next_of_daemon(root)) and when > now:
-        nights_to_come.append((when.astimezone(now.tzinfo), "curate schedule"))
-    return min(nights_to_come, default=None)
+    to_come = [(_next(one, now), one.target) for one in schedules if one.time and one.enabled is not False]
+    if is_held(root, SCHEDULE):  # `curate schedule` is running
+        told = str(read_record(root, "schedule.json").get("next"))
+        try:
+            when = datetime.fromisoformat(told).astimezone(now.tzinfo)
+        except ValueError:
+            when = now
+        to_come += [(when, "curate schedule")] if when > now else []
+    return min(to_come, default=None)
 
 
 def _next(found: InstalledNight, now: datetime) -> datetime:
@@ -218,13 +375,3 @@ def _next(found: InstalledNight, now: datetime) -> datetime:
     today, at = now.astimezone(zone).date(), time.fromisoformat(found.time)
     days = (datetime.combine(today + timedelta(days=ahead), at, zone).astimezone(now.tzinfo) for ahead in range(2))
     return next(when for when in days if when > now)
-
-
-def _next_of_daemon(root: Path) -> datetime | None:
-    """Return the next run of `curate schedule`, while that is running."""
-    if not is_held(root, SCHEDULE):
-        return None
-    try:
-        return datetime.fromisoformat(str(read_record(root, "schedule.json").get("next"))).astimezone()
-    except ValueError:
-        return None

@@ -17,7 +17,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.errors import GitFault, IndexUnusable
+from pipelines.errors import GitFault
 from pipelines.search.schema import reading
 from pipelines.store.layout import (
     BRIEFING,
@@ -246,12 +246,3 @@ def skipped_in(connection: sqlite3.Connection, passed: Iterable[Skipped]) -> tup
         passed: what a scan skipped.
     """
     return tuple(Skipped(*one) for one in sorted({*passed, *connection.execute(_SKIPPED)}))
-
-
-def skipped(root: Path) -> tuple[Skipped, ...]:
-    """Return the files that are not in the index, or only in part; none if there is no index."""
-    try:
-        with reading(root) as connection:
-            return skipped_in(connection, scan(root)[1])
-    except IndexUnusable:
-        return ()

@@ -18,7 +18,7 @@ from pipelines.errors import CurateError
 from pipelines.night.answers import questions
 from pipelines.night.edit_page import Saved
 from pipelines.night.run_history import PastRun, all_runs, items_changed, reported_nights
-from pipelines.queries.health import OK, WRONG, health, installed_nights, next_run, waiting_days
+from pipelines.queries.health import OK, WRONG, installed_nights, next_run, night_finding, past, unread_bytes
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.kept import stamp
@@ -157,10 +157,10 @@ class MemoryReader:
             for path, one in sorted(beliefs.documents.items()):
                 if one.kind in KINDS:
                     groups[KINDS[one.kind]].append((f"/document/{one.id}", one.title, counts[path], ""))
-            unread = waiting_days(read_snapshot(self.root), self.today)
+            unread = [*unread_bytes(read_snapshot(self.root), self.today)]
             nights = [run for run in runs if run.is_night and run.moment]
             unfinished = is_unfinished(self.root) and not is_held(self.root)
-            found = health(nights, unread, now, self.settings, unfinished=unfinished).finding
+            found = night_finding(past(nights, now), unread, now, self.settings, unfinished=unfinished)
             following = next_run(self.root, installed_nights(self.root), now)
             said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
             is_bad = found.state is WRONG

@@ -12,9 +12,8 @@ from markupsafe import Markup
 
 from pipelines.night.answers import questions
 from pipelines.night.run_history import PastRun, RunEnd, find_run
-from pipelines.queries.doctor import agents as agents_of
-from pipelines.queries.doctor import providers
-from pipelines.queries.health import OK
+from pipelines.queries.health import OK, providers
+from pipelines.queries.health import agents as agents_of
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text

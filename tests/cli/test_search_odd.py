@@ -7,7 +7,6 @@ import pytest
 
 from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
-from pipelines.search.schema import INDEX
 from pipelines.store.files import read_bytes
 from tests.conftest import Memory
 from tests.making import plant
@@ -114,27 +113,11 @@ def test_a_project_that_is_not_there_is_said_with_the_nearest_name(filled: Memor
     assert filled.curate("search", "project:zzz").startswith(("Nothing was found.", "Little was found"))
 
 
-def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
-    said = filled.curate("status", *THEN)
-    assert "up to date." in said
-    assert "Embedder  as the test says" in said
-    filled.write("Logs/2026-02-09.md", "- new\n")
-    facts = filled.json("status", *THEN)
-    assert (facts["index"]["state"], facts["index"]["behind"]) == ("behind", 1)
-    assert facts["embedder"]["why"] == "as the test says"
-    (filled.root / INDEX).unlink()
-    assert "There is none yet" in filled.curate("status", *THEN)
-
-
-def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_of_another_model_are_not_used(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.write("Logs/2026-02-01.md", LOG)
     bag = Bag()
     monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
-    assert "none yet; `curate index` makes them" in memory.curate("status", *THEN)
     memory.curate("index")
-    assert "4 present, 0 missing." in memory.curate("status", *THEN)
-    bag.name = "test:other"
-    assert "until `curate index` embeds with another, search uses words alone" in memory.curate("status", *THEN)
-    bag.name, bag.dimension = "test:bag", 32
+    bag.dimension = 32
     said = memory.curate("search", "boat")
     assert "uses words" in said

@@ -29,7 +29,7 @@ def test_a_night_elsewhere_that_left_a_day_unread_did_not_end_well(memory: Memor
     other.git("pull", "-q")
     told = status(other, "2026-03-20T12:00", exits=1)
     why = "exec could not start its program (FileNotFoundError)."
-    assert nights(told) == f"The last run left days unread: {why}"
+    assert nights(told) == f"The last run left something pending: {why}"
     assert (told["last_run"]["here"], told["last_run"]["ended"]) == (False, "pending")
     assert told["last_well"] == "2026-03-19T02:00:00+00:00"
     memory.night("2026-03-20T14:00")

@@ -47,14 +47,6 @@ def failed(memory: Memory, *words: str, exits: int = 1) -> str:
     return said
 
 
-def test_a_damaged_index(waiting: Memory) -> None:
-    (waiting.root / ".git" / "index").write_bytes(b"rubbish")
-    waiting.curate("run", *AT)  # which needs none
-    helps = waiting.curate("check", exits=1).split("`")[1]
-    subprocess.run(["sh", "-ec", helps], check=True)
-    assert waiting.git("status", "--short") == ""
-
-
 def test_a_merge_in_progress_would_keep_both_sides(waiting: Memory) -> None:
     waiting.curate("correct", "Use SQLite", "Use DuckDB for the cache.", *AT)
     waiting.git("checkout", "-q", "-b", "side", "HEAD~1")

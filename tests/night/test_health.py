@@ -58,7 +58,7 @@ def test_a_model_that_fails_is_a_failed_night(memory: Memory, monkeypatch: pytes
     monkeypatch.setenv("CURATE_CONFIG", str(config))
     memory.write("Logs/2026-03-18.md", "- 09:00 we go with SQLite\n")
     memory.night("2026-03-19T02:00", exits=1)
-    assert nights(status(memory, "2026-03-19T03:00", exits=1)).startswith("The last run left days unread: ")
+    assert nights(status(memory, "2026-03-19T03:00", exits=1)).startswith("The last run left something pending: ")
 
 
 def reported(memory: Memory, *reports: dict[str, object]) -> None:
@@ -87,7 +87,6 @@ def test_a_clock_that_was_set_back_hides_nothing(memory: Memory) -> None:
     [
         ({"now": "2026-03-20T02:00+00:00", "warnings": ["A.md is odd.", "More."]}, "pending: A.md is odd."),
         ({"now": "2026-03-20T02:00+00:00", "error": {"sentence": "Git refused."}}, "The last run failed: Git refused."),
-        ({"now": "2026-03-18T02:00+00:00", "warnings": ["A.md is odd."]}, "2 days ago."),
     ],
 )
 def test_nights_that_happen_and_leave_something_say_what(memory: Memory, last: dict[str, object], told: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.queries.health import CHECKS
 from tests.agents.install.outside import SYSTEMCTL, System, system
 from tests.conftest import Memory
 
@@ -105,7 +106,7 @@ def test_models_are_asked_only_when_told(memory: Memory, tmp_path: Path, monkeyp
 
 
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.queries.doctor.schedule", lambda *_: 1 / 0)
+    monkeypatch.setitem(CHECKS, "schedule", lambda _: 1 / 0)
     found, _ = doctor(memory, exits=1)
     assert found["schedule"][1].startswith("This check failed: ZeroDivisionError.")
     assert found["settings"][0] == "ok"

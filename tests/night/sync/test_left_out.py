@@ -106,7 +106,6 @@ def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answe
     one, other = pair
     (other.root / KESTREL).unlink()
     assert f"{KESTREL} is gone with many items" in other.curate("sync", "--now", "2025-01-03T12:00", exits=1)
-    assert f"{KESTREL} is gone, and counts until you decide" in other.curate("status", "--now", "2025-01-03T12:00")
     other.night("2025-01-03T23:00")
     other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
     one.night("2025-01-04T23:00")
