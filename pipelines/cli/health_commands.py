@@ -32,7 +32,7 @@ from pipelines.cli.output import (
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, UsageFault
 from pipelines.night.report import read_reports
-from pipelines.queries.health import CHECKS, OF_NIGHTS, WRONG, Finding, SetUp, examine, next_thing
+from pipelines.queries.health import CHECKS, OF_NIGHTS, WRONG, Checkup, Finding, examine, next_thing
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.days import moment_of
@@ -68,21 +68,21 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     half, or when the last run failed and has not been made up for, so a monitor can watch it.
     """
     root, settings, when = opened
-    setup = SetUp(root, when)
-    findings, documents = examine(setup, OF_NIGHTS), setup.snapshot.documents
-    last = next(iter(setup.nights), None)
-    items, review = sum(1 for _ in setup.snapshot.items()), len(read_queue(documents.get(REVIEW)))
-    notes = [*settings.ignored_note, *map(str, without_secret_files(setup.snapshot).warnings)]
+    checkup = Checkup(root, when)
+    findings, documents = examine(checkup, OF_NIGHTS), checkup.snapshot.documents
+    last = next(iter(checkup.nights), None)
+    items, review = sum(1 for _ in checkup.snapshot.items()), len(read_queue(documents.get(REVIEW)))
+    notes = [*settings.ignored_note, *map(str, without_secret_files(checkup.snapshot).warnings)]
     costs = _costs(root, when)
     if as_json:
         briefing = documents.get(BRIEFING)
-        well = next((run.moment.isoformat() for run in setup.nights if run.did_its_work and run.moment), None)
+        well = next((run.moment.isoformat() for run in checkup.nights if run.did_its_work and run.moment), None)
         say_json({
-            "memory": str(root), "version": __version__, "days_waiting": setup.waiting, "items": items,
+            "memory": str(root), "version": __version__, "days_waiting": checkup.waiting, "items": items,
             "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
             "documents": len(documents), "review": review, "warnings": notes,
             "last_run": last.to_json() | {"here": last.here} if last else None, "last_well": well,
-            "next_run": {"at": setup.upcoming[0].isoformat(), "by": setup.upcoming[1]} if setup.upcoming else None,
+            "next_run": {"at": checkup.upcoming[0].isoformat(), "by": checkup.upcoming[1]} if checkup.upcoming else None,
             "cost_30_days": costs,
             "sessions": [
                 {"agent": name, "swept": one.at or None, "says": says, "passed": one.passed}
@@ -93,7 +93,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     else:
         waits = f"{count(review, 'entry waits', 'entries wait')}"
         well = f"All is well, and {waits} for you. Run `curate review`." if review else "All is well."
-        first, days = next_thing(findings), setup.waiting
+        first, days = next_thing(findings), checkup.waiting
         say(f"{first[1] if first else well}\n")
         say_fields([
             ("Memory", str(root)),
@@ -152,7 +152,7 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
         when = moment(now, load_settings(root))
     except BadSettings:  # a check reports it
         when = datetime.now(UTC)
-    findings = examine(SetUp(root, when), [name for name in CHECKS if probing or name != "models"])
+    findings = examine(Checkup(root, when), [name for name in CHECKS if probing or name != "models"])
     first = next_thing(findings)
     if as_json:
         say_json({"findings": _rows(findings), "next": _rows(dict([first]))[0] if first else None})

@@ -85,7 +85,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class SetUp:
+class Checkup:
     """What the checks look at; each thing is read once.
 
     Args:
@@ -127,16 +127,16 @@ class SetUp:
         return next_run(self.root, self.schedules, self.now)
 
 
-def examine(setup: SetUp, names: Iterable[str]) -> dict[str, Finding]:
+def examine(checkup: Checkup, names: Iterable[str]) -> dict[str, Finding]:
     """Return what some of the `CHECKS` found, in the order in which to fix things. Nothing is changed."""
     findings = dict[str, Finding]()
     for name in names:
         try:
-            findings[name] = CHECKS[name](setup)
+            findings[name] = CHECKS[name](checkup)
         except CurateError as fault:
             findings[name] = Finding(WRONG, fault.sentence, fault.advice.strip() or "Fix that first.")
         except PermissionError as fault:
-            mine = NotYours(fault.filename or setup.root)
+            mine = NotYours(fault.filename or checkup.root)
             findings[name] = Finding(WRONG, mine.sentence, mine.advice)
         except Exception as fault:  # noqa: BLE001  one broken thing must not hide what the other checks find
             findings[name] = Finding(WRONG, f"This check failed: {type(fault).__name__}.", "Please report this.")
@@ -149,8 +149,8 @@ def next_thing(findings: Mapping[str, Finding]) -> tuple[str, Finding] | None:
     return next(urgent, None)
 
 
-def _repository(setup: SetUp) -> Finding:
-    git = Git(setup.root)
+def _repository(checkup: Checkup) -> Finding:
+    git = Git(checkup.root)
     git.check()
     packs = git.repository.common_dir / "objects" / "pack"
     with writing(packs), tempfile.TemporaryFile(dir=packs):
@@ -161,14 +161,14 @@ def _repository(setup: SetUp) -> Finding:
     return Finding(OK, "git can commit.")
 
 
-def _settings(setup: SetUp) -> Finding:
-    found = setup.settings
+def _settings(checkup: Checkup) -> Finding:
+    found = checkup.settings
     if ignored := found.ignored_note:
         return Finding(LOOK, ignored[0], "Take it out, or put it into your own settings; docs/models.md shows where.")
     return Finding(OK, f"curate.toml is valid; days end at {found.day_end}, {found.timezone}.")
 
 
-def providers(_: SetUp | None = None) -> Finding:
+def providers(_: Checkup | None = None) -> Finding:
     """Check the user's settings and whether keys are set; keys are never shown."""
     user = load_user_settings(os.environ)
     for name in (*user.providers, *user.verify):
@@ -184,19 +184,19 @@ def providers(_: SetUp | None = None) -> Finding:
     return Finding(OK, f"{named} {'reads' if len(user.providers) == 1 else 'read'} the logs.{keyed}")
 
 
-def _nights(setup: SetUp) -> Finding:
-    unfinished = is_unfinished(setup.root) and not is_held(setup.root)
-    return night_finding(setup.nights, setup.waiting, setup.now, setup.settings, unfinished=unfinished)
+def _nights(checkup: Checkup) -> Finding:
+    unfinished = is_unfinished(checkup.root) and not is_held(checkup.root)
+    return night_finding(checkup.nights, checkup.waiting, checkup.now, checkup.settings, unfinished=unfinished)
 
 
-def _schedule(setup: SetUp) -> Finding:
-    if setup.upcoming:
-        when, by = setup.upcoming
+def _schedule(checkup: Checkup) -> Finding:
+    if checkup.upcoming:
+        when, by = checkup.upcoming
         if by == "systemd" and call(ANSWERS).returncode:
             says = "memcurate.timer is installed, but no systemd of yours answers here."
             return Finding(LOOK, says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
         return Finding(OK, f"The next run is {minutes(when)}, by {by}.")
-    if setup.schedules:
+    if checkup.schedules:
         says = "memcurate.timer is installed but not active."
         return Finding(WRONG, says, "Run `systemctl --user enable --now memcurate.timer`.")
     return Finding(LOOK, "No run is scheduled.", "Run `curate install systemd`, `cron` or `launchd`.")
@@ -219,22 +219,22 @@ def agents(root: Path) -> Finding:
     return Finding(OK if here else LOOK, says, f"`curate install {others[0]}` connects it here.")
 
 
-def _sessions(setup: SetUp) -> Finding:
-    found = swept_agents(setup.root)
+def _sessions(checkup: Checkup) -> Finding:
+    found = swept_agents(checkup.root)
     says = " ".join(f"{name}: {sentence}." for name, (_, sentence) in found.items())
     if any(swept.passed for swept, _ in found.values()):
         return Finding(LOOK, says, "`curate status --json` lists what was not captured, and why.")
     return Finding(OK, says or "No agent gives its sessions.")
 
 
-def _briefing(setup: SetUp) -> Finding:
-    page, cap = setup.snapshot.documents.get(BRIEFING), setup.settings.caps.briefing
+def _briefing(checkup: Checkup) -> Finding:
+    page, cap = checkup.snapshot.documents.get(BRIEFING), checkup.settings.caps.briefing
     says = f"{BRIEFING} has {page.size if page else 0:,} of {cap:,} bytes."
     return Finding(LOOK, says, "Shorten what you wrote in it.") if page and page.size > cap else Finding(OK, says)
 
 
-def _push(setup: SetUp) -> Finding:
-    found = push_state(setup.root)
+def _push(checkup: Checkup) -> Finding:
+    found = push_state(checkup.root)
     if found is None:
         return Finding(OK, "Nothing is pushed anywhere.")
     reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
@@ -244,7 +244,7 @@ def _push(setup: SetUp) -> Finding:
     return Finding(OK, says) if found["state"] == "pushed" else Finding(LOOK, says, "`curate run` tries again.")
 
 
-def _models(_: SetUp) -> Finding:
+def _models(_: Checkup) -> Finding:
     probes = probe(load_user_settings(os.environ))
     if bad := next((f"{name} {why}." for name, why in probes if why), ""):
         return Finding(WRONG, bad, "docs/models.md shows how to set it up.")
@@ -252,13 +252,13 @@ def _models(_: SetUp) -> Finding:
     return Finding(OK, f"{named} answers." if probes else "None is needed: rules read the logs.")
 
 
-CHECKS: Final[dict[str, Callable[[SetUp], Finding]]] = {
+CHECKS: Final[dict[str, Callable[[Checkup], Finding]]] = {
     "repository": _repository,
     "settings": _settings,
     "providers": providers,
     "nights": _nights,
     "schedule": _schedule,
-    "agents": lambda setup: agents(setup.root),
+    "agents": lambda checkup: agents(checkup.root),
     "sessions": _sessions,
     "briefing": _briefing,
     "push": _push,
