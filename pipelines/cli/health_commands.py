@@ -82,7 +82,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
             "briefing": {"bytes": briefing.size if briefing else 0, "cap": settings.caps.briefing},
             "documents": len(documents), "review": review, "warnings": notes,
             "last_run": last.to_json() | {"here": last.here} if last else None, "last_well": well,
-            "next_run": {"at": checkup.upcoming[0].isoformat(), "by": checkup.upcoming[1]} if checkup.upcoming else None,
+            "next_run": {"at": coming[0].isoformat(), "by": coming[1]} if (coming := checkup.upcoming) else None,
             "cost_30_days": costs,
             "sessions": [
                 {"agent": name, "swept": one.at or None, "says": says, "passed": one.passed}
