@@ -25,7 +25,7 @@ from unittest.mock import patch
 
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
 from pipelines.extract.llm.call import ModelAnswer
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -67,7 +67,6 @@ class Program:
     truths: Mapping[str, str] | None
     claims: list[str] = field(default_factory=list)
     name: str = "liar:1"
-    source: str = "liar:1 here"
     input_tokens: int = 24_000
     output_tokens: int = 1000
     retries: int = 0
@@ -204,7 +203,7 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, s
         told = (f"## {one.scene.title}\nproject: {one.scene.title}\n\n- {one.said}\n" for one in part)
         (root / f"Logs/{day}.md").write_text(f"# {day}\n\n" + "\n".join(told))
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
-    chain = Chain([model], Replies(root))
+    chain = Chain([model], root)
     reader = ModelExtractor(chain)
     night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=ModelBriefer(chain))
     curate_night(night, Watch())

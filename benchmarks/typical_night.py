@@ -21,11 +21,11 @@ from pipelines.night.manual import read_memory
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
-from pipelines.provider_settings import added_tokens, price_of
+from pipelines.provider_settings import added_tokens
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.template import lay_down
-from pipelines.usage import Usage
+from pipelines.usage import Usage, price_of
 
 WEEK = Path(__file__).resolve().parent.parent / "examples" / "sample_week" / "Logs"
 MODELS = ("anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash", "anthropic:claude-sonnet-5-5")
@@ -43,7 +43,7 @@ class Noting:
     input_tokens, output_tokens, retries = 24_000, 8192, 0
 
     def __init__(self, name: str) -> None:
-        self.name = self.source = name
+        self.name = name
         self.calls: list[Call] = []
 
     def ask(self, call: Call) -> ModelAnswer:

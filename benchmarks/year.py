@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from benchmarks.year_logs import FIRST, CarefulReader, Year
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -111,7 +111,7 @@ def live(root: Path, days: int, seed: int) -> Lived:
     Git(root).init()
     year, settings, lived = Year(random.Random(seed)), load_settings(root), Lived()
     model = CarefulReader(year)
-    chain = Chain([model], Replies(root))
+    chain = Chain([model], root)
     reader, logs, chance = ModelExtractor(chain), "", random.Random(seed)
     for number in range(days):
         day = FIRST + timedelta(days=number)

@@ -258,7 +258,6 @@ class CarefulReader:
     year: Year
     missed: list[str] = field(default_factory=list)
     name: str = "careful:1"
-    source: str = "careful:1 here"
     input_tokens: int = 24_000
     output_tokens: int = 4000
     retries: int = 0

@@ -1,4 +1,4 @@
-"""Settings that only the user's own file may have: providers, prices, caps, the embedder.
+"""Settings that only the user's own file may have: providers and the embedder.
 
 This module does not import pydantic.
 """
@@ -7,28 +7,20 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import BadSettings, CurateError, read_toml
-from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    Prices = tuple["Price", ...]
 
 
 Table = dict[str, object]
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 PREFIX: Final = "exec:"
-SECONDS: Final = 600.0
-"""The default timeout of one run of a program."""
 OWN_MODEL: Final = "default"
 """The name for the model that a logged-in program chooses itself."""
 DEFAULT_MODELS: Final = {
@@ -81,9 +73,7 @@ class ProviderSettings:
         api_key: the key itself; it is in no `repr` and no message.
         base_url: the address of the API; empty for the provider's own.
         max_tokens: the most a reply may hold, thinking included.
-        timeout_seconds: the timeout of one call.
-        max_retries: how often to retry a call after a temporary failure.
-        input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
+        timeout_seconds: the timeout of one call; a small machine's own model takes minutes.
         program: the path of the program to run, for logins; empty to search the PATH.
     """
 
@@ -91,9 +81,7 @@ class ProviderSettings:
     api_key: str = field(default="", repr=False)
     base_url: str = ""
     max_tokens: int = 8192
-    timeout_seconds: float = 120.0
-    max_retries: int = 2
-    input_tokens: int = 24_000
+    timeout_seconds: float = 600.0
     program: str = ""
 
     @property
@@ -108,65 +96,6 @@ def command_of(provider: str) -> list[str]:
         return shlex.split(provider.removeprefix(PREFIX))
     except ValueError:
         return []
-
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """What a model costs, in USD per million tokens.
-
-    Args:
-        model: a pattern for model names (`anthropic:claude-haiku-5-5*`).
-        input: tokens sent.
-        output: tokens received, thinking included.
-        cached: tokens read from the provider's cache; by default the price of input.
-        written: tokens written to the cache; by default the price of input.
-        is_own: whether the user's settings say so.
-    """
-
-    model: str
-    input: float
-    output: float
-    cached: float | None = None
-    written: float | None = None
-    is_own: bool = False
-
-    def cost(self, usage: Usage) -> float:
-        """Return the cost of a call with this usage, in USD; a cost reported by the provider overrides the table."""
-        if usage.usd and not self.is_own:
-            return usage.usd
-        plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
-        sent = plain * self.input
-        sent += usage.cached_tokens * (self.input if self.cached is None else self.cached)
-        sent += usage.written_tokens * (self.input if self.written is None else self.written)
-        return (sent + usage.output_tokens * self.output) / _MILLION
-
-    def worst(self, input_tokens: int, output_tokens: int) -> float:
-        """Return the most that a call of this size may cost: all input is written to the cache."""
-        usages = (Usage(input_tokens, output_tokens), Usage(input_tokens, output_tokens, 0, input_tokens))
-        return max(map(self.cost, usages))
-
-
-def price_of(model: str, own: Prices = ()) -> Price | None:
-    """Return the price of a model by its name (`anthropic:claude-haiku-5-5`), or None if unknown.
-
-    Args:
-        model: provider and model, as in `Model.name`.
-        own: the user's own prices, which override the table.
-    """
-    for prices in (own, price_table()):
-        if fitting := [price for price in prices if fnmatchcase(model, price.model)]:
-            return max(fitting, key=lambda price: len(price.model))
-    return None
-
-
-@cache
-def price_table() -> Prices:
-    """Return the prices in the package's `prices.toml`."""
-    data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
-    return tuple(Price(**row) for row in data["price"])
 
 
 Provider = Literal["voyage", "local", "openai", "none"]

@@ -91,10 +91,9 @@ class Search(_Table):
 
 
 class Schedule(_Table):
-    """When `curate schedule` runs its nights, and how long it waits for one when it is stopped."""
+    """When `curate schedule` runs its nights."""
 
     night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
-    stop_seconds: Annotated[int, Field(ge=0, le=3600)] = 30
 
 
 class Settings(_Table):

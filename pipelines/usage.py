@@ -1,15 +1,19 @@
-"""What model calls used: tokens, money, failures."""
+"""What model calls used and cost, and how they failed."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
+from functools import cache
 from operator import add
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,63 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         """Return the sum of both."""
         return Usage(*map(add, astuple(self), astuple(other)))
+
+    @property
+    def tokens(self) -> int:
+        """All tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, in USD per million tokens.
+
+    Args:
+        model: a pattern for model names (`anthropic:claude-haiku-5-5*`).
+        input: tokens sent.
+        output: tokens received, thinking included.
+        cached: tokens read from the provider's cache; by default the price of input.
+        written: tokens written to the cache; by default the price of input.
+    """
+
+    model: str
+    input: float
+    output: float
+    cached: float | None = None
+    written: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """Return the cost of a call with this usage, in USD; a cost reported by the provider overrides the table."""
+        if usage.usd:
+            return usage.usd
+        plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
+        sent = plain * self.input
+        sent += usage.cached_tokens * (self.input if self.cached is None else self.cached)
+        sent += usage.written_tokens * (self.input if self.written is None else self.written)
+        return (sent + usage.output_tokens * self.output) / _MILLION
+
+
+@cache
+def price_of(model: str) -> Price | None:
+    """Return the price of a model by its name (`anthropic:claude-haiku-5-5`), or None if unknown."""
+    fitting = [price for price in price_table() if fnmatchcase(model, price.model)]
+    return max(fitting, key=lambda price: len(price.model), default=None)
+
+
+@cache
+def price_table() -> tuple[Price, ...]:
+    """Return the prices in the package's `prices.toml`."""
+    data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
+    return tuple(Price(**row) for row in data["price"])
+
+
+def usd_of(model: str, usage: Usage) -> float | None:
+    """Return what a call of a model cost, in USD, or None if the price is unknown."""
+    price = price_of(model)
+    return price.cost(usage) if price else usage.usd or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +125,10 @@ class Tally:
     Args:
         spent: what each call cost, including failed ones.
         failures: (provider, kind) → count.
-        cost: (model, usage) → the price in USD, or None if it is unknown.
     """
 
     spent: list[Spent] = field(default_factory=list)
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
-    cost: Callable[[str, Usage], float | None] = lambda _, __: None
 
     @property
     def by_model(self) -> tuple[Spent, ...]:
@@ -102,7 +161,7 @@ class Tally:
         for one in self.spent:
             calls[one.model.partition(":")[0]] += one.calls
         for (provider, kind), count in sorted(self.failures.items()):
-            if kind not in {FailureKind.NOT_ASKED, FailureKind.OVER_BUDGET}:
+            if kind is not FailureKind.OVER_BUDGET:
                 calls[provider] -= count
                 found.setdefault(provider, kind)
         return {provider: kind for provider, kind in found.items() if calls[provider] <= 0}
@@ -110,7 +169,7 @@ class Tally:
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""
         used = usage or Usage()
-        self.spent.append(Spent(model, 1, used, self.cost(model, used)))
+        self.spent.append(Spent(model, 1, used, usd_of(model, used)))
 
     def failed(self, provider: str, kind: FailureKind) -> None:
         """Count one failure."""
@@ -131,7 +190,6 @@ class FailureKind(StrEnum):
     UNAUTHORISED = "unauthorised"
     BAD_REQUEST = "bad-request"
     UNUSABLE = "unusable"
-    NOT_ASKED = "not-asked"
     OVER_BUDGET = "over-budget"
 
     @property
@@ -140,59 +198,65 @@ class FailureKind(StrEnum):
         return self in {self.DOWN, self.TIMED_OUT, self.RATE_LIMITED}
 
     @property
-    def is_final(self) -> bool:
-        """Whether no other call to this provider can succeed in this run."""
-        return self in {self.UNAUTHORISED, self.OVER_BUDGET}
-
-    @property
     def concerns_provider(self) -> bool:
         """Whether other days would fail in the same way. With the remaining kinds, the cause may be the day itself."""
-        return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.NOT_ASKED}
+        return self in {self.UNAUTHORISED, self.OVER_BUDGET, self.DOWN, self.RATE_LIMITED}
 
 
+GARBLED: Final = "answered with something that is not its wire format"
+BAD_KEY: Final = "refused the key; check that it is correct and still valid"
+_LATE = FailureKind.TIMED_OUT, "gave no answer in time"
+_REFUSED = FailureKind.BAD_REQUEST, "rejected the request as invalid"
+_DOWN = FailureKind.DOWN, "had an internal error"
 _BY_STATUS = {
-    400: "rejected the request as invalid",
-    401: "refused the key; check that it is correct and still valid",
-    402: "requires payment",
-    403: "does not allow this key to use the model",
-    404: "does not know the model, or the address is wrong",
-    408: "gave no answer in time",
-    413: "rejected the request as too long",
-    422: "rejected the request as invalid",
-    429: "is over its rate limit or quota",
-    503: "is temporarily unavailable",
-    504: "gave no answer in time",
-    529: "is overloaded",
+    401: (FailureKind.UNAUTHORISED, BAD_KEY),
+    402: (FailureKind.UNAUTHORISED, "requires payment"),
+    403: (FailureKind.UNAUTHORISED, "does not allow this key to use the model"),
+    404: (FailureKind.UNAUTHORISED, "does not know the model, or the address is wrong"),
+    408: _LATE,
+    413: (FailureKind.UNUSABLE, "rejected the request as too long"),
+    429: (FailureKind.RATE_LIMITED, "is over its rate limit or quota"),
+    504: _LATE,
 }
 _STATUS = ("status_code", "code", "http_status")
-_TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError", "Timeout"})
-_TRANSPORT = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError", "HTTPException"})
-_GARBLED = frozenset({"APIResponseValidationError", "UnknownApiResponseError"})
-_UNPACKING = (AttributeError, LookupError, TypeError, ValueError)
+_LOST = "could not be reached, or the connection broke"
+# An SDK wraps what the transport raised, and these names are common to the SDKs and their HTTP libraries. A connection
+# that broke after the request was sent may have been paid for.
+_BY_NAME = {
+    **dict.fromkeys(("APITimeoutError", "TimeoutException", "TimeoutError", "Timeout"), _LATE),
+    **dict.fromkeys(
+        ("RemoteProtocolError", "ReadError", "IncompleteRead", "ConnectionResetError", "BrokenPipeError"),
+        (FailureKind.TIMED_OUT, _LOST),
+    ),
+    **dict.fromkeys(
+        ("APIConnectionError", "TransportError", "ConnectionError", "OSError", "HTTPException"),
+        (FailureKind.DOWN, _LOST),
+    ),
+}
+_REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 
-def reason(fault: BaseException) -> str:
-    """Return the predicate of a sentence that says what went wrong, derived only from the type of an SDK's exception.
+def status_of(fault: BaseException) -> int | None:
+    """Return the HTTP status of an SDK's exception, or None."""
+    found = (getattr(fault, name, None) for name in _STATUS)
+    return next((one for one in found if isinstance(one, int) and one >= _REDIRECTS_BEGIN), None)
 
-    The exception's own message is never used: it may quote the request, a key, an address or the log. Exceptions are
-    recognised by class name, because two SDKs over two HTTP libraries raise them.
+
+def failure_of(fault: BaseException) -> tuple[FailureKind, str]:
+    """Return the kind of a failure, and the predicate of a sentence on it, from the type of an SDK's exception alone.
+
+    The exception's own message is never used: it may quote the request, a key, an address or the log.
     """
-    cause = getattr(fault, "reason", None)  # urllib wraps the actual exception
-    fault = cause if isinstance(cause, BaseException) else fault
-    status = next((found for name in _STATUS if (found := getattr(fault, name, None))), None)
-    if isinstance(status, int) and status >= 400:  # noqa: PLR2004  where HTTP's error statuses begin
-        wrong_key = "API_KEY_INVALID" in str(getattr(fault, "details", ""))  # Gemini's status for that is 400
-        otherwise = "had an internal error" if status >= 500 else "rejected the request"  # noqa: PLR2004  as above
-        return f"{_BY_STATUS.get(401 if wrong_key else status, otherwise)} (status {status})"
-    kinds = {kind.__name__ for kind in type(fault).__mro__}
-    if kinds & _TIMEOUTS:
-        return "gave no answer in time"
-    if kinds & _TRANSPORT:
-        return "could not be reached, or the connection broke"
-    # Some SDKs unpack an answer without checking it.
-    if isinstance(status, int) or isinstance(fault, _UNPACKING) or kinds & _GARBLED:
-        return "answered with something that is not its wire format"
-    return f"failed with an unknown error ({type(fault).__name__})"
+    if status := status_of(fault):
+        if status < _ERRORS_BEGIN:
+            kind, why = FailureKind.BAD_REQUEST, "sent a redirect, which is not followed; set base_url to its target"
+        else:
+            kind, why = _BY_STATUS.get(status, _DOWN if status >= _OWN_FAULTS_BEGIN else _REFUSED)
+        return kind, f"{why} (status {status})"
+    behind = fault.__cause__ or getattr(fault, "reason", None)  # urllib wraps the actual exception
+    names = {kind.__name__ for one in (fault, behind) for kind in type(one).__mro__}
+    known = next((said for name, said in _BY_NAME.items() if name in names), None)
+    return known or (FailureKind.UNUSABLE, f"{GARBLED} ({type(fault).__name__})")
 
 
 def spent(models: Iterable[Mapping[str, object]]) -> dict[str, object]:

@@ -19,20 +19,16 @@ from pipelines.provider_settings import (
     DEFAULT_MODELS,
     LOGINS,
     PREFIX,
-    SECONDS,
     VOYAGE_KEY,
     EmbedderSettings,
-    Price,
     ProviderSettings,
     command_of,
-    price_of,
     user_file,
 )
+from pipelines.usage import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from pipelines.provider_settings import Prices
 
 
 KEY_VARIABLES: Final = {
@@ -48,24 +44,11 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
-
-
 class CostCaps(_Table):
     """`[limits]`: the caps of a night; None for no cap."""
 
-    max_usd: Usd | None = None
+    max_usd: Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
-    max_minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
-
-
-class PriceTable(_Table):
-    """The price of a model, in USD per million tokens."""
-
-    input: Usd
-    output: Usd
-    cached: Usd | None = None
-    written: Usd | None = None
 
 
 def _no_program(remote: str) -> str:
@@ -82,8 +65,6 @@ class PushTable(_Table):
 
     remote: RemoteName = ""
     memories: dict[str, RemoteName] = Field(default_factory=dict)
-    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 60.0
-    tries: Annotated[int, Field(ge=1, le=10)] = 3
 
     def remote_of(self, root: Path) -> str:
         """Return the remote of the memory at `root`, or an empty string."""
@@ -130,30 +111,19 @@ class _Endpoint(_Table):
         )
 
 
-InputTokens = Annotated[int, Field(ge=500, le=40_000)]
-"""Longer calls gain nothing, and above 100,000 tokens in all some models cost several times as much."""
-Seconds = Annotated[float, Field(ge=1, le=86_400)]
+MaxTokens = Annotated[int, Field(ge=256, le=128_000)]
 
 
 class _Provider(_Endpoint):
-    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
-    input_tokens: InputTokens = 24_000
-    timeout_seconds: Annotated[float, Field(ge=1, le=3600)] = 120.0
+    max_tokens: MaxTokens = 8192
 
 
-class ProgramTable(_Table):
-    """`[exec]`: a program's timeout, and its most input at once."""
-
-    input_tokens: InputTokens = 24_000
-    timeout_seconds: Seconds = SECONDS
-
-
-class _LoggedIn(ProgramTable):
-    """`[claude-code]` and `[codex]`: the program's model, its path, and its limits."""
+class _LoggedIn(_Table):
+    """`[claude-code]` and `[codex]`: the program's model, its path, and its longest answer."""
 
     model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
     program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
-    max_tokens: Annotated[int, Field(ge=256, le=128_000)] = 8192
+    max_tokens: MaxTokens = 8192
 
 
 def _named(provider: str) -> str:
@@ -219,9 +189,7 @@ class UserFile(_Table):
     openai: _Provider = _Provider()
     claude_code: Annotated[_LoggedIn, Field(alias="claude-code")] = _LoggedIn()
     codex: _LoggedIn = _LoggedIn()
-    exec: ProgramTable = ProgramTable()
     limits: CostCaps = CostCaps()
-    prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
@@ -236,9 +204,7 @@ class UserSettings:
     Args:
         providers: the extractors in order, never empty: names, `rules`, or `exec:COMMAND`.
         models: the settings of each provider that lacks nothing, and of the programs that a person is logged in to.
-        exec: the settings of `exec:` programs.
         caps: the caps of a night.
-        prices: the user's own prices, which override the table.
         embedder: the settings of the embedder.
         ping: the address of a monitor to ping on each run, or empty; it is as secret as a key.
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
@@ -250,9 +216,7 @@ class UserSettings:
 
     providers: tuple[str, ...] = ("rules",)
     models: Mapping[str, ProviderSettings] = field(default_factory=dict)
-    exec: ProgramTable = field(default_factory=ProgramTable)
     caps: CostCaps = field(default_factory=CostCaps)
-    prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     ping: str = field(default="", repr=False)
     rules_from: str = "self"
@@ -299,9 +263,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         models,
-        exec=file.exec,
         caps=file.limits,
-        prices=tuple(Price(pattern, **one.model_dump(), is_own=True) for pattern, one in file.prices.items()),
         embedder=_embedder(file.embedder, environ),
         ping=file.ping.url,
         rules_from=file.rules_from,
@@ -330,9 +292,9 @@ def _unpriced(user: UserSettings) -> list[str]:
     named = dict.fromkeys((*user.providers, *user.verify))
     models = [f"{name}:{user.models[name].model}" for name in named if name in user.models]
     return [
-        f'the price of {model} is not known, but limits.max_usd is set; add a table [prices."{model}"]'
+        f"the price of {model} is not known, so limits.max_usd cannot hold; set limits.max_tokens in its place"
         for model in models
-        if not price_of(model, user.prices)
+        if not price_of(model)
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
@@ -58,7 +58,6 @@ class Reader:
     pages: list[dict[str, Any]] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
     name: str = "a:1"
-    source: str = "a:1 here"
     input_tokens: int = 24_000
     output_tokens: int = 1000
     retries: int = 0
@@ -126,7 +125,7 @@ def replaces(*ids: str, **more: Any) -> Reader:
 
 def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain([model], Replies(memory.root), Still().retry)
+    chain = Chain([model], memory.root, Still().retry)
     reader = ModelExtractor(chain)
     settings, verifier = load_settings(memory.root), ModelVerifier(chain)
     night = Night(memory.root, settings, reader, when, verifier=verifier)

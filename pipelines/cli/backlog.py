@@ -56,12 +56,12 @@ def tell_estimate(night: Night, wanted: int | None, *, as_json: bool) -> None:
     sizes = [*unread_bytes(read_snapshot(night.root), night.today).values()]
     most = min(len(sizes), MOST_DAYS if wanted is None else wanted)
     days, chain = [0] if night.again else sizes[len(sizes) - most :], night.extractor.chain
-    costs = [(one.name, *cost_of(one.name, chain.prices, days)) for one in chain.models]
+    costs = [(one.name, *cost_of(one.name, days)) for one in chain.models]
     if as_json:
         keys = ("model", "input_tokens", "output_tokens", "usd")
         say_json({"days": len(days), "models": [dict(zip(keys, one, strict=True)) for one in costs]})
         return
     say(f"{count(len(days), 'day')} to read, at what a typical night takes. If one model answers all calls:")
     for name, sent, got, usd in costs:
-        price = f"about {dollars(usd)}" if usd is not None else f'price unknown (set it in [prices."{name}"])'
+        price = f"about {dollars(usd)}" if usd is not None else "price unknown"
         say(f"  {name}: about {sent:,} tokens sent, {got:,} received: {price}")

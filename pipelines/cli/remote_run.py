@@ -61,12 +61,10 @@ def _error(remote: str, fault: CurateError, says: str) -> dict[str, object]:
 
 def _tell_due(*, as_json: bool) -> int:
     """Print which remotes on standard input have something that no night has read."""
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  help needs no settings
-
     lines = map(str.strip, sys.stdin)
     remotes = [line for line in lines if line and not line.startswith("#")]
     rows: list[dict[str, object]] = []
-    for remote, found in heads_of(remotes, load_user_settings(os.environ).push.timeout_seconds):
+    for remote, found in heads_of(remotes):
         shown = without_secrets(shown_address(remote))
         if isinstance(found, CurateError):
             rows.append(_error(remote, found, found.sentence))
@@ -92,10 +90,10 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
     user = load_user_settings(os.environ)
     guard = open_guard(user)
     folder = workdir or models_folder(os.environ).with_name("nights")
-    with fetched_clone(remote, folder, user.push) as clone:
+    with fetched_clone(remote, folder) as clone:
         settings = load_settings(clone.root)
         when = moment(now, settings)
-        publishing = Publishing(settings, user.push, clone.address, when, clone=clone)
+        publishing = Publishing(settings, clone.address, when, clone=clone)
         night = night_of(clone.root, settings, when, "", user, max_usd, guard)
         with watch_for_people() as watch:
             night = replace(night, sharing=publishing)

@@ -67,7 +67,7 @@ def curate_schedule(*, root: Path) -> None:
         due = daemon.next_night()
         log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")
         daemon.run(watch)
-        killed = night.stop(settings.schedule.stop_seconds)
+        killed = night.stop()
         daemon.wait()
         log("stopped", level="warning" if killed else "info", killed=int(killed))
 

@@ -100,14 +100,13 @@ def curate_sync(opened: OpenMemory) -> int:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    push = load_user_settings(os.environ).push
-    if not (remote := push.remote_of(root)):
+    if not (remote := load_user_settings(os.environ).push.remote_of(root)):
         raise CurateError(
             "Your settings name no remote for this memory.",
             f'Add it to {user_file(os.environ) or "config.toml"}: remote = "origin" under [push].',
         )
     sweep_sessions(root, settings, when, quiet=True)
-    sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try
+    sharing = Sharing(settings, remote, when)
     held = sync(root, sharing)
     if done := [word for word, was in (("Fetched", sharing.has_received), ("pushed", sharing.has_sent)) if was]:
         say(f"{' and '.join(done).capitalize()}: {remote}.")

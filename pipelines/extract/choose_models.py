@@ -11,10 +11,11 @@ from pipelines.provider_settings import PREFIX, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pipelines.extract.llm.budget import Budget
     from pipelines.extract.llm.call import Model
-    from pipelines.extract.llm.fallback import Chain, Replies
+    from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.provider import ProviderModel
     from pipelines.provider_settings import ProviderSettings
     from pipelines.user_settings import UserSettings
@@ -33,14 +34,14 @@ _MODELS = {
 
 
 def chain_of(
-    user: UserSettings, providers: Sequence[str], replies: Replies | None, budget: Budget | None
+    user: UserSettings, providers: Sequence[str], root: Path | None = None, budget: Budget | None = None
 ) -> Chain | None:
     """Return some providers as a chain; None if there is no model among them. No SDK is imported here.
 
     Args:
         user: the user's settings.
         providers: the providers' names, in order.
-        replies: the store of kept replies, or None to keep none.
+        root: the memory that keeps the replies, or None to keep none.
         budget: the budget of the night, or None for no limit.
     """
     models: list[Model] = []
@@ -48,14 +49,14 @@ def chain_of(
         if name.startswith(PREFIX):
             from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
 
-            models.append(ProgramModel(tuple(command_of(name)), user.exec.timeout_seconds, user.exec.input_tokens))
+            models.append(ProgramModel(command_of(name)))
         elif name in user.models:
             models.append(model_of(name, user.models[name]))
     if not models:
         return None
     from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  the rules do not need it
 
-    return Chain(models, replies, prices=user.prices, budget=budget)
+    return Chain(models, root, budget=budget)
 
 
 def model_of(name: str, settings: ProviderSettings) -> ProviderModel:

@@ -41,6 +41,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import holds_secret, without_secrets
 from pipelines.store.wording import folded
 from pipelines.text import content_words
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -162,7 +163,7 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
     data: Row = {
         "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
     }  # fmt: skip
-    tally = writer.chain.new_tally()
+    tally = Tally()
     try:
         stated = [str(row["id"]) for path, row in pages.items() if has_state(documents[path])]
         reply = writer.write(data, stated, tally)

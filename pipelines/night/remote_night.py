@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, GitFault, NightOvertaken
-from pipelines.night.sync import ROUNDS, Sharing, follows, with_retries
+from pipelines.night.sync import ROUNDS, Sharing, follows
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import NotPushed, Refused, Remote, RemoteHeads, checked_address, list_heads
@@ -33,8 +33,6 @@ from pipelines.store.work_trees import remote_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from pipelines.user_settings import PushTable
 
 
 _LOCK = "night.lock"
@@ -59,7 +57,7 @@ class Clone:
 
 
 @contextlib.contextmanager
-def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Iterator[Clone]:
+def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
     """Hold a memory's cached clone, in the state of its remote; create it if needed.
 
     What an earlier night left in it unpublished is dropped. Its `.curate/` stays: the index, and the replies of models.
@@ -67,7 +65,6 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
     Args:
         remote: the address of the memory's repository, or a path.
         workdir: the folder of all clones.
-        push_settings: the timeout and number of tries.
 
     Raises:
         LockHeld: another process on this machine works in the clone.
@@ -80,32 +77,26 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with run_lock(root, "a night of a remote memory", _LOCK):
         # First the ref, then the branch: a night that ends in between is noticed at the push.
-        seconds, tries = push_settings.timeout_seconds, push_settings.tries
-        was = with_retries(lambda: list_heads(address, seconds), tries)
+        was = list_heads(address)
         if not was.branch:
             raise GitFault(
                 f"The remote {shown_address(address)} has no commit or no default branch.",
                 "Push a memory to it: `curate init DIR`, then `git push`.",
             )
         git = _repository(root)
-        head = with_retries(Remote(git, address, was.branch, seconds).fetch, tries) or was.head
+        head = Remote(git, address, was.branch).fetch() or was.head
         _check_memory(git, head, address)
         _put_back(git, was.branch, head)
         memory_at(root)  # refuses what a later version wrote
         yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
 
 
-def heads_of(remotes: Sequence[str], seconds: float) -> Iterator[tuple[str, RemoteHeads | CurateError]]:
-    """Yield each remote, in order, with what it points to, or why it cannot be told.
-
-    Args:
-        remotes: addresses or paths.
-        seconds: the time limit for each.
-    """
+def heads_of(remotes: Sequence[str]) -> Iterator[tuple[str, RemoteHeads | CurateError]]:
+    """Yield each remote, an address or a path, in order, with what it points to, or why it cannot be told."""
 
     def look(remote: str) -> RemoteHeads | CurateError:
         try:
-            return list_heads(_address(remote), seconds)
+            return list_heads(_address(remote))
         except CurateError as fault:
             return fault
 
@@ -201,17 +192,17 @@ class Publishing(Sharing):
         """Push once. If the branch alone has moved at the remote, join it and return False."""
         head, remote = git.head() or "", self.remote_for(git)
         try:
-            self.tried(lambda: remote.publish(head, night, clone.was.night))
+            remote.publish(head, night, clone.was.night)
         except GitFault as fault:
             # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
-            found = self.tried(lambda: list_heads(clone.address, remote.seconds)).night
+            found = list_heads(clone.address).night
             if found == night:
                 return True
             if found != clone.was.night:
                 raise NightOvertaken from None
             if not isinstance(fault, Refused):
                 raise
-            theirs = self.tried(remote.fetch)
+            theirs = remote.fetch()
             if theirs is None or follows(git, theirs, head):
                 raise NotPushed(fault.sentence) from None
             self.take_in(git, theirs)

@@ -12,6 +12,7 @@ from pipelines.extract.extract_days import Extracted
 from pipelines.night.choose_document import Catalog
 from pipelines.store.layout import PRIVATE, day_of_log
 from pipelines.store.session_state import CAPTURED
+from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,35 +111,34 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  few memories have one
 
-        night = replace(night, sharing=Sharing(settings, user.push, remote, when))
+        night = replace(night, sharing=Sharing(settings, remote, when))
     return night
 
 
 def _with_models(night: Night, user: UserSettings, max_usd: float | None, guard: Guard | None) -> Night:
     from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
-    from pipelines.extract.llm.fallback import Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
     from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
 
-    replies, budget, caps = Replies(night.root), None, user.caps
+    budget, caps = None, user.caps
     if max_usd is not None and (caps.max_usd is None or max_usd < caps.max_usd):
         caps = caps.model_copy(update={"max_usd": max_usd})
     if guard or caps.model_fields_set:
-        from pipelines.extract.llm.budget import Budget, Cost  # noqa: PLC0415  most have none
+        from pipelines.extract.llm.budget import Budget  # noqa: PLC0415  most have none
         from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
 
-        spent = Cost()
+        spent = Usage()
         for one in reported_nights(night.root):
             if one.reported("day") == night.today:
-                tokens, usd = one.number("model", "input_tokens"), one.reported("model", "usd")
-                tokens += one.number("model", "output_tokens")
-                spent += Cost(tokens, usd if isinstance(usd, float) else 0.0)
+                sent, got = (one.number("model", f"{way}_tokens") for way in ("input", "output"))
+                usd = one.reported("model", "usd")
+                spent += Usage(sent, got, usd=usd if isinstance(usd, float) else 0.0)
         budget = Budget(caps, spent, guard=guard)
-    chain = chain_of(user, user.providers, replies, budget=budget)
+    chain = chain_of(user, user.providers, night.root, budget)
     if chain is None:
         return night
-    second = chain_of(user, user.verify, replies, budget=budget) or chain
+    second = chain_of(user, user.verify, night.root, budget) or chain
     return replace(night, extractor=ModelExtractor(chain), verifier=ModelVerifier(second), writer=ModelBriefer(chain))
 
 

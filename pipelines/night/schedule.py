@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 NEXT: Final = "schedule.json"
+STOP_SECONDS: Final = 30.0
 """The record of when the next night is due, in which process, and since when."""
 _PRIORITIES = {"error": 3, "warning": 4, "info": 6}
 _BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
@@ -202,8 +203,8 @@ class NightProcess:
         code = child.wait()
         return code if code >= 0 else 128 - code
 
-    def stop(self, seconds: float) -> bool:
-        """Stop the night: ask, wait up to `seconds`, then kill. Return whether it was killed.
+    def stop(self) -> bool:
+        """Stop the night: ask, wait half a minute, then kill. Return whether it was killed.
 
         The next run recovers from a killed one, wherever it was killed.
         """
@@ -213,7 +214,7 @@ class NightProcess:
             return False
         try:
             _kill(child, signal.SIGTERM)
-            child.wait(seconds)
+            child.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             _kill(child, signal.SIGKILL)
             return True

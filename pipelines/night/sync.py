@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -32,13 +31,12 @@ from pipelines.store.trees import MISSING, TOLD, ledger_after, ledger_in, left_o
 from pipelines.store.user_layout import FORMAT_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pipelines.settings import Settings
     from pipelines.store.git import Entry
     from pipelines.store.merge_pages import Disputed
-    from pipelines.user_settings import PushTable
 
     Files = Mapping[str, bytes]
     Tree = Mapping[str, tuple[str, str]]
@@ -60,10 +58,8 @@ class Sharing:
 
     Args:
         settings: the memory's settings.
-        push_settings: the user's settings: the timeout and number of tries.
         remote: the remote.
         now: the time the run acts at.
-        sleep: waits some seconds between two tries.
         notes: sentences for the person.
         state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
         has_sent: whether commits were pushed.
@@ -71,10 +67,8 @@ class Sharing:
     """
 
     settings: Settings
-    push_settings: PushTable
     remote: str
     now: datetime
-    sleep: Callable[[float], None] = time.sleep
     notes: list[str] = field(default_factory=list)
     state: str = ""
     has_sent: bool = False
@@ -88,7 +82,7 @@ class Sharing:
     def pull(self, git: Git) -> None:
         """Pull the remote's commits; the person's edits are committed by then."""
         try:
-            theirs = self.tried(self.remote_for(git).fetch)
+            theirs = self.remote_for(git).fetch()
             if theirs and (head := git.head()) and not follows(git, theirs, head):
                 self.take_in(git, theirs)
         except CurateError as fault:
@@ -111,13 +105,13 @@ class Sharing:
             self._note_fault(git, fault)
 
     def _pushed(self, git: Git, remote: Remote) -> bool:
-        theirs = self.tried(remote.fetch)
+        theirs = remote.fetch()
         if theirs and not follows(git, theirs, git.head() or ""):
             self.take_in(git, theirs)
         head = git.head() or ""
         try:
             if theirs != head:
-                self.tried(lambda: remote.push(head))
+                remote.push(head)
                 self.has_sent = True
         except Refused:
             return False
@@ -136,11 +130,7 @@ class Sharing:
         """Return the remote, with the memory's current branch."""
         git.check()
         branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
-        return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
-
-    def tried(self, action: Callable[[], T]) -> T:
-        """Run a remote operation, retrying after a while if it fails."""
-        return with_retries(action, self.push_settings.tries, self.sleep)
+        return Remote(git, address_of(git, self.remote), branch)
 
     def _note_fault(self, git: Git, fault: CurateError) -> None:
         self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence, fault.advice.strip())
@@ -162,23 +152,6 @@ class Sharing:
 
 class _Diverged(CurateError):
     """The remote's commits cannot be joined with ours."""
-
-
-def with_retries(action: Callable[[], T], tries: int, sleep: Callable[[float], None] = time.sleep) -> T:
-    """Run a remote operation, at most `tries` times with growing pauses.
-
-    Raises:
-        Refused: the remote rejects a push, which no repetition changes.
-        CurateError: the last try failed.
-    """
-    for attempt in range(1, tries):
-        try:
-            return action()
-        except Refused:
-            raise
-        except CurateError:
-            sleep(4.0**attempt)
-    return action()
 
 
 def follows(git: Git, before: str, after: str) -> bool:

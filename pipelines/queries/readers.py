@@ -7,14 +7,13 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, Any
 
-from pipelines.provider_settings import LOGINS, added_tokens, price_of
-from pipelines.usage import Usage
+from pipelines.provider_settings import LOGINS, added_tokens
+from pipelines.usage import Usage, price_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pipelines.provider_settings import Prices
     from pipelines.user_settings import UserSettings
 
 _DAY, _BRIEF, _MONTH = Usage(5_700, 1_400), Usage(5_400, 1_500), 30
@@ -36,7 +35,7 @@ def readers(user: UserSettings) -> list[tuple[str, str]]:
     for name in user.keys:
         settings = user.models[name]
         model, where = settings.model, settings.address or _VENDORS[name]
-        price = price_of(f"{name}:{model}", user.prices)
+        price = price_of(f"{name}:{model}")
         costs = f"about ${_MONTH * price.cost(_DAY + _BRIEF):.2f} a month" if price else "at an unknown price"
         rows.append((name, f"with your key: log text goes to {where}, {costs} ({model})"))
     if local := local_server():
@@ -56,15 +55,14 @@ def days_read_by_rules(root: Path) -> list[str]:
     return sorted(rules - models)
 
 
-def cost_of(model: str, own: Prices, days: Iterable[int]) -> tuple[int, int, float | None]:
+def cost_of(model: str, days: Iterable[int]) -> tuple[int, int, float | None]:
     """Return about how many tokens a model is sent and answers in a night, and the cost; None at an unknown price.
 
     Args:
         model: provider and model.
-        own: the user's own prices.
         days: how many bytes each of its days has beyond those of a typical one.
     """
-    price, added = price_of(model, own), added_tokens(model)
+    price, added = price_of(model), added_tokens(model)
     parts = [_BRIEF + Usage(added), *(_DAY + Usage(2 * added + size // _BYTES_A_TOKEN) for size in days)]
     whole = sum(parts, Usage())
     return whole.input_tokens, whole.output_tokens, sum(map(price.cost, parts)) if price else None

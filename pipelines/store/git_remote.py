@@ -59,6 +59,8 @@ class Refused(NotPushed):
 
 
 NIGHT_REF: Final = "refs/curate/night"
+SECONDS: Final = 60
+"""The time limit of one fetch or push."""
 """At the remote: the newest commit that a `curate run REMOTE` made or read through."""
 
 
@@ -87,13 +89,11 @@ class Remote:
         git: the memory's repository.
         address: the remote's URL or path.
         branch: the shared branch, `main`.
-        seconds: the time limit of one fetch or push.
     """
 
     git: Git
     address: str
     branch: str
-    seconds: float
 
     def fetch(self) -> str | None:
         """Fetch the remote's branch and return its commit; None if the remote has no such branch.
@@ -102,7 +102,7 @@ class Remote:
             GitFault: the remote did not answer in time, or refused.
         """
         self._make_repository()
-        commit = list_heads(self.address, self.seconds).branches.get(f"refs/heads/{self.branch}")
+        commit = list_heads(self.address).branches.get(f"refs/heads/{self.branch}")
         if commit is None:
             return None
         if (head := self.git.head()) is not None:
@@ -154,7 +154,7 @@ class Remote:
 
     def _call(self, *arguments: str) -> bytes:
         objects = str(self.git.repository.common_dir / "objects")
-        return _run_git(arguments, self._folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
+        return _run_git(arguments, self._folder, GIT_OBJECT_DIRECTORY=objects)
 
     @property
     def _folder(self) -> Path:
@@ -209,18 +209,17 @@ def checked_address(address: str) -> str:
     return address
 
 
-def list_heads(address: str, seconds: float) -> RemoteHeads:
+def list_heads(address: str) -> RemoteHeads:
     """Return what a remote points to.
 
     Args:
         address: the remote's URL or path, as `checked_address` returns it.
-        seconds: the time limit.
 
     Raises:
         GitFault: the remote did not answer in time, or refused.
     """
     asked = ("ls-remote", "--symref", address, "HEAD", "refs/heads/*", NIGHT_REF)
-    rows = _run_git(asked, Path("/"), seconds).decode(errors="replace").splitlines()
+    rows = _run_git(asked, Path("/")).decode(errors="replace").splitlines()
     found = {name: value for value, _, name in (row.partition("\t") for row in rows) if not value.startswith("ref: ")}
     named = next((row[5:].partition("\t")[0] for row in rows if row.startswith("ref: ")), "")
     branches = {name: commit for name, commit in found.items() if name.startswith("refs/heads/")}
@@ -228,22 +227,22 @@ def list_heads(address: str, seconds: float) -> RemoteHeads:
     return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""), branches)
 
 
-def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environment: str) -> bytes:
+def _run_git(arguments: Sequence[str], folder: Path, **environment: str) -> bytes:
     """Run git on a bare repository, and kill it with all its children when the time is over."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     with subprocess.Popen(
         ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
         cwd=folder,
-        env=_environment(seconds) | {"GIT_DIR": str(folder), **environment},
+        env=_environment() | {"GIT_DIR": str(folder), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,  # ssh and git's helpers are in the same group, and are killed with it
     ) as process:
         try:
-            out, error = process.communicate(timeout=seconds)
+            out, error = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
-            raise Unreachable(f"The remote did not answer within {seconds:g} seconds.") from None
+            raise Unreachable(f"The remote did not answer within {SECONDS} seconds.") from None
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -262,8 +261,8 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
     return out
 
 
-def _environment(seconds: float) -> dict[str, str]:
+def _environment() -> dict[str, str]:
     environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
+    patience = f"ssh -oBatchMode=yes -oConnectTimeout={SECONDS}"
     own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
     return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

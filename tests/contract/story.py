@@ -115,7 +115,7 @@ def shares(memory: Memory, folder: Path) -> Memory:
     """Share a memory through a bare remote, and return the clone of another machine."""
     remote = folder / "remote.git"
     memory.git("init", "--quiet", "--bare", "--initial-branch=main", str(remote))
-    settings(folder, 'providers = ["rules"]\n[push]\nremote = "origin"\ntries = 1\n')
+    settings(folder, 'providers = ["rules"]\n[push]\nremote = "origin"\n')
     memory.git("remote", "add", "origin", str(remote))
     memory.curate("sync", "--now", "2026-03-01T13:00")
     other = memory.aside(folder / "other")

@@ -23,10 +23,6 @@ class Scripted:
     retries: int = 0
     answers: Callable[[Call], str] | None = None
 
-    @property
-    def source(self) -> str:
-        return f"{self.name} here"
-
     def ask(self, call: Call) -> ModelAnswer:
         self.calls.append(call)
         if self.answers:

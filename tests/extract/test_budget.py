@@ -1,32 +1,33 @@
-"""The caps of a night hold whatever failures, dead runs and the clock do."""
-
-import threading
+"""The caps of a night hold whatever failures and dead runs do."""
 
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.budget import Budget, Cost
+from pipelines.extract.llm.budget import Budget
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
-from pipelines.usage import Usage
+from pipelines.usage import Price, Usage
 from pipelines.user_settings import CostCaps
 from tests.extract.fakes import Scripted
 
 CALL = Call("extract", "extract", 2, "s", "u", {})
 PRICE = Price("a:1", input=10_000.0, output=100_000.0)  # a cent a token of input, ten cents a token of output
-NONE = Cost()
+
+
+@pytest.fixture(autouse=True)
+def _prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.usage.price_of", lambda _: PRICE)
 
 
 def budget(**caps: float) -> Budget:
-    return Budget(CostCaps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
+    return Budget(CostCaps(**caps), Usage())  # type: ignore[arg-type]  # whole numbers where they must be
 
 
 def kinds(model: Scripted, caps: Budget, count: int) -> list[Kind | None]:
     found: list[Kind | None] = []
     for _ in range(count):
         try:
-            caps.ask(model, CALL, PRICE)
+            caps.ask(model, CALL)
             found.append(None)
         except ModelFailed as fault:
             found.append(fault.kind)
@@ -64,38 +65,11 @@ def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int,
     model, caps = Scripted("a:1", ["yes"], output_tokens=longest), budget(max_tokens=10_000)
     said = ModelAnswer("yes", "a:1")
     model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
-    caps.ask(model, CALL, PRICE)
+    caps.ask(model, CALL)
     assert caps.spent.tokens == spent
 
 
-# ---------------------------------------------------------------- time
-
-
-def test_nothing_is_begun_after_the_end_of_the_night() -> None:
-    now = [0.0]
-    caps = Budget(CostCaps(max_minutes=10), NONE, lambda: now[0])
-    model = Scripted("a:1", ["yes"])
-    assert kinds(model, caps, 1) == [None]
-    now[0] = 600.0
-    with pytest.raises(ModelFailed, match="the night's max_minutes = 10 are over"):
-        caps.ask(model, CALL, PRICE)
-
-
-def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
-    held, caps = threading.Event(), budget(max_minutes=0.0005)
-
-    def answer(_: Call) -> str:
-        held.wait(30)
-        return "late"
-
-    with pytest.raises(ModelFailed) as caught:
-        caps.ask(Scripted("a:1", answers=answer), CALL, None)
-    held.set()
-    assert caught.value.kind is Kind.OVER_BUDGET
-    assert caps.spent == Cost(1002)
-
-
 def test_what_earlier_runs_of_the_day_spent_counts() -> None:
-    caps = Budget(CostCaps(max_tokens=500), Cost(400, 0.75))
+    caps = Budget(CostCaps(max_tokens=500), Usage(300, 100, usd=0.75))
     with pytest.raises(ModelFailed, match="400 of max_tokens = 500 is spent"):
-        caps.hold("a", Cost(200))
+        caps.ask(Scripted("a:1", ["yes"], output_tokens=200), CALL)

@@ -10,14 +10,19 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm import budget as guard_module
-from pipelines.extract.llm.budget import GUARD, Budget, Cost, Guard, open_guard
+from pipelines.extract.llm.budget import GUARD, Budget, Guard, open_guard
+from pipelines.extract.llm.call import Call
+from pipelines.usage import Usage
 from pipelines.user_settings import CostCaps, UserSettings
+from tests.extract.fakes import Scripted
+
+CALL = Call("extract", "extract", 2, "s", "u", {})
 
 
 def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
     (worker, child), alone = socket.socketpair(), threading.Event()
     lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Cost(), guard=Guard(child, {"openai": "the key"}, alone.set))
+    budget = Budget(CostCaps(), Usage(), guard=Guard(child, {"openai": "the key"}, alone.set))
     asked: list[dict[str, Any]] = []
 
     def answer() -> None:
@@ -26,13 +31,12 @@ def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
 
     thread = threading.Thread(target=answer)
     thread.start()
-    name = budget.hold("openai:m", Cost(100, 0.5), is_priced=False)
+    budget.ask(Scripted("openai:m", ["yes"], output_tokens=98), CALL)
     thread.join()
-    assert (asked[0]["call"], asked[0]["tokens"], asked[0]["usd"]) == (name, 100, None)
+    assert (asked[0]["tokens"], asked[0]["usd"]) == (100, None)
     assert asked[0]["bucket"].startswith("openai:")
     assert "the key" not in str(asked)
-    budget.settle(name, Cost(40, 0.1))
-    assert json.loads(lines.readline()) == {"call": name, "spent": [40, 0.1], "slow": None}
+    assert json.loads(lines.readline()) == {"call": asked[0]["call"], "spent": [110, 0.0], "slow": None}
     lines.close()
     worker.close()
     assert alone.wait(10), "a night whose worker died would go on"
@@ -41,7 +45,7 @@ def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
 def test_what_the_guard_refuses_is_over_budget() -> None:
     worker, child = socket.socketpair()
     lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Cost(), guard=Guard(child, {}, threading.Event().set))
+    budget = Budget(CostCaps(), Usage(), guard=Guard(child, {}, threading.Event().set))
 
     def answer() -> None:
         told = json.loads(lines.readline())
@@ -49,7 +53,7 @@ def test_what_the_guard_refuses_is_over_budget() -> None:
 
     threading.Thread(target=answer).start()
     with pytest.raises(ModelFailed, match="was skipped: no money"):
-        budget.hold("openai:m", Cost(100))
+        budget.ask(Scripted("openai:m", ["yes"]), CALL)
     worker.close()
     lines.close()
 

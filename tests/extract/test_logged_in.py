@@ -11,9 +11,9 @@ import pytest
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import model_of, probe
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.provider_settings import ProviderSettings, price_of
+from pipelines.provider_settings import ProviderSettings
 from pipelines.usage import FailureKind as Kind
-from pipelines.usage import Usage
+from pipelines.usage import Usage, price_of
 from pipelines.user_settings import load_user_settings
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, codex_says, lay
 
@@ -179,13 +179,8 @@ def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: 
     assert not claude.calls
 
 
-def test_what_the_program_says_it_cost_comes_before_the_table_and_after_the_users_own_price() -> None:
+def test_what_the_program_says_it_cost_comes_before_the_table() -> None:
     usage = Usage(1_000_000, 0, usd=0.25)
     table = price_of("claude-code:haiku")
     assert table
     assert (table.cost(usage), table.cost(Usage(1_000_000))) == (0.25, 1.0)
-    path = Path(os.environ["HOME"], "c.toml")
-    path.write_text('[prices."claude-code:*"]\ninput = 0\noutput = 0')
-    own = price_of("claude-code:haiku", load_user_settings({"CURATE_CONFIG": str(path)}).prices)
-    assert own
-    assert own.cost(usage) == 0.0

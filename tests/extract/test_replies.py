@@ -1,13 +1,12 @@
 """Replies kept: nothing is paid twice, nothing foreign is believed."""
 
-import json
 import stat
 from pathlib import Path
 
 import pytest
 
 from pipelines.extract.llm.call import BadReply, Call
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.usage import Tally
 from tests.extract.fakes import USAGE, Scripted
 
@@ -26,7 +25,7 @@ def whole(text: str) -> str:
 
 
 def asked(folder: Path, model: Scripted, tally: Tally | None = None) -> tuple[str, str]:
-    return Chain([model], Replies(folder.parents[1])).ask(CALL, whole, tally or Tally())
+    return Chain([model], folder.parents[1]).ask(CALL, whole, tally or Tally())
 
 
 def test_a_reply_is_asked_for_once(folder: Path) -> None:
@@ -41,30 +40,11 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{",
-        b"[]",
-        b"\xff",
-        b"[" * 100_000,
-        b'{"form": 1}',
-        b'{"form": 3}',
-        "usage",
-        "bad",
-    ],
-)
-def test_what_is_no_reply_of_ours_is_paid_anew(folder: Path, data: bytes | str) -> None:
+@pytest.mark.parametrize("data", [b"", b"\xff", b"bad"])
+def test_what_is_no_reply_of_ours_is_paid_anew(folder: Path, data: bytes) -> None:
     model = Scripted("a:1", ["one", "two"])
     asked(folder, model)
     [file] = folder.iterdir()
-    if isinstance(data, str):
-        changes: dict[str, dict[str, object]] = {
-            "usage": {"usage": {"cents": 3}},
-            "bad": {"text": "bad"},
-        }
-        data = json.dumps({**json.loads(file.read_bytes()), **changes[data]}).encode()
     file.write_bytes(data)
     assert asked(folder, model)[0] == "two"
     assert asked(folder, model)[0] == "two", "and it is kept again"
@@ -78,7 +58,7 @@ def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
     file.rename(elsewhere)
     file.symlink_to(elsewhere)
     assert asked(folder, model)[0] == "two"
-    assert json.loads(elsewhere.read_bytes())["text"] == "one"
+    assert elsewhere.read_text() == "one"
     outside = tmp_path / "outside"
     outside.mkdir()
     file.unlink()

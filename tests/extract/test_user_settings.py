@@ -104,7 +104,7 @@ def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def chain(user: UserSettings) -> list[str]:
-    chosen = chain_of(user, user.providers, None, None)
+    chosen = chain_of(user, user.providers)
     return [model.name for model in chosen.models] if chosen else []
 
 
@@ -125,19 +125,15 @@ providers = ["openai"]
 [openai]
 base_url = "http://127.0.0.1:11434/v1"
 model = "qwen3:8b"
-input_tokens = 6000
-[exec]
-timeout_seconds = 30
 """
 
 
 def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None:
     user = load(config, LOCAL, OPENAI_API_KEY=KEY)
     local = user.models["openai"]
-    assert (local.api_key, local.input_tokens) == ("", 6000)
+    assert local.api_key == ""
     assert chain(user) == ["openai:qwen3:8b"]
-    assert user.exec.timeout_seconds == 30
-    named = load(config, LOCAL.replace("input_tokens = 6000", 'api_key_env = "LOCAL_KEY"'), LOCAL_KEY=KEY)
+    named = load(config, LOCAL + 'api_key_env = "LOCAL_KEY"', LOCAL_KEY=KEY)
     assert named.models["openai"].api_key == KEY
     claude = load(config, 'providers = ["anthropic"]\n[anthropic]\nbase_url = "http://127.0.0.1:8080"\nmodel = "m"')
     assert chain(claude) == ["anthropic:m"]

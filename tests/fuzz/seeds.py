@@ -94,7 +94,7 @@ LAYOUT: Final = (
 USER_SETTINGS: Final = (
     b'providers = ["anthropic", "openai", "exec:claude -p"]\nrules_from = "owner"\n'
     b'[anthropic]\nmodel = "claude-haiku-5-5"\napi_key_env = "KEY"\n[openai]\nmodel = "m"\nbase_url = "http://u:p@localhost:8080/v1"\n'
-    b'[exec]\ntimeout_seconds = 60\n[limits]\nmax_usd = 1.5\nmax_tokens = 1000\n[prices."openai:m*"]\ninput = 1\noutput = 2.0\n'
+    b"[limits]\nmax_usd = 1.5\nmax_tokens = 1000\n[push]\nremote = 'origin'\n"
     b'[embedder]\nprovider = "local"\nfolder = "~/m"\n[ping]\nurl = "https://hc.example/abc"\n[push]\nremote = "git@host:me/m.git"\n'
     b'[push.memories]\n"~/m" = "origin"\n',
 )

@@ -30,6 +30,7 @@ from pipelines.store.secrets.redact import Redactor, log_without_private, record
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.store.user_layout import layout_of
+from pipelines.usage import Tally
 from pipelines.user_settings import load_user_settings
 from tests.extract.fakes import Scripted, Still
 from tests.fuzz import seeds
@@ -172,7 +173,7 @@ def _reply(data: bytes, _folder: Path) -> None:
     now: dict[str, object] = {"before": [], "episodes": [], "items": [], "waits": []}
     asked: dict[str, object] = {"day": _DAY, "weekday": "Wed", "calendar": [], "now": now, "pages": []}
     with suppress(ModelFailed):
-        briefed = ModelBriefer(chain).write(asked, [], chain.new_tally())
+        briefed = ModelBriefer(chain).write(asked, [], Tally())
         for one in (*briefed.now, *(sentence for some in briefed.states.values() for sentence in some)):
             assert one.text == " ".join(one.text.split())
 

@@ -14,7 +14,7 @@ import pytest
 
 from pipelines.extract.extraction import Extractor
 from pipelines.extract.llm.call import Call
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.report import Watch
@@ -104,7 +104,7 @@ def parrot(log: str) -> Scripted:
 def reader(memory: Memory, log: str, name: str) -> Extractor:
     if name == "rules":
         return RulesExtractor()
-    chain = Chain((parrot(log),), Replies(memory.root), Still().retry)
+    chain = Chain((parrot(log),), memory.root, Still().retry)
     return ModelExtractor(chain)
 
 

@@ -25,18 +25,15 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 DAY = "2026-03-01"
-PIECE = 1_000
-"""The most tokens of a piece."""
 
 
-def claude(config: Path, url: str, more: str = "") -> None:
-    head = f'providers = ["anthropic"]\n[anthropic]\nbase_url = "{url}"\ninput_tokens = {PIECE}\n'
-    config.write_text(head + more)
+def claude(config: Path, url: str) -> None:
+    config.write_text(f'providers = ["anthropic"]\n[anthropic]\nbase_url = "{url}"\n')
 
 
-def long_day(memory: Memory, pieces: int) -> None:
-    """Write a log of so many pieces, of an entry each."""
-    entries = [f"- 09:14 We go with plan {number}. {'x' * 3 * PIECE}\n" for number in range(pieces)]
+def long_day(memory: Memory, count: int) -> None:
+    """Write a log of so many entries."""
+    entries = [f"- 09:14 We go with plan {number}.\n" for number in range(count)]
     memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{''.join(entries)}")
 
 
@@ -58,7 +55,7 @@ def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) ->
     long_day(memory, 3)
     asked = threading.Barrier(2, timeout=WAIT)  # the call, and the test
     with anthropic_wire() as wire:
-        claude(config, wire.url, "timeout_seconds = 3600\n")
+        claude(config, wire.url)
         wire.answers = [Prepared(hold=True, gate=asked.wait) for _ in range(3)]
         process = interrupted(memory)
         asked.wait()
@@ -69,7 +66,7 @@ def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) ->
 
 def test_programs_of_an_interrupted_run_end_with_it(memory: Memory, config: Path, tmp_path: Path) -> None:
     long_day(memory, 3)
-    config.write_text(f"[exec]\ninput_tokens = {PIECE}\n")
+    config.write_text("")
     pipe = tmp_path / "alive"
     os.mkfifo(pipe)
     program = tmp_path / "asleep.py"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
@@ -215,9 +215,9 @@ def test_another_vendor_verifies(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, f"Fact: {NEW}")
     model, other = replaces("k1111111111"), Reader()
-    other.name, other.source, other.input_tokens = "b:2", "b:2 there", 9000
+    other.name, other.input_tokens = "b:2", 9000
     night = a_night(memory, model)
-    chain = Chain([other], Replies(memory.root))
+    chain = Chain([other], memory.root)
     report = curate_night(replace(night, verifier=ModelVerifier(chain)), Watch())
     assert (len(model.claims), len(other.claims), report.items["superseded"]) == (0, 1, 1)
 

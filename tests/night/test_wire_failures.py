@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pipelines.extract.choose_models import model_of
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import RunReport, Watch
@@ -106,7 +106,7 @@ class Nights:
         self.wire.by_request = answer
         when = datetime.fromisoformat(moment)
         model = model_of(self.provider, ProviderSettings(self._model, KEY, self.wire.url))
-        chain = Chain([model], Replies(self.memory.root), Still().retry)
+        chain = Chain([model], self.memory.root, Still().retry)
         reader = ModelExtractor(chain)
         settings = load_settings(self.memory.root)
         verifier = ModelVerifier(chain)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, Model
-from pipelines.extract.llm.fallback import Chain, Replies
+from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.manual import read_memory
@@ -57,7 +57,7 @@ def verdicts(call: Call) -> str:
 
 def a_night(memory: Memory, *models: Model, now: str = NOW, again: str = "") -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain(models, Replies(memory.root), Still().retry)
+    chain = Chain(models, memory.root, Still().retry)
     reader = ModelExtractor(chain)
     return Night(memory.root, load_settings(memory.root), reader, when, again, verifier=ModelVerifier(chain))
 

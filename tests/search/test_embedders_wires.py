@@ -167,7 +167,7 @@ def test_the_dimension_is_learned_by_asking_once(wire: Wire) -> None:
         (Prepared(403, {"detail": SAID}), "does not allow this key to use the model (status 403)"),
         (Prepared(429, {"detail": SAID}), "is over its rate limit or quota (status 429)"),
         (Prepared(500, {"detail": SAID}), "had an internal error (status 500)"),
-        (Prepared(503, SAID, content_type="text/html"), "is temporarily unavailable (status 503)"),
+        (Prepared(503, SAID, content_type="text/html"), "had an internal error (status 503)"),
         (embeddings(["a"]), "returned 1 vectors for 2 texts"),
         (embeddings(["a", "b", "c"]), "returned 3 vectors for 2 texts"),
         (embeddings(["a", "b"], cut=True), "could not be reached, or the connection broke"),

@@ -70,7 +70,6 @@ class Fleet:
         lines = [f'dsn = "{self.dsn}"', f'workdir = "{self.nights}"', f"stalled_seconds = {STALLED}"]
         lines += [*([] if "retry_seconds" in more else ["retry_seconds = 0.5"]), more]
         for tenant, text in tenants.items():
-            once = "[push]\ntries = 1\n"
             config, keys = self.folder / "tenants" / tenant, self.folder / "tenants" / f"{tenant}.env"
             config.mkdir(exist_ok=True)
             settings = config / "config.toml"
@@ -78,11 +77,10 @@ class Fleet:
             if provider:
                 settings.write_text(
                     f'providers = ["openai"]\n[openai]\nmodel = "m"\nbase_url = "{provider.url}"\n'
-                    'api_key_env = "MODEL_KEY"\nmax_tokens = 256\ntimeout_seconds = 60\n'
-                    f'[prices."openai:m"]\ninput = 1.0\noutput = 2.0\n{once}'
+                    'api_key_env = "MODEL_KEY"\nmax_tokens = 256\n'
                 )
             else:
-                settings.write_text(f'providers = ["rules"]\n{once}')
+                settings.write_text('providers = ["rules"]\n')
             lines.append(f'[tenants.{tenant}]\nconfig = "{config}"\nkeys = "{keys}"\n{text}')
         (self.folder / "fleet.toml").write_text("\n".join(lines))
 

@@ -27,7 +27,7 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
     with providing({key_of(tenant): tenant for tenant in TENANTS}) as provider:
         fleet.write_settings(
             provider,
-            "[rates.openai]\nrequests = 500\n[caps]\nmax_usd = 1.0",
+            "[rates.openai]\nrequests = 500\n[caps]\nmax_tokens = 1_000_000",
             acme="",
             bolt="",
             carp="max_tokens = 9000",

@@ -49,8 +49,10 @@ def test_a_tortured_fleet_curates_each_memory_once(fleet: Fleet, postgres: tuple
     chance = random.Random(26)
     with providing({key_of(tenant): tenant for tenant in TENANTS}) as provider:
         provider.seconds, provider.failing = 0.3, {429: 0.05, 500: 0.03}
-        rates = f"[rates.openai]\nrequests = {REQUESTS}\ntokens = {TOKENS}\n[caps]\nmax_usd = 100.0"
-        fleet.write_settings(provider, rates, acme="", bolt="", carp="max_usd = 50.0", dime=f"max_tokens = {CAP}")
+        rates = f"[rates.openai]\nrequests = {REQUESTS}\ntokens = {TOKENS}\n[caps]\nmax_tokens = 100_000_000"
+        fleet.write_settings(
+            provider, rates, acme="", bolt="", carp="max_tokens = 50_000_000", dime=f"max_tokens = {CAP}"
+        )
         owners = ["dime" if number % 25 == 0 else TENANTS[number % 3] for number in range(MEMORIES)]
         remotes = {fleet.memory(tenant, number): tenant for number, tenant in enumerate(owners)}
         for tenant in TENANTS:

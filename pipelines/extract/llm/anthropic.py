@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
-from pipelines.usage import Usage
+from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count
+from pipelines.usage import GARBLED, Usage
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

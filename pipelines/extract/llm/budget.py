@@ -23,14 +23,13 @@ import socket
 import threading
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, Model, ModelAnswer, provider_of
-from pipelines.extract.llm.provider import with_deadline
-from pipelines.provider_settings import Price, added_tokens
-from pipelines.usage import FailureKind, Usage
+from pipelines.provider_settings import added_tokens
+from pipelines.usage import FailureKind, Usage, usd_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,19 +38,7 @@ if TYPE_CHECKING:
 
 # A safe bound for ordinary text in any script: a reservation must not be too small.
 WORST_BYTES_A_TOKEN: Final = 2
-_MAY_BE_PAID = frozenset({FailureKind.TIMED_OUT, FailureKind.UNUSABLE, FailureKind.OVER_BUDGET})
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Tokens and their price."""
-
-    tokens: int = 0
-    usd: float = 0.0
-
-    def __add__(self, other: Cost) -> Cost:
-        """Return the sum."""
-        return Cost(self.tokens + other.tokens, self.usd + other.usd)
+_MAY_BE_PAID = frozenset({FailureKind.TIMED_OUT, FailureKind.UNUSABLE})
 
 
 class Budget:
@@ -59,116 +46,59 @@ class Budget:
 
     Args:
         caps: the caps.
-        spent: what earlier runs of the day cost.
-        clock: a monotonic clock, in seconds.
+        spent: what earlier runs of the day used and cost.
         guard: whoever started this night and wants to be asked, or None.
     """
 
-    def __init__(
-        self, caps: CostCaps, spent: Cost, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
-    ) -> None:
+    def __init__(self, caps: CostCaps, spent: Usage, guard: Guard | None = None) -> None:
         self.spent = spent
-        self._caps, self._clock, self._guard = caps, clock, guard
-        self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None
+        self._caps, self._guard = caps, guard
 
-    def ask(self, model: Model, call: Call, price: Price | None) -> ModelAnswer:
-        """Have a model make a call, once, if that fits; it is abandoned when the night's time is over.
+    def ask(self, model: Model, call: Call) -> ModelAnswer:
+        """Have a model make a call, once, if that fits.
 
         A call, failed or not, counts as what the provider reports; if it reports nothing, and the call may have been
-        answered, as its worst case.
-
-        Args:
-            model: the model.
-            call: the call.
-            price: the model's price, or None if unknown; then it counts as free.
+        answered, as its worst case. A call at an unknown price counts as free.
 
         Raises:
             ModelFailed: no usable answer came; of the kind `OVER_BUDGET` if the caps are in the way.
         """
         sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(model.name)
-        received = model.output_tokens
-        cost = worst = Cost(sent + received, price.worst(sent, received) if price else 0.0)
-        held = self.hold(model.name, worst, is_priced=price is not None)
-        limit: ModelFailed | None = None
+        worst = Usage(sent, model.output_tokens, written_tokens=sent)
+        usd = usd_of(model.name, worst)
+        used, limit, ident = replace(worst, usd=usd or 0.0), None, uuid.uuid4().hex
+        why = self._why_not(used)
+        if self._guard and not why:
+            why = self._guard.reserve(ident, model.name, used.tokens, usd)
+        if why:
+            raise ModelFailed(provider_of(model.name), why, FailureKind.OVER_BUDGET)
         try:
-            answer = self._in_time(model, call)
-            if answer.usage != Usage() or not received:  # a program reports no tokens
-                cost = _cost(answer.usage, price)
+            answer = model.ask(call)
+            if answer.usage != Usage() or not model.output_tokens:  # a program reports no tokens
+                used = answer.usage
         except ModelFailed as fault:
             if fault.usage and fault.usage != Usage():
-                cost = _cost(fault.usage, price)
+                used = fault.usage
             elif fault.kind not in _MAY_BE_PAID:
-                cost = Cost()
+                used = Usage()
             limit = fault if fault.kind is FailureKind.RATE_LIMITED else None
             raise
         finally:
-            self.settle(held, cost, limit)
+            used = replace(used, usd=usd_of(model.name, used) or 0.0)
+            if self._guard:
+                self._guard.settle(ident, used, limit)
+            self.spent += used
         return answer
 
-    def _in_time(self, model: Model, call: Call) -> ModelAnswer:
-        left = self.seconds_left()
-        if left is None:
-            return model.ask(call)
-        try:
-            return with_deadline(left, lambda: model.ask(call))
-        except TimeoutError:
-            why = "was still answering when max_minutes ran out"
-            raise ModelFailed(provider_of(model.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
-
-    def seconds_left(self) -> float | None:
-        """Return the seconds left of the night, or None if its time is not limited."""
-        return None if self._end is None else max(0.0, self._end - self._clock())
-
-    def pause(self, seconds: float) -> None:
-        """Sleep, but not beyond the end."""
-        left = self.seconds_left()
-        time.sleep(seconds if left is None else min(seconds, left))
-
-    def hold(self, who: str, worst: Cost, *, is_priced: bool = True) -> str:
-        """Check that the most that a call may cost fits, and return a name to settle it by.
-
-        Args:
-            who: the model.
-            worst: the most that it may cost.
-            is_priced: whether the model's price is known.
-
-        Raises:
-            ModelFailed: it does not fit.
-        """
-        if why := self._why_not(worst):
-            raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
-        name, usd = uuid.uuid4().hex, worst.usd if is_priced else None
-        if self._guard and (why := self._guard.reserve(name, who, worst.tokens, usd, self.seconds_left())):
-            self.settle(name, Cost())
-            raise ModelFailed(provider_of(who), why, FailureKind.OVER_BUDGET)
-        return name
-
-    def settle(self, name: str, cost: Cost, limit: ModelFailed | None = None) -> None:
-        """Count a call's real cost; `limit` is the failure of one that came too fast."""
-        if self._guard:
-            after = limit.retry_after if limit else None
-            self._guard.settle(name, cost.tokens, cost.usd, limited=limit is not None, retry_after=after)
-        self.spent += cost
-
-    def _why_not(self, worst: Cost) -> str:
-        if self.seconds_left() == 0:
-            return f"was skipped: the night's max_minutes = {self._caps.max_minutes:g} are over"
+    def _why_not(self, worst: Usage) -> str:
         usd, tokens = self._caps.max_usd, self._caps.max_tokens
         if usd is not None and self.spent.usd + worst.usd > usd:
             cap, spent, most = f"max_usd = {usd:g}", f"${self.spent.usd:.4f}", f"${worst.usd:.4f}"
-            fits = worst.usd <= usd
         elif tokens is not None and self.spent.tokens + worst.tokens > tokens:
             cap, spent, most = f"max_tokens = {tokens}", f"{self.spent.tokens:,}", f"{worst.tokens:,} tokens"
-            fits = worst.tokens <= tokens
         else:
             return ""
-        if not fits:
-            return f"was skipped: one call may cost {most}, more than {cap} allows for a night; raise the cap"
         return f"was skipped: {spent} of {cap} is spent, and one call may cost {most}"
-
-
-def _cost(usage: Usage, price: Price | None) -> Cost:
-    return Cost(usage.input_tokens + usage.output_tokens, price.cost(usage) if price else usage.usd)
 
 
 # ---------------------------------------- whoever started the night
@@ -197,7 +127,7 @@ class Guard:
         self._answers = queue.SimpleQueue[str]()
         threading.Thread(target=self._listen, name="guard", daemon=True).start()
 
-    def reserve(self, call: str, model: str, tokens: int, usd: float | None, seconds: float | None) -> str:
+    def reserve(self, call: str, model: str, tokens: int, usd: float | None) -> str:
         """Wait until a call is granted; return why it is not, or an empty string.
 
         Args:
@@ -205,28 +135,16 @@ class Guard:
             model: provider and model.
             tokens: the most that the call may need.
             usd: the most that it may cost, or None if the price is unknown.
-            seconds: the longest wait, or None.
         """
-        provider = model.partition(":")[0]
+        provider = provider_of(model)
         bucket = self._buckets.get(provider, provider)
         self._send({"call": call, "bucket": bucket, "tokens": tokens, "usd": usd})
-        try:
-            return self._answers.get(timeout=seconds)
-        except queue.Empty:
-            return "was skipped: the night's time was over before it was its turn"
+        return self._answers.get()
 
-    def settle(self, call: str, tokens: int, usd: float, *, limited: bool, retry_after: float | None) -> None:
-        """Tell the starter what a call cost.
-
-        Args:
-            call: its name.
-            tokens: what it used.
-            usd: what that cost.
-            limited: whether the provider refused it because of its rate.
-            retry_after: how long the provider asks to wait, or None.
-        """
-        slow = (retry_after or _SLOW) if limited else None
-        self._send({"call": call, "spent": [tokens, usd], "slow": slow})
+    def settle(self, call: str, used: Usage, limit: ModelFailed | None) -> None:
+        """Tell the starter what a call used and cost; `limit` is the failure of one that came too fast."""
+        slow = (limit.retry_after or _SLOW) if limit else None
+        self._send({"call": call, "spent": [used.tokens, used.usd], "slow": slow})
 
     def _send(self, message: Mapping[str, object]) -> None:
         # Without a starter, the other thread ends the process.

@@ -81,27 +81,19 @@ class ModelAnswer:
 
 
 class Model(Protocol):
-    """A language model; several threads may call it."""
+    """A language model.
 
-    @property
-    def name(self) -> str:
-        """Provider and model, as an item's `by` and the reports record them (`anthropic:claude-haiku-5-5`)."""
+    Args:
+        name: provider and model, as an item's `by` and the reports record them (`anthropic:claude-haiku-5-5`).
+        input_tokens: the most log text that one call should have, at four bytes a token.
+        output_tokens: the most tokens of an answer, thinking included.
+        retries: how often to retry a call after a temporary failure.
+    """
 
-    @property
-    def source(self) -> str:
-        """The name and everything else that identifies it, such as an address; kept replies depend on it."""
-
-    @property
-    def input_tokens(self) -> int:
-        """The most log text that one call should have, at four bytes a token."""
-
-    @property
-    def output_tokens(self) -> int:
-        """The most tokens of an answer, thinking included."""
-
-    @property
-    def retries(self) -> int:
-        """How often to retry a call after a temporary failure."""
+    name: str
+    input_tokens: int
+    output_tokens: int
+    retries: int
 
     def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.

@@ -22,7 +22,7 @@ from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus
 from pipelines.extract.llm.program import ending, run_program
-from pipelines.extract.llm.provider import ProviderModel, as_count, as_failure
+from pipelines.extract.llm.provider import RETRIES, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
@@ -66,9 +66,10 @@ def found_program(provider: str, named: str = "") -> str | None:
 class LoggedInModel(ProviderModel):
     """Runs a provider's program for each call. The program retries by itself, so we do not."""
 
+    retries = 0
+
     def __init__(self, settings: ProviderSettings) -> None:
         super().__init__(settings)
-        self.retries = 0
         self._login = LOGINS[self.provider]
         self._not_logged_in = f"is not logged in here, or the login has expired; run `{self._login.login}`"
         self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
@@ -106,7 +107,7 @@ class LoggedInModel(ProviderModel):
         passed["PATH"] = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
         passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
         passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
-        passed["CLAUDE_CODE_MAX_RETRIES"] = str(self.settings.max_retries)
+        passed["CLAUDE_CODE_MAX_RETRIES"] = str(RETRIES)
         with tempfile.TemporaryFile() as errors:
             command = (program, *words)
             output, status = run_program(self.provider, command, text, seconds, cwd=folder, env=passed, stderr=errors)

@@ -25,6 +25,7 @@ from pipelines.store.log import drawn
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
     from pipelines.store.log import Entry
-    from pipelines.usage import Tally
 
     Outcome = tuple[Extraction, Sequence[Faulty]]
 
@@ -73,7 +73,7 @@ class ModelExtractor:
                 spent.
         """
         pieces = cut(request.entries, self.chain.input_tokens)
-        tally = self.chain.new_tally()
+        tally = Tally()
         try:
             outcomes = [self._read(request, number, piece, tally) for number, piece in enumerate(pieces)]
         except ModelFailed as fault:

@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import (
-    GARBLED,
     TRUNCATED,
     ProviderModel,
     as_count,
     as_failure,
-    status_of,
     with_deadline,
 )
 from pipelines.search.embedders.remote import open_url, with_path
-from pipelines.usage import FailureKind, Usage
+from pipelines.usage import GARBLED, FailureKind, Usage, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +34,8 @@ ADDRESS: Final = "https://api.openai.com/v1"
 _ERROR_BYTES = 20_000
 # How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
 _FORMATS = ("json_schema", "json_object", "")
+_OWN_INPUT_TOKENS = 11_000
+"""The most log text for a server of one's own: with instructions and answer, it fits a context of 16,384 tokens."""
 _REFUSALS = frozenset({400, 422})
 
 
@@ -55,6 +55,7 @@ class OpenAIModel(ProviderModel):
     def __init__(self, settings: ProviderSettings) -> None:
         super().__init__(settings)
         self._formats: tuple[str, ...] = _FORMATS
+        self.input_tokens = _OWN_INPUT_TOKENS if settings.base_url else self.input_tokens
 
     def ask(self, call: Call) -> ModelAnswer:
         """Make the call, again for each JSON format that the server refuses.

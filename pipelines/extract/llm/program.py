@@ -6,21 +6,18 @@ memory, and no shell runs it.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import json
 import os
-import shlex
 import signal
 import subprocess
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.provider_settings import PREFIX, SECONDS
+from pipelines.extract.llm.provider import INPUT_TOKENS
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -29,20 +26,7 @@ if TYPE_CHECKING:
 
 PROVIDER: Final = "exec"
 _ANSWER_BYTES = 4_000_000
-_running: set[int] = set()
-
-
-@atexit.register
-def end_programs() -> None:
-    """Kill every running program: at the end of its time, a night leaves the thread that waits for one."""
-    for process in tuple(_running):
-        _kill(process)
-
-
-def _kill(process: int) -> None:
-    """Kill a program and everything it started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process, signal.SIGKILL)
+_SECONDS = 600.0
 
 
 class ProgramModel:
@@ -53,14 +37,15 @@ class ProgramModel:
 
     Args:
         command: the program and its arguments.
-        timeout_seconds: the timeout of one run.
-        input_tokens: the most log text in one call.
+        seconds: the timeout of one run.
     """
 
-    def __init__(self, command: tuple[str, ...], timeout_seconds: float = SECONDS, input_tokens: int = 24_000) -> None:
-        self.name, self.source = f"{PROVIDER}:{PurePath(command[0]).name}", PREFIX + shlex.join(command)
-        self.input_tokens, self.output_tokens, self.retries = input_tokens, 0, 0
-        self._command, self._timeout_seconds = command, timeout_seconds
+    input_tokens = INPUT_TOKENS
+    output_tokens = retries = 0
+
+    def __init__(self, command: Sequence[str], seconds: float = _SECONDS) -> None:
+        self.name = f"{PROVIDER}:{PurePath(command[0]).name}"
+        self._command, self._seconds = command, seconds
 
     def ask(self, call: Call) -> ModelAnswer:
         """Run the program with the request on its standard input and return its output.
@@ -70,7 +55,7 @@ class ProgramModel:
         """
         asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
         request = json.dumps({name: getattr(call, name) for name in asked})
-        output, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
+        output, status = run_program(PROVIDER, self._command, request, self._seconds)
         if status:
             raise ModelFailed(PROVIDER, ending(status))
         return ModelAnswer(output, self.name)
@@ -101,15 +86,8 @@ def run_program(
         asked.write(request.encode())
         asked.seek(0)
 
-        def start() -> subprocess.Popen[bytes]:
-            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
-            _running.add(process.pid)
-            return process
-
         try:
-            # A signal interrupts the main thread: there it could end the night before the program is known.
-            with ThreadPoolExecutor(1) as starter:
-                process = starter.submit(start).result()
+            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(provider, why, FailureKind.DOWN) from None
@@ -119,9 +97,9 @@ def run_program(
             raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
         finally:
             if process.poll() is None:
-                _kill(process.pid)
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-            _running.discard(process.pid)
         output.seek(0)
         return output.read(_ANSWER_BYTES).decode(errors="replace"), status
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.usage import FailureKind, reason
+from pipelines.usage import BAD_KEY, FailureKind, failure_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
-GARBLED: Final = "answered with something that is not its wire format"
 TRUNCATED: Final = "was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
+INPUT_TOKENS: Final = 24_000
+"""Longer calls gain nothing, and above 100,000 tokens in all some models cost several times as much."""
+RETRIES: Final = 2
 _SLACK = 1.1  # the library's own timeout, with a better message, should come first
 _GRACE = 0.2
 _IMPORT_SECONDS = 15.0
@@ -33,13 +35,12 @@ class ProviderModel:
     """A model with the user's settings; subclasses name the provider and make the request."""
 
     provider: ClassVar[str]
+    retries = RETRIES
 
     def __init__(self, settings: ProviderSettings) -> None:
         self.settings = settings
         self.name = f"{self.provider}:{settings.model}"
-        self.source = f"{self.name} {settings.address}".strip()
-        self.input_tokens, self.output_tokens = settings.input_tokens, settings.max_tokens
-        self.retries = settings.max_retries
+        self.input_tokens, self.output_tokens = INPUT_TOKENS, settings.max_tokens
 
     def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.
@@ -113,21 +114,7 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _BAD_KEY = re.compile(r"API_KEY_INVALID|API key not valid", re.IGNORECASE)
-_KINDS = {
-    **dict.fromkeys((401, 402, 403, 404), FailureKind.UNAUTHORISED),
-    **dict.fromkeys((408, 504), FailureKind.TIMED_OUT),
-    409: FailureKind.DOWN,
-    413: FailureKind.UNUSABLE,
-    429: FailureKind.RATE_LIMITED,
-}
-# An SDK wraps what the transport raised; two SDKs over two HTTP libraries have these names in common.
-_LATE = frozenset({
-    "APITimeoutError", "TimeoutException", "TimeoutError", "RemoteProtocolError", "ReadError", "IncompleteRead",
-    "ConnectionResetError", "BrokenPipeError",
-})  # fmt: skip
-_AWAY = frozenset({"APIConnectionError", "TransportError", "OSError", "HTTPException"})
 _LONGEST_WORDS = 20_000
-_REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 
 def as_failure(provider: str, fault: BaseException) -> ModelFailed:
@@ -140,30 +127,16 @@ def as_failure(provider: str, fault: BaseException) -> ModelFailed:
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
     """
-    status, words, why = status_of(fault), _words_of(fault), reason(fault)
-    if status is None:
-        behind = fault.__cause__ or getattr(fault, "reason", None)
-        names = {kind.__name__ for one in (fault, behind) for kind in type(one).__mro__}
-        late, away = names & _LATE, names & _AWAY
-        return ModelFailed(
-            provider, why, FailureKind.TIMED_OUT if late else FailureKind.DOWN if away else FailureKind.UNUSABLE
-        )
-    kind = _KINDS.get(status, FailureKind.DOWN if status >= _OWN_FAULTS_BEGIN else FailureKind.BAD_REQUEST)
-    if status < _ERRORS_BEGIN:
-        why = f"sent a redirect, which is not followed (status {status}); set base_url to its target"
-    elif _QUOTA.search(words):
+    (kind, why), words = failure_of(fault), _words_of(fault)
+    if (status := status_of(fault)) is None:
+        return ModelFailed(provider, why, kind)
+    if _QUOTA.search(words):
         kind, why = FailureKind.UNAUTHORISED, f"is over its quota, or its credit is used up (status {status})"
     elif _TOO_LONG.search(words):
         kind, why = FailureKind.UNUSABLE, f"says the text is too long for its context (status {status})"
     elif _BAD_KEY.search(words):  # Gemini says 400 for a wrong key
-        kind = FailureKind.UNAUTHORISED
+        kind, why = FailureKind.UNAUTHORISED, f"{BAD_KEY} (status {status})"
     return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))
-
-
-def status_of(fault: BaseException) -> int | None:
-    """Return the HTTP status of an exception, or None."""
-    status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
-    return status if isinstance(status, int) and status >= _REDIRECTS_BEGIN else None
 
 
 def _words_of(fault: BaseException) -> str:

@@ -24,6 +24,7 @@ from pipelines.extract.llm.reply_json import (
     schema_of,
 )
 from pipelines.extract.nearby import BYTES_A_TOKEN
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ class ModelVerifier:
 
         A claim without a usable verdict in the reply is unsure; a pair without one is two beliefs.
         """
-        tally, judged = self.chain.new_tally(), list[Verdict | None]()
+        tally, judged = Tally(), list[Verdict | None]()
         for part in _parts(map(_shown, claims), self.chain.input_tokens):
             shared, told = _told_once(part)
             values = {"shared": json_lines(shared), "claims": json_lines(told)}

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import VOYAGE_MODEL, EmbedderSettings
 from pipelines.search.embedders.embedder import BadVectors, TwoSided, fit_to_send, unit_rows
-from pipelines.usage import reason
+from pipelines.usage import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def _embedded(name: str, ask: Callable[[], object], count: int, dimension: int) 
         raise EmbeddingFailed(name, str(fault)) from None
     except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
         # No cause: an SDK's exception holds the request, which a traceback would show.
-        raise EmbeddingFailed(name, reason(fault)) from None
+        raise EmbeddingFailed(name, failure_of(fault)[1]) from None
 
 
 def with_path(base_url: str) -> str:

@@ -22,7 +22,8 @@ def test_what_runs_is_told_to_end_and_then_killed(
     thread = threading.Thread(target=lambda: codes.append(night.run()))
     thread.start()
     ready.read_text()
-    assert night.stop(seconds) is bool(killed)
+    monkeypatch.setattr("pipelines.night.schedule.STOP_SECONDS", seconds)
+    assert night.stop() is bool(killed)
     thread.join(30)
     assert codes == [code]
     assert night.run() == 130, "nothing more is started"

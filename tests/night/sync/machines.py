@@ -25,9 +25,7 @@ def shared(memory: Memory) -> tuple[Memory, Memory, Path]:
 def share(memory: Memory) -> None:
     """Write the user's settings beside a memory, and let another machine clone it there by a bare repository."""
     folder = memory.root.parent
-    (folder / "config.toml").write_text(
-        'providers = ["rules"]\n[push]\nremote = "origin"\ntimeout_seconds = 30\ntries = 1\n'
-    )
+    (folder / "config.toml").write_text('providers = ["rules"]\n[push]\nremote = "origin"\n')
     remote = folder / "remote.git"
     git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
     memory.write("curate.toml", CAPS)

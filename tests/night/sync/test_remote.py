@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import BadSettings, GitFault
-from pipelines.night.sync import Sharing
-from pipelines.settings import Settings
 from pipelines.store.git import Git
 from pipelines.store.git_remote import Refused, Remote, address_of
-from pipelines.user_settings import PushTable, load_user_settings
+from pipelines.user_settings import load_user_settings
 from tests.conftest import Memory
 from tests.making import git
 from tests.night.sync.machines import append_log, shared, state
@@ -20,21 +18,14 @@ from tests.night.sync.machines import append_log, shared, state
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 
 
-def test_a_remote_that_hangs_is_cut_off_in_time(memory: Memory) -> None:
+def test_a_remote_that_hangs_is_cut_off_in_time(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.store.git_remote.SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        remote = Remote(Git(memory.root), f"http://127.0.0.1:{server.getsockname()[1]}/x.git", "main", 1)
+        remote = Remote(Git(memory.root), f"http://127.0.0.1:{server.getsockname()[1]}/x.git", "main")
         begun = time.monotonic()
         with pytest.raises(GitFault, match="within 1 seconds"):
             remote.fetch()
         assert time.monotonic() - begun < 30
-
-
-def test_a_failing_remote_is_asked_again_after_longer_and_longer_pauses(memory: Memory, tmp_path: Path) -> None:
-    paused: list[float] = []
-    push = PushTable(remote=str(tmp_path / "nowhere.git"), tries=3)
-    Sharing(Settings(), push, push.remote_of(memory.root), NOW, paused.append).push(Git(memory.root))
-    assert paused == [4.0, 16.0]
-    assert state(memory)["state"] == "failed"
 
 
 def test_a_push_is_never_forced(memory: Memory) -> None:
@@ -46,7 +37,7 @@ def test_a_push_is_never_forced(memory: Memory) -> None:
     git(one.root, "add", "-A")
     git(one.root, "commit", "--quiet", "-m", "Mine")
     with pytest.raises(Refused):
-        Remote(Git(one.root), str(remote), "main", 60).push(git(one.root, "rev-parse", "HEAD").strip())
+        Remote(Git(one.root), str(remote), "main").push(git(one.root, "rev-parse", "HEAD").strip())
     assert git(remote, "rev-parse", "main") == there
 
 
@@ -108,10 +99,10 @@ def test_curate_toml_cannot_set_a_remote(memory: Memory) -> None:
 
 def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
-    config.write_text('[push]\nremote = "ext::sh"\ntries = 0\n[push.memories]\n"/m" = "-x"\n')
+    config.write_text('[push]\nremote = "ext::sh"\n[push.memories]\n"/m" = "-x"\n')
     with pytest.raises(BadSettings) as fault:
         load_user_settings({"CURATE_CONFIG": str(config)})
-    assert len(fault.value.faults) == 3
+    assert len(fault.value.faults) == 2
 
 
 def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(memory: Memory) -> None:
@@ -119,6 +110,6 @@ def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(memory: Memory) -> 
     append_log(other, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     other.night("2025-01-02T23:00")
     before = git(one.root, "count-objects")
-    there = Remote(Git(one.root), str(remote), "main", 60).fetch()
+    there = Remote(Git(one.root), str(remote), "main").fetch()
     assert git(one.root, "cat-file", "-t", str(there)).strip() == "commit"
     assert git(one.root, "count-objects") == before, "nothing is loose, in a folder that is not flushed"

@@ -16,6 +16,7 @@ import pytest
 from pipelines.cli import run_cli
 from pipelines.night.remote_night import clone_name
 from pipelines.store.snapshot import read_documents
+from pipelines.usage import Price
 from tests.conftest import Memory
 from tests.extract.wire import KEY, Wire, openai_error, openai_wire
 from tests.making import git
@@ -81,7 +82,7 @@ class Remote:
         script.write_text(f"#!/bin/sh\nmkdir {once} 2>/dev/null && {{ {command}\n}}\necho '{{}}'\n")
         script.chmod(0o755)
         config = self.folder / "config.toml"
-        config.write_text(f'providers = ["exec:{script}"]\n[push]\ntries = 1\n')
+        config.write_text(f'providers = ["exec:{script}"]\n')
         monkeypatch.setenv("CURATE_CONFIG", str(config))
 
     def other_night(self) -> str:
@@ -260,7 +261,7 @@ def test_a_remote_that_is_no_memory_is_named(remote: Remote, make: str, address:
     subprocess.run(make.format(folder=remote.folder), shell=True, check=True)  # noqa: S602  the test's own words
     remote.path = address.format(folder=remote.folder)  # type: ignore[assignment]
     config = remote.folder / "config.toml"
-    config.write_text('providers = ["rules"]\n[push]\ntries = 1\n')
+    config.write_text('providers = ["rules"]\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CURATE_CONFIG", str(config))
         told = remote.night(exits=code)
@@ -278,9 +279,10 @@ def read_by(wire: Wire, remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None
     """Let a provider with known prices read the logs."""
     config = remote.folder / "config.toml"
     config.write_text(
-        f'providers = ["openai"]\n[openai]\nmodel = "m"\nbase_url = "{wire.url}/v1"\napi_key_env = "MODEL_KEY"\n'
-        '[limits]\nmax_usd = 5.0\n[prices."openai:m"]\ninput = 1.0\noutput = 2.0\n'
+        f'providers = ["openai"]\n[openai]\nmodel = "priced"\nbase_url = "{wire.url}/v1"\napi_key_env = "MODEL_KEY"\n'
+        "[limits]\nmax_usd = 5.0\n"
     )
+    monkeypatch.setattr("pipelines.usage.price_table", lambda: (Price("openai:priced", 1.0, 2.0),))
     monkeypatch.setenv("CURATE_CONFIG", str(config))
     monkeypatch.setenv("MODEL_KEY", KEY)
 
@@ -301,7 +303,7 @@ def test_a_night_costs_no_more_than_its_caller_allows(remote: Remote, monkeypatc
     with openai_wire() as wire:
         read_by(wire, remote, monkeypatch)
         told = remote.night("--now", NIGHT, "--max-usd", "0.001")
-        assert "more than max_usd = 0.001 allows" in told["model"]["over_budget"]
+        assert "$0.0000 of max_usd = 0.001 is spent, and one call may cost" in told["model"]["over_budget"]
         assert (told["model"]["calls"], told["pushed"]) == (0, False)
         assert remote.night("--now", NIGHT, "--max-usd", "50")["model"]["calls"]
 
