@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 83_490, "night": 51_670, "search": 32_470, "extract": 32_310, "cli": 26_320, "agents": 24_540,
-    "queries": 22_620, "view": 18_830, "review": 18_120, "loose": 12_500,
+    "store": 83_480, "night": 51_450, "search": 32_480, "extract": 30_990, "cli": 26_270, "agents": 24_540,
+    "queries": 22_600, "view": 18_830, "review": 18_120, "loose": 12_250,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 322_820
+WHOLE = 320_950
 
 
 def test_no_room_outgrows_its_budget() -> None:
