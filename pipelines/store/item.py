@@ -43,22 +43,22 @@ class ItemType(StrEnum):
 
 
 class Status(StrEnum):
-    """The status of an item. It is read from its line, never from its section."""
+    """The status of an item, read from its line, never from its section. Of two, the later one here wins a merge."""
 
     LIVE = "live"
     OPEN = "open"
     WAITING = "waiting"
-    DONE = "done"
-    SUPERSEDED = "superseded"
     ARCHIVED = "archived"
+    DONE = "done"
     DROPPED = "dropped"
     RESOLVED = "resolved"
     OCCURRED = "occurred"
     ANSWERED = "answered"
     ENDED = "ended"
+    MERGED = "merged"
+    SUPERSEDED = "superseded"
     NEVER_HELD = "never-held"
     RETRACTED = "retracted"
-    MERGED = "merged"
 
 
 class Trust(StrEnum):

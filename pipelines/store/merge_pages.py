@@ -6,20 +6,19 @@ one side changed wins. What both changed in different ways is disputed, so that 
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
-from pipelines.store.item import STRUCK, Item, Status, last_successor, render_item, row_of, written_words
+from pipelines.store.item import STRUCK, Item, Status, render_item, row_of, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping
 
     Pages = Mapping[str, Document]
     Places = Mapping[str, ItemPlace]
@@ -27,11 +26,8 @@ if TYPE_CHECKING:
     """A page as it was, on our side and on theirs; None where it is missing."""
 
 
-_T = TypeVar("_T")
-
 BOTH = "Both versions stand there, one after the other."
 ONE = "The first version stands there."
-_JOINED = "What stands there has the words of one machine, and the end of the other."
 STAYS = "It was deleted on one machine and changed on the other, so it stays."
 CORRECTED = "One item was replaced by another on each machine; both stand there."
 
@@ -80,18 +76,18 @@ def merge_pages(
         other = {ident: replace(one, path=names.get(one.path, one.path)) for ident, one in there.items()}
     items: dict[str, ItemPlace] = {}
     for ident in sorted({*mine, *other}):
-        was, here, there_now = old.get(ident), mine.get(ident), other.get(ident)
-        one, is_disputed = _merged_item(was, here, there_now, ours_first=ours_first)
+        sides = mine.get(ident), other.get(ident)
+        one, is_disputed = _merged_item(old.get(ident), *sides, ours_first=ours_first)
         if one:
             items[ident] = one
-        if is_disputed and (left := one or there_now):
-            disputed.append(_disputed(left.path, ident, one, (here, there_now)))
+        if is_disputed and (left := one or sides[1]):
+            told = {_told(side): number for number, side in enumerate(sides)}
+            versions = sorted(told, key=lambda version: (version != _told(one), version))
+            whose = tuple(told[version] for version in versions)
+            disputed.append(Disputed(left.path, ONE, tuple(versions), ident, whose))
     if not ours_first:
         items = _without_twins(items, mine, other)
-        disputed += _corrected_twice(items, mine, other)
-        for number, (here_now, elsewhere) in enumerate(((mine, other), (other, mine))):
-            items, more = _closed_elsewhere(items, old, here_now, elsewhere, number)
-            disputed += more
+        disputed += [*_corrected_twice(items, mine, other), *_corrected_once(items, old, (mine, other))]
     homes: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in items.items():
         homes.setdefault(one.path, {})[ident] = one
@@ -107,30 +103,17 @@ def merge_pages(
 # ---------------------------------------- items
 
 
-_RANK = {
-    status: rank
-    for rank, status in enumerate((
-        Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.DROPPED, Status.RESOLVED,
-        Status.OCCURRED, Status.ANSWERED, Status.ENDED, Status.MERGED, Status.SUPERSEDED, Status.NEVER_HELD,
-        Status.RETRACTED,
-    ))
-}  # fmt: skip
-"""Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 CLOSINGS = (STRUCK | {Status.DONE}) - {Status.SUPERSEDED, Status.MERGED}
-_GOES_ON = frozenset({Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
-"""How a belief ends whose correction may hold all the same."""
+_RANK = {status: rank for rank, status in enumerate(Status)}
+"""Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 _WORDS = ("type", "text", "by", "trust", "confidence")
 _END = ("status", "until", "superseded_by", "merged_into")
-_PARTS = (
-    "evidence", "links", "pinned", "page_section", "due", "doubted", "reason", "source", "person", "on", "quiet",
-    "perhaps", "closed_by",
-)  # fmt: skip
 
 
 def _merged_item(
     was: ItemPlace | None, here: ItemPlace | None, there: ItemPlace | None, *, ours_first: bool
 ) -> tuple[ItemPlace | None, bool]:
-    """Return one item merged, None if it goes, and whether it is disputed.
+    """Return one item merged, None if it goes, and whether it is disputed: then one side's version stands whole.
 
     If one side removed it and the other changed it, it goes, unless its words or notes were changed: a person wrote
     those.
@@ -139,22 +122,17 @@ def _merged_item(
         left = here or there
         if left is None or was is None:
             return left, False
-        is_same = (_said(left), left.notes) == (_said(was), was.notes)
-        is_own = (left.item.text, left.notes) != (was.item.text, was.notes)
-        if ours_first:
-            return None if is_same else here, not is_same
-        return (left, True) if is_own else (None, False)
+        is_same = left.item.text == was.item.text and left.notes == was.notes
+        if is_same and not (ours_first and _said(left) != _said(was)):
+            return None, False
+        return here if ours_first else left, True
     first, second = (here, there) if ours_first else sorted((here, there), key=_weight, reverse=True)
     old = was or ItemPlace("", "", "", "", (), Item(first.item.type, ""))
-    one, is_disputed = first, False
-    if _said(first) == _said(old):
-        one = replace(second, line=first.line) if _said(second) == _said(old) and second.line == old.line else second
-    elif _said(second) not in (_said(first), _said(old)):
-        pair = first.item, second.item
-        is_disputed = ours_first or _is_reworded_twice(old.item, *pair) or _is_reworded_and_closed(old.item, *pair)
-        item = first.item if ours_first else _joined(old.item, second.item, first.item)
-        same = next((side for side in (first, second) if side.item == item), None)
-        one = same or _with_item(first, item)
+    view = _said if ours_first else _claimed
+    is_disputed = view(old) not in {view(first), view(second)} and view(first) != view(second)
+    item = first.item if is_disputed else _joined(old.item, second.item, first.item)
+    alike = [side for side in (first, second) if side.item == item]
+    one = max(alike, key=lambda side: side.line != old.line, default=_with_item(first, item))
     path = second.path if first.path == old.path else first.path
     section = second.section if first.section == old.section else first.section
     was_noted, *noted = ("".join(side) for side in (old.notes, *sorted((first.notes, second.notes))))
@@ -162,22 +140,19 @@ def _merged_item(
     return replace(one, path=path, section=section, notes=notes), is_disputed
 
 
-def _said(one: ItemPlace) -> tuple[Item, str]:
+def _said(one: ItemPlace) -> tuple[object, ...]:
     """Return what one version says of an item, however its line is formatted."""
     return one.item, one.row
+
+
+def _claimed(one: ItemPlace) -> tuple[object, ...]:
+    """Return the words of an item, and how it is over."""
+    return one.item.text, one.item.status in CLOSINGS and one.item.status
 
 
 def _told(one: ItemPlace | None) -> tuple[str, ...]:
     """Return an item in words, and how it is; nothing if it is gone."""
     return (f"{one.item.type}: {written_words(one.item)} ({one.item.status})",) if one else ()
-
-
-def _disputed(path: str, ident: str, one: ItemPlace | None, sides: Sequence[ItemPlace | None]) -> Disputed:
-    """Return a dispute about an item: what our side and theirs say, what stands first."""
-    told = {_told(side): number for number, side in enumerate(sides)}
-    versions = sorted(told, key=lambda version: (version != _told(one), version))
-    what = ONE if _told(one) in told else _JOINED
-    return Disputed(path, what, tuple(versions), ident, tuple(told[version] for version in versions))
 
 
 def _weight(side: ItemPlace) -> tuple[object, ...]:
@@ -186,46 +161,23 @@ def _weight(side: ItemPlace) -> tuple[object, ...]:
     return _RANK[item.status], not item.by, item.confirmed, item.text, side.path, side.row, side.line
 
 
-def _is_reworded_twice(was: Item, one: Item, other: Item) -> bool:
-    """Whether a person reworded an item on each side, in different words."""
-    return was.text not in {one.text, other.text} and one.text != other.text and not (one.by or other.by)
-
-
-def _is_reworded_and_closed(was: Item, *sides: Item) -> bool:
-    """Whether a person reworded an item on one side, and a person closed it on the other, in other words."""
-    return any(
-        _is_closed_by_person(was, closed) and was.text != told.text != closed.text and not told.by
-        for closed, told in (sides, sides[::-1])
-    )
-
-
-def _is_closed_by_person(was: Item, now: Item) -> bool:
-    """Whether an item was closed, and by a person: a run does that on a line, which it keeps as evidence."""
-    return now.status in CLOSINGS and was.status not in CLOSINGS and now.evidence == was.evidence
-
-
 def _joined(was: Item, less: Item, more: Item) -> Item:
     """Return two changes of one item joined: of each part what only one side changed, else the heavier one's.
 
     A person's words stand above a run's.
     """
-    is_told = more.text == was.text if was.text in {less.text, more.text} else bool(more.by and not less.by)
-    words, end = less if is_told else more, less if more.status is was.status else more
-    parts = {name: _picked(*(getattr(one, name) for one in (was, less, more))) for name in _PARTS}
-    parts |= {name: getattr(words, name) for name in _WORDS} | {name: getattr(end, name) for name in _END}
+    parts = {one.name: _picked(*(getattr(side, one.name) for side in (was, less, more))) for one in fields(Item)}
+    if was.text not in {less.text, more.text}:
+        words = less if more.by and not less.by else more
+        parts |= {name: getattr(words, name) for name in _WORDS}
+    if more.status is not was.status:
+        parts |= {name: getattr(more, name) for name in _END}
     old, light, heavy = (dict(one.extra) for one in (was, less, more))
-    extra = {key: _picked(old.get(key), light.get(key), heavy.get(key)) for key in {**heavy, **light}}
-    return replace(
-        more,
-        **parts,
-        since=min(filter(None, (less.since, more.since)), default=""),
-        confirmed=max(less.confirmed, more.confirmed),
-        seen=max(less.seen, more.seen),
-        extra=tuple((key, value) for key, value in extra.items() if value),
-    )
+    extra = ((key, _picked(old.get(key), light.get(key), heavy.get(key))) for key in {**heavy, **light})
+    return Item(**parts | {"extra": tuple(pair for pair in extra if pair[1])})
 
 
-def _picked(was: _T, less: _T, more: _T) -> _T:
+def _picked(was: Any, less: Any, more: Any) -> Any:  # noqa: ANN401  of whatever a field holds
     return less if more == was else more
 
 
@@ -243,52 +195,28 @@ def _without_twins(items: Places, ours: Places, theirs: Places) -> dict[str, Ite
 
 
 def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Disputed]:
-    """Yield a dispute for each item that either side replaced by a new one, and for each two by one another."""
+    """Yield a dispute for each item that either side replaced by another one, and for each two by one another."""
     for ident, one in items.items():
+        named = {side[ident].item.superseded_by for side in (ours, theirs) if ident in side}
+        new = [items[other] for other in named if other in items and items[other].item.active]
         other = items.get(one.item.superseded_by)
-        both_new = {side[ident].item.superseded_by for side in (ours, theirs) if ident in side}
-        new = [items[named] for named in both_new if named in items and (named in ours) != (named in theirs)]
         if other and other.item.superseded_by == ident < other.item.id:
             new = [one, other]
-        elif len(new) != len((ours, theirs)) or not all(place.item.active for place in new):
-            new = []
-        if new:
-            new = sorted(new, key=lambda place: (place.item.since, place.item.text), reverse=True)
+        if len(new) == len((ours, theirs)):
+            new.sort(key=lambda place: (place.item.since, place.item.text), reverse=True)
             yield Disputed(one.path, CORRECTED, tuple(map(_told, new)), " ".join(place.item.id for place in new))
 
 
-def _closed_elsewhere(
-    items: Places, old: Places, here: Places, there: Places, number: int
-) -> tuple[dict[str, ItemPlace], list[Disputed]]:
-    """Return the items with those closed that one side corrected and the other closed, and what is disputed.
-
-    It is disputed if people did both, or if a person on the other side put the old one in other words.
-
-    Args:
-        items: the merged ones.
-        old: those that both sides began with.
-        here: those of the side that corrected.
-        there: those of the other side.
-        number: of the side that corrected: 0 for ours, else 1.
-    """
-    out, disputed, left = dict(items), list[Disputed](), {ident: one.item for ident, one in here.items()}
-    for ident in sorted(old.keys() & here.keys() & there.keys()):
-        was, other, new = old[ident].item, there[ident].item, here[last_successor(ident, left)]
-        now = out.get(new.item.id, new)
-        if new.item.id in there or not (new.item.active and now.item.active) or other.superseded_by:
-            continue
-        is_over = other.status in CLOSINGS and was.status not in CLOSINGS
-        is_own = other.text != was.text and not other.by
-        ended = now.item
-        if is_over:
-            ended = replace(ended, status=other.status, until=other.until, closed_by=other.closed_by)
-        told = _with_item(now, replace(ended, text=other.text, due=other.due) if is_own else ended)
-        if other.status not in _GOES_ON:
-            out[new.item.id] = _with_item(now, ended)
-        if not new.item.by and (is_own or _is_closed_by_person(was, other)):
-            sides = (new, told)[:: -1 if number else 1]
-            disputed.append(_disputed(now.path, new.item.id, out[new.item.id], sides))
-    return out, disputed
+def _corrected_once(items: Places, old: Places, sides: tuple[Places, Places]) -> Iterator[Disputed]:
+    """Yield a dispute for each item that one side replaced by a new one, and the other reworded or closed."""
+    for number, (here, there) in enumerate((sides, sides[::-1])):
+        for ident in sorted(old.keys() & here.keys() & there.keys()):
+            new, other = items.get(here[ident].item.superseded_by), there[ident]
+            if new and new.item.active and new.item.id not in there and _claimed(other) != _claimed(old[ident]):
+                text = new.item.text if other.item.text == old[ident].item.text else other.item.text
+                changed = replace(new.item, text=text, status=other.item.status)
+                told = _told(new), _told(replace(new, item=changed))
+                yield Disputed(new.path, ONE, told, new.item.id, (number, 1 - number))
 
 
 def _with_item(one: ItemPlace, item: Item) -> ItemPlace:
@@ -318,20 +246,15 @@ def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, 
     return found, names
 
 
-def _renames(before: Pages, after: Pages) -> list[tuple[str, str]]:
-    """Return the old and the new name of each page with at least half of its lines in a new one."""
-    gone, made = (
-        {path: Counter(line for row in side[path].lines if (line := row.strip())) for path in sorted(only)}
-        for side, only in ((before, before.keys() - after.keys()), (after, after.keys() - before.keys()))
-    )
-    found = []
-    for old, lines in gone.items():
-        shared = {new: (lines & more).total() for new, more in made.items()}
-        best = max(shared, key=lambda new: (shared[new], new), default="")
-        if best and shared[best] * 2 >= max(lines.total(), 1):
-            found.append((old, best))
+def _renames(before: Pages, after: Pages) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new name of each page with at least half of its lines in a new one."""
+    made = {path: {*after[path].lines} for path in after.keys() - before.keys()}
+    for old in sorted(before.keys() - after.keys()) if made else ():
+        lines = {*before[old].lines}
+        best = max(made, key=lambda new: (len(lines & made[new]), new), default="")
+        if best and len(lines & made[best]) * 2 >= len(lines):
             del made[best]
-    return found
+            yield old, best
 
 
 def _put_back(base: Pages, side: Pages, other: Pages) -> dict[str, Document]:
@@ -409,29 +332,30 @@ def _merged_page(
             lines.append(token.lstrip(_MADE + _SECTION) + end)
         elif one := left.pop(token.removeprefix(_ITEM), None):
             lines += [one.line + end, *one.notes]
-    page = _with_items_in_place(here.with_text("".join(lines), generated=there.rows), held, left, (here, there))
+    page = here.with_text(
+        "".join(_completed(split_lines("".join(lines)), left, versions)), generated={**there.rows, **here.rows}
+    )
     rows = {**page.rows, **{ident: one.row for ident, one in held.items() if one.row}}
     return page if page.is_still else replace(page, rows=rows)
 
 
-def _with_items_in_place(page: Document, held: Places, missing: Places, sides: Sequence[Document]) -> Document:
-    """Return a page with its missing items, and with those in their sections that came below another heading.
+def _completed(lines: list[str], missing: Places, versions: tuple[Document, Document, Document]) -> list[str]:
+    """Return the lines of a page with its missing items, and with what runs generated.
 
-    Sections that are empty on no side go.
+    Of the latter one side's stand, and the next night renews them. Sections that are empty on no side go.
     """
-    astray = [one for one in page.items if (place := held.get(one.item.id)) and one.section != place.section]
-    again = [*missing.values(), *(held[one.item.id] for one in astray)]
-    lines, end = list(page.lines), line_end(page.lines)
-    for placed in reversed(astray):
-        del lines[placed.line : placed.end]
-    there = {one.title.casefold() for one in page.headings if one.level > 1}
-    for one in sorted(again, key=lambda one: (one.item.since, one.item.id)):
-        title = one.section if one.section.casefold() in there else section_of(one.item)
+    end, titles = line_end(lines), {one.title for side in versions[1:] for one in side.headings}
+    for one in sorted(missing.values(), key=lambda one: (one.item.since, one.item.id)):
+        title = one.section if one.section in titles else section_of(one.item)
         lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
+    was, mine, theirs = map(_made, versions)
+    made = theirs if mine == was else mine
+    for title in dict.fromkeys(title for title, _ in made):
+        lines = insert_rows(lines, title, [line.rstrip("\r\n") + end for under, line in made if under == title], ORDER)
     for title in ORDER:
-        if all(without_empty(side.lines, title) is side.lines for side in sides):
+        if all(without_empty(side.lines, title) is side.lines for side in versions[1:]):
             lines = without_empty(lines, title)
-    return page.with_text("".join(lines))
+    return lines
 
 
 def _merged_body(
@@ -441,39 +365,45 @@ def _merged_body(
     clashes = list[Clash]()
 
     def resolved(clash: Clash) -> list[str]:
-        was, mine, theirs = own = [tuple(filter(_is_own, side)) for side in (clash.before, clash.one, clash.other)]
+        was, mine, theirs = own = [tuple(filter(_is_own, side)) for side in clash]
         if was in (mine, theirs):
             taken, other = (clash.one, clash.other) if was == theirs else (clash.other, clash.one)
             return [*taken, *(token for token in other if token.startswith(_ITEM) and token not in taken)]
         clashes.extend([Clash(*own)] if mine != theirs else [])
-        return both(Clash((), *(tuple(one for one in side if one[:1] != _MADE) for side in (clash.one, clash.other))))
+        return both(clash)
 
-    was, mine, theirs = (_tokens(one, known) for one in versions)
-    if any(token[:1] == _MADE and token not in was for token in mine):  # of what both generated, one version stands
-        theirs = [token for token in theirs if token[:1] != _MADE or token in {*was, *mine}]
-    # An item that one side removed, and that stays all the same, keeps its place.
-    stays = {_ITEM + ident for ident in held} & ({*mine} ^ {*theirs})
-    return merge_lines([token for token in was if token not in stays], mine, theirs, resolved)[0], clashes
+    was, mine, theirs = (_tokens(page, known, held) for page in versions)
+    here, there = ({token for token in side if token.startswith(_ITEM)} for side in (mine, theirs))
+    was = [token for token in was if not token.startswith(_ITEM) or token in here & there]
+    return merge_lines(was, mine, theirs, resolved)[0], clashes
 
 
-def _tokens(page: Document, known: Container[tuple[str, str]] | None = None) -> list[str]:
+def _tokens(page: Document, known: Container[tuple[str, str]] | None = None, held: Places | None = None) -> list[str]:
     """Return the text below the front matter: an item with its notes is one token, and so is any other line.
 
-    What is no person's begins with a mark.
+    Lines that runs generated are left out, but for episodes. What is no person's begins with a mark.
 
     Args:
         page: the page.
         known: id and text of the lines that are items; without, all with an id.
+        held: the items that the page will hold: others, and those that will stand in another section, are left out.
     """
-    is_made, tokens = page.kind is Kind.EPISODE, list[str]()  # runs write all of its headings
+    is_episode, tokens = page.kind is Kind.EPISODE, list[str]()  # runs write all of its headings
     for number, line in enumerate(page.lines):
-        is_section = line.startswith("## ") and (is_made or line[3:].strip() in ORDER)
+        is_section = line.startswith("## ") and (is_episode or line[3:].strip() in ORDER)
         mark = _MADE if number in page.generated else _SECTION if is_section else ""
         tokens.append(mark + line.rstrip("\r\n"))
     for placed in reversed(page.items):
-        if placed.item.id and (known is None or (placed.item.id, placed.item.text) in known):
-            tokens[placed.line : placed.end] = [_ITEM + placed.item.id]
-    return tokens[page.front.lines :]
+        ident = placed.item.id
+        if ident and (known is None or (ident, placed.item.text) in known):
+            stays = held is None or (ident in held and held[ident].section == placed.section)
+            tokens[placed.line : placed.end] = [_ITEM + ident] * stays
+    return [one for one in tokens[page.front.lines :] if is_episode or one[:1] != _MADE]
+
+
+def _made(page: Document) -> list[tuple[str, str]]:
+    """Return the lines that runs generated on a page, but no episodes, each after its heading's title."""
+    return [(title, page.lines[at]) for at, (title, _) in page.generated.items() if page.kind is not Kind.EPISODE]
 
 
 def _is_own(token: str) -> bool:
@@ -487,13 +417,11 @@ def _own_words(page: Document) -> list[object]:
 
 
 def _merged_front(versions: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:
-    """Return the front matter, merged, and the keys that both changed: there, the first side's line stands."""
+    """Return the front matter, merged; if that is no front matter, or lines clash, that of the first side stands."""
     was, mine, theirs = ("".join(one.lines[: one.front.lines]) for one in versions)
-    if not (mine and theirs):
-        return mine or theirs, []
-    merged, clashes = merge_texts(was, mine, theirs, resolve=lambda clash: list(clash.one))
+    merged, clashes = merge_texts(was, mine, theirs) if mine and theirs else (mine or theirs, [])
     read = read_front_matter(split_lines(merged))
     keys = [key for key, _ in read.values]
-    if read.faults or len(set(keys)) < len(keys) or not read.lines:  # each added the same key
+    if clashes or read.faults or len(set(keys)) < len(keys):
         return mine, [Clash((), *(tuple(text.splitlines()) for text in (mine, theirs)))]
-    return merged, clashes
+    return merged, []

@@ -7,9 +7,8 @@ in its own way, clash; whoever asks for the merge decides what stands then.
 from __future__ import annotations
 
 from collections import Counter, deque
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.markdown import line_end, split_lines
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     Lines = Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(NamedTuple):
     """Lines that both sides changed differently, without line ends: as they were, and on either side."""
 
     before: tuple[str, ...]
@@ -105,15 +103,12 @@ def holds(side: Lines, before: Lines, other: Lines) -> bool:
 
 def _edits(before: Lines, after: Lines, side: int) -> Iterator[_Edit]:
     """Yield what changed. Lines replaced by as many count one by one, so that neighbours do not clash."""
-    head = common(before, after)
-    tail = common(before[head:][::-1], after[head:][::-1])
-    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
-    for what, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+    for what, i, j, k, m in SequenceMatcher(None, before, after).get_opcodes():
         if what == "replace" and j - i == m - k:
             for n in range(j - i):
-                yield head + i + n, head + i + n + 1, side, (new[k + n],)
+                yield i + n, i + n + 1, side, (after[k + n],)
         elif what != "equal":
-            yield head + i, head + j, side, tuple(new[k:m])
+            yield i, j, side, tuple(after[k:m])
 
 
 def common(one: Lines, other: Lines) -> int:
