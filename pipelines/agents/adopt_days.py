@@ -42,8 +42,6 @@ _LONGEST = 200
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _DATED = re.compile(r"(?:(\d{4})([-_.])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
-DIGEST = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
-"""How the path of a note that is named after a day says that it only sums the day up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,6 @@ class Vault:
         folder: the folder of daily notes; empty for the top.
         pattern: matches the rest of a daily note's path, without `.md`; None without a usable format.
         templates: the folder of templates, or of what is no note at all; empty if there is none.
-        fault: what is wrong with the settings, as the start of a sentence; may be empty.
         form: the format of days in its settings; empty without one.
         shape: how most notes are named that are named after days, as `dated` says it; empty if there are none.
     """
@@ -62,7 +59,6 @@ class Vault:
     folder: str = ""
     pattern: re.Pattern[str] | None = None
     templates: str = ""
-    fault: str = ""
     form: str = ""
     shape: str = ""
 
@@ -92,8 +88,7 @@ def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
         return Vault(templates=folder, shape=shape)
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
-    fault = "" if pattern else f"{_SETTINGS} has an unknown date format ({form})"
-    return Vault(_folder(daily), pattern, folder, fault, str(form), shape)
+    return Vault(_folder(daily), pattern, folder, str(form), shape)
 
 
 def _periodic(root: Path) -> dict[str, Any] | None:

@@ -8,21 +8,20 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import DIGEST, Vault, dated, glob_of, read_vault
+from pipelines.agents.adopt_days import Vault, dated, glob_of, read_vault
 from pipelines.agents.adopt_items import with_statements, write_pages
-from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, note_text, shown
+from pipelines.agents.adopt_source import APART, LeftOut, NotesKind, Source, globs_of, is_note, note_text, shown
 from pipelines.errors import GitFault, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import replace_synced, writing
 from pipelines.store.git import Author, Git
 from pipelines.store.git_process import GitCommands
 from pipelines.store.item import Trust
-from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, PARA, SOUL, USER, Layout, day_of_log
+from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, SOUL, USER, Layout, day_of_log
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
-from pipelines.store.user_layout import home_fault
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -31,10 +30,11 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
+HOME = "Curated"
+"""The folder of a memory among notes."""
 OFTEN = (SOUL, USER, BRIEFING)
 """Notes that every session sees."""
 _NEVER = ("AGENTS.md", "CLAUDE.md")
-_WORKSPACE = ("*.md", "memory/**", *(f"{folder}/**" for folder in PARA))
 
 
 @dataclass(frozen=True)
@@ -58,32 +58,22 @@ class InPlace:
     sentences: tuple[str, ...]
 
 
-def plan_in_place(found: Source, home: str) -> InPlace:
+def plan_in_place(found: Source) -> InPlace:
     """Return the plan for adopting notes in place.
 
-    Args:
-        found: the notes as they were found.
-        home: the folder for the memory.
-
     Raises:
-        UsageFault: the folder cannot be adopted in place, or not with this home; the sentence says why.
+        UsageFault: the folder cannot be adopted in place; the sentence says why.
     """
-    if why := home_fault(home):
-        raise UsageFault(f"{shown(home)} cannot hold the memory: {why}.", "Name another folder with --home.")
-    if os.path.lexists(found.root / home):
-        advice = "Name another folder with --home; one that was broken off you may delete."
-        raise UsageFault(f"{found.root / home} already exists.", advice)
+    if os.path.lexists(found.root / HOME):
+        raise UsageFault(f"{found.root / HOME} already exists.", "Rename it: the memory is to have that name.")
     kind, vault = found.kind, read_vault(found.root, filter(is_note, found.files))
-    # An agent's workspace holds much that is not memory.
-    globs = list(_WORKSPACE) if kind is NotesKind.OPENCLAW else ["**"]
-    globs += [f"!{vault.templates}/**"] if vault.templates else []
     days = _days(found, vault)
     word = Trust.SELF if kind.is_by_agents else ""
-    layout = Layout(home, (days,) if days else (), (*globs, *(f"!{name}" for name in _NEVER)), word)
+    globs = (*globs_of(kind, vault.templates), *(f"!{name}" for name in _NEVER))
+    layout = Layout(HOME, (days,) if days else (), globs, word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
-    apart = "is not part of the memory, so search does not cover it"
-    left = [(shown(path), apart) for path in found.files if path not in inside]
+    left = [(shown(path), APART) for path in found.files if path not in inside]
     notes = tuple(path for path in inside if path not in logs)
     told = ["Your notes are never changed: `curate log` and `curate capture` write to logs of the memory's own."]
     if kind is NotesKind.BASIC_MEMORY:
@@ -92,10 +82,7 @@ def plan_in_place(found: Source, home: str) -> InPlace:
 
 
 def _days(found: Source, vault: Vault) -> str:
-    """Return the glob of daily notes: from the kind or the vault's settings, else as most of them are named.
-
-    A digest of a day would count as a second note of it, so that then only the days themselves are its notes.
-    """
+    """Return the glob of daily notes: from the kind or the vault's settings, else as most of them are named."""
     if found.kind is NotesKind.OPENCLAW:
         return "memory/????-??-??*.md"
     if found.kind is NotesKind.OBSIDIAN and vault.form:
@@ -104,9 +91,9 @@ def _days(found: Source, vault: Vault) -> str:
             why = f"{found.root} names its daily notes in a format that cannot be read in place ({vault.form})."
             raise UsageFault(why, "Copy it without --in-place, or use a format such as YYYY-MM-DD or DD.MM.YYYY.")
         return f"{vault.folder}/{glob}.md" if vault.folder else f"{glob}.md"
-    more = [path for path in found.files if is_note(path) and dated(path)[1] == vault.shape and dated(path)[2]]
-    several = "*" if more and not any(map(DIGEST.search, more)) else ""
-    return f"{vault.shape}{several}.md" if vault.shape else ""
+    named = [dated(path) for path in filter(is_note, found.files)]
+    several = any(shape == vault.shape and more for _, shape, more in named)
+    return f"{vault.shape}{'*' * several}.md" if vault.shape else ""
 
 
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> None:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import dated, is_graph
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
+from pipelines.store.layout import PARA
 from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
 
 LeftOut = tuple[str, str]
@@ -72,6 +73,21 @@ _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 """A byte that could not be decoded, as `surrogateescape` keeps it."""
 
 
+APART = "is not part of the memory"
+"""Why a file of an agent's workspace, or a template, stays behind."""
+
+
+def globs_of(kind: NotesKind, templates: str) -> tuple[str, ...]:
+    """Return globs of the files that belong to notes: an agent's workspace holds much that is not memory.
+
+    Args:
+        kind: what the notes are.
+        templates: the folder of templates; empty if there is none.
+    """
+    some = ("*", "memory/**", *(f"{folder}/**" for folder in PARA)) if kind is NotesKind.OPENCLAW else ("**",)
+    return (*some, f"!{templates}/**") if templates else some
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The notes that were found.
@@ -79,7 +95,7 @@ class Source:
     Args:
         root: their folder.
         kind: what they are.
-        files: the size of each file that can be adopted, by path, in order of paths.
+        files: the size of each note that can be adopted, by path, in order of paths; of other files, 0.
         left_out: what cannot be adopted, in order of paths.
     """
 
@@ -112,9 +128,7 @@ def notes_in(folder: Path, named: str | None) -> Source:
         raise UsageFault(f"There is nothing to adopt in {root}.", "It has no notes, PDF files or images.")
     kind = NotesKind(named) if named else _detect(root, files, left, permalinks)
     if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(map(_is_inside, files)):
-        inner = notes_in(root / "memory", kind)
-        left += [(path, f"does not belong to {kind.called}") for path in files]
-        return replace(inner, left_out=(*(one for one in sorted(left) if not _is_inside(one[0])), *inner.left_out))
+        return notes_in(root / "memory", kind)
     return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
 
 
@@ -127,24 +141,28 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut], int]:
     found: dict[str, int] = {}
     left: list[LeftOut] = []
     permalinks = 0
-    for entry, path in _walk(root, left):
-        if why := _unfit(entry, path):
-            left.append((shown(path), why))
-            continue
-        try:
-            size = entry.stat(follow_symlinks=False).st_size
-            if path.lower().endswith(_NOTES):
-                data = note_text(root, path)
-                size = len(data)
-                permalinks += is_note(path) and bool(_PERMALINK.match(data))
-            elif not os.access(root / path, os.R_OK):
-                left.append((path, "cannot be read: permission denied"))
+
+    def refused(error: OSError) -> None:
+        left.append((shown(os.path.relpath(error.filename, root)), f"cannot be listed: {reason_of(error)}"))
+
+    for above, folders, names in os.walk(root, onerror=refused):
+        here = Path(above)
+        hidden = [name for name in (*folders, *names) if name.startswith(".")]
+        left += [(shown(str((here / name).relative_to(root))), "is hidden") for name in hidden]
+        folders[:] = [name for name in folders if name not in hidden]
+        for name in names:
+            path = str((here / name).relative_to(root))
+            if name in hidden:
                 continue
-            found[path] = size
-        except BadFile as fault:
-            left.append((path, fault.why))
-        except OSError as error:
-            left.append((path, f"cannot be read: {reason_of(error)}"))
+            if why := _unfit(here / name, path):
+                left.append((shown(path), why))
+                continue
+            try:
+                data = note_text(root, path) if path.lower().endswith(_NOTES) else b""
+                permalinks += is_note(path) and bool(_PERMALINK.match(data))
+                found[path] = len(data)
+            except BadFile as fault:
+                left.append((path, fault.why))
     return found, left, permalinks
 
 
@@ -185,43 +203,20 @@ def note_text(root: Path, path: str) -> bytes:
     ).encode()
 
 
-def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], str]]:
-    pending = [""]
-    while pending:
-        here = pending.pop()
-        try:
-            with os.scandir(root / here) as entries:
-                listed = list(entries)
-        except OSError as error:
-            why = f"cannot be listed: {reason_of(error)}"
-            if not here:
-                raise BadFile(root, why, "Name a folder that you can read.") from None
-            left.append((shown(here), why))
-            continue
-        for entry in listed:
-            path = f"{here}/{entry.name}" if here else entry.name
-            if entry.name.startswith("."):
-                left.append((shown(path), "is hidden"))
-            elif entry.is_dir(follow_symlinks=False):
-                pending.append(path)
-            else:
-                yield entry, path
-
-
-def _unfit(entry: os.DirEntry[str], path: str) -> str:
+def _unfit(file: Path, path: str) -> str:
     """Return why a file cannot be adopted, judged by name and type; empty if it can."""
-    ending = path[path.rfind(".") :].lower() if "." in entry.name else ""
-    if entry.is_symlink():
+    ending = file.suffix.lower()
+    if file.is_symlink():
         return "is a symbolic link; links are not followed"
-    if not entry.is_file(follow_symlinks=False):
-        return "is not a regular file"
     if path != shown(path):
         return "has a name that cannot be printed"
     if ending == ".jsonl":
         return "may be a session: `curate capture` captures sessions"
-    if ending not in _NOTES + _ATTACHMENTS:
+    if ending not in _NOTES + _ATTACHMENTS or not file.is_file():
         return "is not a note, a PDF file or an image"
-    return f"is larger than {MAX_BYTES >> 20} MB" if entry.stat(follow_symlinks=False).st_size > MAX_BYTES else ""
+    if not os.access(file, os.R_OK):
+        return "cannot be read: permission denied"
+    return f"is larger than {MAX_BYTES >> 20} MB" if file.stat().st_size > MAX_BYTES else ""
 
 
 def _detect(root: Path, files: Mapping[str, int], left: Sequence[LeftOut], permalinks: int) -> NotesKind:

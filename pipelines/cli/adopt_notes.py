@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.agents.adopt_copy import CopiedFile, CopyPlan, carry_out, check_places, plan_adoption
-from pipelines.agents.adopt_in_place import OFTEN, InPlace, move_in, plan_in_place
+from pipelines.agents.adopt_copy import CopyPlan, carry_out, check_places, plan_adoption
+from pipelines.agents.adopt_in_place import HOME, OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import Source, notes_in, shown
 from pipelines.cli.output import count, on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import UsageFault
 from pipelines.settings import Settings
-from pipelines.store.layout import LOGS, NOTES_FILE, is_matched
+from pipelines.store.layout import NOTES_FILE, is_matched
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -68,7 +68,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
         say(f"Nothing was written. Add --yes to do it.{where}")
         return None
     taken_out = carry_out(plan, found.root, target, settings, moment(wanted.now, settings))
-    files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
+    files = count(sum(map(len, plan.pieces.values())), "file")
     others = count(len(plan.pieces) - plan.days, "other")
     say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
     if taken_out:
@@ -78,17 +78,12 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
     return target
 
 
-def adopt_in_place(wanted: Wanted, home: str) -> Path | None:
-    """Show what of each file is read, ask on a terminal, and make a memory among the notes; return it if there is one.
-
-    Args:
-        wanted: the options.
-        home: the name of its folder.
-    """
+def adopt_in_place(wanted: Wanted) -> Path | None:
+    """Show what of each file is read, ask on a terminal, and make a memory among the notes; return it if there is."""
     found, settings = notes_in(wanted.notes, wanted.kind), Settings(timezone=system_zone())
-    plan = plan_in_place(found, home)
+    plan = plan_in_place(found)
     _show(found, plan, ("what", "files", "read in place as"), _part_rows(plan))
-    memory = found.root / home
+    memory = found.root / HOME
     if not _is_agreed(wanted, f"Make a memory in {memory}?"):
         say("Nothing was written. Add --yes to do it.")
         return None
@@ -103,24 +98,20 @@ def _is_agreed(wanted: Wanted, question: str) -> bool:
     return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
-def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str]]:
-    """Yield a row for the files of each folder that become those of another: their names, or of many the folders."""
-    groups: dict[tuple[str, str, str], list[CopiedFile]] = {}
-    for piece in pieces:
-        old, new = (path.rpartition("/")[0] for path in (piece.sources[0], piece.target))
-        groups.setdefault((old, new, piece.why), []).append(piece)
-    for (old, new, why), group in groups.items():
-        names = [(shown(path), piece.target) for piece in group for path in piece.sources]
-        days = f"{len(group):,} days" if new == LOGS else ""
-        few = len(group) <= _ALONE or not new
+def _copy_rows(pieces: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Yield a row for the files of each folder that become those of another: of few their names, else the folders."""
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for target, paths in pieces.items():
+        for path in paths:
+            groups.setdefault((path.rpartition("/")[0], target.rpartition("/")[0]), []).append((shown(path), target))
+    for (old, new), names in groups.items():
         sides = (", ".join(dict.fromkeys(side)) for side in zip(*names, strict=True))
-        begin, end = sides if few else (shown(old) or "the top folder", f"{new}/")
-        about = f" ({why or days})" if why or days else ""
-        yield f"{len(names):,}", f"{begin}{about}" if begin == end else f"{begin} → {end}{about}"
+        begin, end = sides if len(names) <= _ALONE or not new else (shown(old) or "the top folder", f"{new}/")
+        yield f"{len(names):,}", begin if begin == end else f"{begin} → {end}"
 
 
 def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
-    home, logs, notes, _ = plan.layout
+    _, logs, notes, _ = plan.layout
     for glob in logs:
         yield glob, f"{len(plan.logs):,}", "a log a day, read each night"
     for glob in notes:
@@ -129,7 +120,7 @@ def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
     for name in OFTEN:
         if name in plan.notes:
             yield name, "1", "shown to every session, too"
-    yield f"{home}/", "new", "the memory, a git repository: whatever is written"
+    yield f"{HOME}/", "new", "the memory, a git repository: whatever is written"
     yield NOTES_FILE, "new", "what of the notes it reads"
 
 

@@ -45,9 +45,6 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.argument("directory", type=ANY_PATH, required=False, metavar="[DIR]")
 @click.option("--adopt", type=ANY_PATH, metavar="NOTES", help="Start with these notes.")
 @flag_option("--in-place", "Read NOTES where they are, and change none of them.")
-@click.option(
-    "--home", default="Curated", show_default=True, help="With --in-place: the new folder in NOTES for the memory."
-)
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What kind of notes they are, if it is not detected.")
 @click.option("--agents", metavar="NAMES", help="The agents to connect, with commas between, or none.")
 @click.option("--reader", metavar="NAME", help="Who reads the logs, such as claude-code, anthropic, rules.")
@@ -67,7 +64,6 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     directory: Path | None,
     adopt: Path | None,
     in_place: bool,
-    home: str,
     kind: str | None,
     agents: str | None,
     reader: str | None,
@@ -84,7 +80,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
 
     With --adopt, the new memory starts with a copy of NOTES: an OpenClaw workspace, a Claude Code project memory, an
     Obsidian vault, or a basic-memory folder. It shows first what goes where, and writes nothing until you agree or give
-    --yes. With --in-place, the memory is a new folder in NOTES: daily notes are read each night, other notes are
+    --yes. With --in-place, the memory is NOTES/Curated: daily notes are read each night, other notes are
     searched, and none is ever changed.
 
     With --from, DIR becomes the memory in a bundle, with its history. DIR must be new or empty.
@@ -109,7 +105,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print)
-    if made := adopt_in_place(wanted, home) if in_place else adopt_by_copy(wanted, directory):
+    if made := adopt_in_place(wanted) if in_place else adopt_by_copy(wanted, directory):
         set_up(made, said)
 
 

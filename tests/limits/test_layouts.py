@@ -52,23 +52,6 @@ def test_a_night_with_such_globs_stays_within(vault: Path, memory: Memory) -> No
     assert fingerprint(vault / "Projects") == before
 
 
-def test_what_an_adoption_in_place_is_told(vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before, around = fingerprint(vault), fingerprint(tmp_path / "elsewhere")
-    for value in PARTS:
-        if "\0" in value or "\ud800" in value:
-            continue  # no argument of a command
-        words = ["init", "--adopt", str(vault), "--in-place", "--print", "--now", "2026-02-28T12:00"]
-        code = run_cli([*words, f"--home={value}"])
-        said = capsys.readouterr()
-        assert code in {0, 1, 2}, (value, said.err)
-        assert "bug" not in said.err.casefold(), (value, said.err)
-        assert not steers(said.out + said.err), value
-        if not code:
-            assert not value.startswith(".")
-            assert not set(value) & set('/\\:*?"<>|')
-    assert (fingerprint(vault), fingerprint(tmp_path / "elsewhere")) == (before, around)
-
-
 SETTINGS: Final = (
     {"folder": "../outside"}, {"folder": "/etc"}, {"folder": "link"}, {"folder": ".git"}, {"folder": "a/../.."},
     {"folder": "\0"}, {"folder": "Cafe\u0301"}, {"folder": "ends."}, {"folder": 7}, {"folder": "x" * 5000},

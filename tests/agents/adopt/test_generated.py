@@ -147,7 +147,7 @@ def test_in_place_says_what_is_not_searched_and_how_observations_become_items(pl
     basic_memory(place.root)
     lay(place.root, {"AGENTS.md": "# Rules\n", "bees/plan.canvas": "{}"})
     told = " ".join(place.adopt("--print").split())
-    assert "AGENTS.md: it is not part of the memory, so search does not cover it" in told
+    assert "AGENTS.md: it is not part of the memory" in told
     assert "bees/plan.canvas: it is not a note, a PDF file or an image" in told
     assert "only in a copy" in told
     place.adopt("--yes")

@@ -82,8 +82,8 @@ def test_a_log_that_moved_is_found_and_not_read_again(place: Place) -> None:
 
 def test_verbs_find_the_memory_from_among_the_notes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     vault(place.root)
-    place.adopt("--yes", "--home", "Kept")
+    place.adopt("--yes")
     monkeypatch.chdir(place.root / "Daily")
     assert run_cli(["log", "Fact: The gate is of oak.", "--now", "2026-03-01T10:00"]) == 0
-    assert "oak" in (place.root / "Kept/Logs/2026-03-01.md").read_text()
-    assert find_root("") == str(place.root / "Kept")
+    assert "oak" in (place.root / "Curated/Logs/2026-03-01.md").read_text()
+    assert find_root("") == str(place.root / "Curated")
