@@ -150,5 +150,3 @@ def test_in_place_says_what_is_not_searched_and_how_observations_become_items(pl
     assert "AGENTS.md: it is not part of the memory" in told
     assert "bees/plan.canvas: it is not a note, a PDF file or an image" in told
     assert "only in a copy" in told
-    place.adopt("--yes")
-    assert "../bees/plan.canvas is neither text" in place.memory.curate("index")
