@@ -79,8 +79,8 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
     word. Items that say nearly the same are shown, each with the command that puts yours in its place.
     """
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
-    from pipelines.night.manual import ManualChange, change_by_hand  # noqa: PLC0415  as above
-    from pipelines.night.own_items import file_own_item  # noqa: PLC0415  as above
+    from pipelines.night.answers import file_own_item  # noqa: PLC0415  as above
+    from pipelines.night.manual import change_by_hand  # noqa: PLC0415  as above
     from pipelines.queries.item_graph import item_line  # noqa: PLC0415  logging a line needs nothing of the night
 
     root, settings, when = opened
@@ -95,16 +95,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
         filed = file_own_item(ItemType(kind), sentence, path, direct, document, folder)
-        ident = filed.item.id
-        said = f"{ident} in {filed.path}"
-        if filed.documents:
-            summary = (
-                f"Add {ident}: one {kind.lower()} by its owner"
-                if filed.is_new
-                else f"Confirm {ident}: its owner says so"
-            )
-            added, changed = [ident] * filed.is_new, int(not filed.is_new)
-            direct.write(ManualChange(filed.documents, summary, added=added, changed=changed))
+    said = f"{filed.item.id} in {filed.path}"
     if filed.is_new:
         say(f"Added {said}. {hint}".strip())
         for item, near in filed.near:
@@ -112,5 +103,4 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
             say_verbatim(f"  If yours replaces that: curate correct {item.id} {shlex.quote(sentence)}")
         return
     saying = f" (“{filed.item.text}”)" if filed.item.text != sentence else ""
-    done = "It is confirmed as your word now." if filed.documents else "Nothing was changed."
-    say(f"The memory already holds it: {said}{saying}. {done}")
+    say(f"The memory already holds it: {said}{saying}. It is confirmed as your word.")

@@ -1,30 +1,35 @@
-"""Answers: apply what a person decided in Review.md, each decision once.
+"""What a person decides in Review.md, each decision once, and what an owner adds (`curate add`).
 
-    gone        retract · restore                      items that left their documents all at once
-    missing     retract · restore                      a page that is gone with many items
+    gone        restore · retract                      items that left their documents all at once
+    missing     restore · retract                      a page that is gone with many items
     contradict  keep new · keep both · neither · keep old  a new item that cannot be true beside an old one
     quarantine  keep · drop                            instructions from text that is not trusted
     an outcome  close · keep                           a log line claims that an item is over: done, ended and so on
-    doubt       keep · end · retract                   an item that was called into question
+    doubt       end · retract · keep                   an item that was called into question
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
     pair        keep new · keep old · neither · keep both  two items that may conflict, where no agent settles them
     version     first · second · third                 an item that two machines, or a person and an undo, changed
     merge       done                                   other lines that two machines changed in different ways
 
-Accepted items move to a document, rejected ones get a tombstone. Runs and commands begin with what was ticked.
+The first choice of a kind is what a yes means, and the last one a no. Accepted items move to a document, rejected ones
+get a tombstone. Runs and commands begin with what was ticked.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
+from pipelines.extract.rules.label_reader import due_of
 from pipelines.night.caps import archived
+from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_items, with_superseded
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand, put_back
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
 from pipelines.night.reconcile import Reconciled
+from pipelines.review.existing_items import alike, speaks_for
 from pipelines.review.outcomes import with_link, with_reopened
 from pipelines.review.questions import (
     AGAINST,
@@ -40,72 +45,61 @@ from pipelines.review.questions import (
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.edits import asked_pages_in
-from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, Status, Trust, with_extra
-from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
+from pipelines.store.item import (
+    OUTCOMES,
+    QUIET,
+    Confidence,
+    Item,
+    ItemType,
+    Status,
+    Trust,
+    last_successor,
+    new_id,
+    with_extra,
+)
+from pipelines.store.layout import GENERAL, REVIEW, USER, Kind, document_id, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
-from pipelines.store.state import Reason, Tombstone, tombstone
+from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
 from pipelines.store.trees import MISSING
+from pipelines.store.wording import folded, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
 
-    from pipelines.store.item import ItemType
+    from pipelines.settings import Settings
 
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
 
-ACCEPTED: Final = "accepted"
-"""The key, with the day, of an item that a person accepted. It is theirs from then on, whoever said it first."""
-
-
-def apply_answers(documents: Mapping[str, Document], today: str) -> Answered:
+def apply_answers(work: Reconciled) -> None:
     """Apply the ticked boxes of Review.md. An entry with no tick, or with two, stays.
 
     Args:
-        documents: every document by path.
-        today: the memory's day.
+        work: the memory, with people's edits understood.
     """
     answers: list[Answer] = []
-    notes: list[str] = []
-    for entry in read_queue(documents.get(REVIEW)):
+    for entry in read_queue(work.documents.get(REVIEW)):
         place = f"{REVIEW} line {entry.first + 1}"
         if len(entry.ticked) > 1:
-            notes.append(f"{place} has two ticked boxes, so nothing was done. Untick one of them.")
+            work.notes.append(f"{place} has two ticked boxes, so nothing was done. Untick one of them.")
         elif entry.ticked and entry.ticked[0] not in choices_of(entry):
-            notes.append(f"{place}: “{entry.ticked[0]}” is not a choice here, so nothing was done.")
+            work.notes.append(f"{place}: “{entry.ticked[0]}” is not a choice here, so nothing was done.")
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
-    answered = answer(documents, answers, today)
-    answered.notes[:0] = notes
-    return answered
+    answer(work, answers)
 
 
-def understand_answers(documents: Mapping[str, Document], people: Reconciled | None, today: str) -> Reconciled:
-    """Return what was understood of people's edits with the ticked boxes of Review.md applied.
-
-    Args:
-        documents: every document by path.
-        people: what was understood so far; None if nobody edited anything.
-        today: the memory's day.
-    """
-    found, answered = people or Reconciled(dict(documents)), apply_answers(documents, today)
-    found.documents, found.restored = answered.documents, answered.restored
-    found.retracted += answered.retracted
-    found.back, found.notes = answered.back, answered.notes
-    return found
-
-
-def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: str) -> Answered:
+def answer(work: Reconciled, answers: Iterable[Answer]) -> None:
     """Apply a person's decisions, in order.
 
     Args:
-        documents: every document by path.
+        work: the memory.
         answers: the decisions: an entry, one of its `choices_of`, and the items of the entry to apply it to; its other
             items stay in the queue.
-        today: the memory's day.
     """
-    work = Answered(dict(documents), today)
     done: list[Answer] = []
     for one in answers:
         if one[0].kind in _WHOLE and one[2]:  # they would be lost with the question
@@ -123,7 +117,6 @@ def answer(documents: Mapping[str, Document], answers: Iterable[Answer], today: 
                 work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
         for item in items:
             _ITEM[entry.kind][choice](work, item)
-    return work
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
@@ -132,65 +125,49 @@ def choices_of(entry: QueueEntry) -> tuple[str, ...]:
     return words[: len(entry.choices)] if entry.kind == VERSION else words
 
 
-@dataclass(slots=True)
-class Answered:
-    """The memory while answers are applied, and after.
-
-    `documents` holds every document by path, `retracted` the tombstones of rejected items, `restored` the ids of items
-    that were put back or accepted, `back` the pages to put back on the disk, and `notes` a sentence for each answer
-    that could not be applied.
-    """
-
-    documents: dict[str, Document]
-    today: str
-    retracted: list[Tombstone] = field(default_factory=list)
-    restored: list[str] = field(default_factory=list)
-    back: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def file(self, item: Item) -> Item:
-        """Move a waiting item to its home, or to Areas/general if that cannot hold items; return the filed item."""
-        home, was = released(item)
-        can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
-        path = home if can_hold else GENERAL
-        was = with_extra(was, AGAINST, "")
-        filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
-        document = self.documents.get(path) or new_document(path, "")
-        self.documents[path] = edited(document, add=[Block(filed)])
-        self.restored.append(filed.id)
-        return filed
-
-    def let_in(self, item: Item) -> Item:
-        """File a waiting item that a person accepted, and so vouches for."""
-        own = replace(item, trust=Trust.OWNER, source="", confidence=Confidence.HIGH)
-        return self.file(with_extra(own, ACCEPTED, self.today))
-
-    def bury(self, item: Item) -> None:
-        """Drop a waiting item for good."""
-        self.retracted.append(tombstone(item, self.today, Reason.DELETED))
-
-    def update(self, ident: str, change: Callable[[Item], Item]) -> None:
-        """Change an item's row, in whichever document it is."""
-        self.documents = with_item_changed(self.documents, ident, change)
-
-    def close(self, idents: Sequence[str], how_of: Callable[[ItemType], Status]) -> None:
-        """Close items at the owner's word."""
-        self.documents, _ = close_items(self.documents, idents, how_of, Authority(self.today))
-
-    def opponent(self, item: Item) -> Item | None:
-        """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""
-        places, ident, seen = items_by_id(self.documents), dict(item.extra).get(AGAINST, ""), set[str]()
-        while ident not in seen and ident in places:
-            path, old = places[ident]
-            if old.status in SUPERSEDABLE and path != REVIEW:
-                return old
-            seen.add(ident)
-            ident = old.superseded_by or old.merged_into
-        return None
+def _file(work: Reconciled, item: Item) -> Item:
+    """Move a waiting item to its home, or to Areas/general if that cannot hold items; return the filed item."""
+    home, was = released(item)
+    can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
+    path = home if can_hold else GENERAL
+    was = with_extra(was, AGAINST, "")
+    filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
+    document = work.documents.get(path) or new_document(path, "")
+    work.documents[path] = edited(document, add=[Block(filed)])
+    work.restored.append(filed.id)
+    return filed
 
 
-def _keep_new(work: Answered, item: Item) -> None:
-    old, new = work.opponent(item), work.let_in(item)
+def _let_in(work: Reconciled, item: Item) -> Item:
+    """File a waiting item that a person accepted, and so vouches for."""
+    return _file(work, replace(item, trust=Trust.OWNER, source="", confidence=Confidence.HIGH))
+
+
+def _bury(work: Reconciled, item: Item) -> None:
+    """Drop a waiting item for good."""
+    work.retracted.append(tombstone(item, work.today, Reason.DELETED))
+
+
+def _update(work: Reconciled, ident: str, change: Callable[[Item], Item]) -> None:
+    """Change an item's row, in whichever document it is."""
+    work.documents = with_item_changed(work.documents, ident, change)
+
+
+def _end(work: Reconciled, idents: Iterable[str], how_of: Callable[[ItemType], Status]) -> None:
+    """Close items at the owner's word."""
+    work.documents, _ = close_items(work.documents, idents, how_of, Authority(work.today))
+
+
+def _opponent(work: Reconciled, item: Item) -> Item | None:
+    """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""
+    held = {ident: one for ident, (path, one) in items_by_id(work.documents).items() if path != REVIEW}
+    ident = dict(item.extra).get(AGAINST, "")
+    old = held[last_successor(ident, held)] if ident in held else None
+    return old if old and old.status in SUPERSEDABLE else None
+
+
+def _keep_new(work: Reconciled, item: Item) -> None:
+    old, new = _opponent(work, item), _let_in(work, item)
     if old:
         work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
     else:
@@ -199,93 +176,94 @@ def _keep_new(work: Answered, item: Item) -> None:
         )
 
 
-def _keep_old(work: Answered, item: Item) -> None:
-    work.bury(item)
-    if old := work.opponent(item):
+def _keep_old(work: Reconciled, item: Item) -> None:
+    _bury(work, item)
+    if old := _opponent(work, item):
         own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
-        work.update(old.id, lambda _: own)
+        _update(work, old.id, lambda _: own)
 
 
-def _neither(work: Answered, item: Item) -> None:
-    work.bury(item)
-    if (old := work.opponent(item)) and old.active:
-        work.close([old.id], lambda _: Status.NEVER_HELD)
+def _neither(work: Reconciled, item: Item) -> None:
+    _bury(work, item)
+    if (old := _opponent(work, item)) and old.active:
+        _end(work, [old.id], lambda _: Status.NEVER_HELD)
 
 
-def _keep_both(work: Answered, item: Item) -> None:
-    old, new = work.opponent(item), work.let_in(item)
+def _keep_both(work: Reconciled, item: Item) -> None:
+    old, new = _opponent(work, item), _let_in(work, item)
     if old:
-        work.update(new.id, lambda one: with_link(one, "related", old.id))
-        work.update(old.id, lambda one: with_link(one, "related", new.id))
+        _update(work, new.id, lambda one: with_link(one, "related", old.id))
+        _update(work, old.id, lambda one: with_link(one, "related", new.id))
 
 
 # The answers to an entry as a whole raise a KeyError or UsageFault if what it names is gone, or over.
 
 
-def _delete_page(work: Answered, entry: QueueEntry) -> None:
+def _delete_page(work: Reconciled, entry: QueueEntry) -> None:
     for path in asked_pages_in([entry], work.documents):
         for _, item in work.documents.pop(path).held.values():
-            work.bury(item)
+            _bury(work, item)
 
 
-def _restore_page(work: Answered, entry: QueueEntry) -> None:
+def _restore_page(work: Reconciled, entry: QueueEntry) -> None:
     for path in asked_pages_in([entry], work.documents):
         work.back.append(path)
         work.restored += work.documents[path].held
 
 
-def _close(work: Answered, entry: QueueEntry, how: Status | None = None) -> None:
-    work.close([named_in_title(entry.title)], lambda kind: how or OUTCOMES[kind][0])
+def _close(work: Reconciled, entry: QueueEntry, how: Status | None = None) -> None:
+    _end(work, [named_in_title(entry.title)], lambda kind: how or OUTCOMES[kind][0])
 
 
-def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
+def _drop_quiet(work: Reconciled, entry: QueueEntry) -> None:
     there = items_by_id(work.documents)
     found = [there[ident][1] for ident in ids_asked(entry.why) if ident in there]  # meanwhile some may have ended
-    work.close([item.id for item in found if item.active and item.quiet], ending_of)
+    _end(work, [item.id for item in found if item.active and item.quiet], ending_of)
 
 
-def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
+def _settle(work: Reconciled, entry: QueueEntry, choice: str) -> None:
     new, old = ids_asked(entry.why)
     if choice in _WAYS:
         work.documents, _ = settle_pair(work.documents, new, old, _WAYS[choice], Authority(work.today))
     else:
-        work.close((new, old) if choice == "neither" else (new,), lambda _: Status.NEVER_HELD)
+        _end(work, (new, old) if choice == "neither" else (new,), lambda _: Status.NEVER_HELD)
 
 
 _WAYS = {"keep new": "replaces", "keep both": "both"}
 
 
-def _believe(work: Answered, entry: QueueEntry) -> None:
+def _believe(work: Reconciled, entry: QueueEntry) -> None:
     """Clear the doubt about an item: a person says it is true."""
-    work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
+    _update(work, named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
 
 
-def _take(work: Answered, entry: QueueEntry, choice: str) -> None:
+def _take(work: Reconciled, entry: QueueEntry, choice: str) -> None:
     """Give an item the words and the status of a version that a person chose."""
     ident, version = named_in_title(entry.title), dict(entry.choices)[choice]
     path, placed = placed_item(work.documents, ident)
     if version == GONE:
         work.documents[path] = edited(work.documents[path], remove=[ident])
-        work.bury(placed.item)
+        _bury(work, placed.item)
         return
     if (chosen := version_of(version, placed.item)) is None:
         raise KeyError(version)
-    if chosen.status is not placed.item.status and not placed.item.active:
-        work.documents = with_reopened(work.documents, ident)
-    if chosen.status is not placed.item.status and not chosen.active:
-        work.close([ident], lambda _: chosen.status)
+    if chosen.status is not placed.item.status:
+        if not placed.item.active:
+            work.documents = with_reopened(work.documents, ident)
+        if not chosen.active:
+            _end(work, [ident], lambda _: chosen.status)
     if (chosen.text, chosen.due) != (placed.item.text, placed.item.due):
         own = replace(placed_item(work.documents, ident)[1].item, text=chosen.text, due=chosen.due)
         own = replace(own, trust=Trust.OWNER, source="", confidence=Confidence.HIGH, by="")
         work.documents = with_items(work.documents, {ident: own})
 
 
-_ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
-    "gone": {"restore": Answered.file, "retract": Answered.bury},
+_ITEM: Final[Mapping[str, Mapping[str, Callable[[Reconciled, Item], object]]]] = {
+    "gone": {"restore": _file, "retract": _bury},
     "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
-    "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
+    "quarantine": {"keep": _let_in, "drop": _bury},
 }
-_WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
+_WHOLE: Final[Mapping[str, Mapping[str, Callable[[Reconciled, QueueEntry], object]]]] = {
     MISSING: {"restore": _restore_page, "retract": _delete_page},
     VERSION: {word: partial(_take, choice=word) for word in ORDINALS},
     "merge": {"done": lambda *_: None},
@@ -303,7 +281,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
 
 In both tables the first choice of a kind is what a yes means, and the last one a no.
 """
-_LETTING_IN: Final = (_keep_new, _keep_both, Answered.let_in)
+_LETTING_IN: Final = (_keep_new, _keep_both, _let_in)
 """What files the waiting item as the person's own."""
 
 
@@ -337,12 +315,6 @@ class ReviewQuestion:
         """Return what a choice does, in the entry's words."""
         return dict(self.entry.choices).get(choice, "")
 
-    @property
-    def letting_in(self) -> tuple[str, ...]:
-        """The choices that file the waiting item as the person's own."""
-        acts = _ITEM.get(self.entry.kind, {})
-        return tuple(one for one in self.choices if acts.get(one) in _LETTING_IN)
-
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
     """Return key → choice: the digits, in order."""
@@ -373,9 +345,9 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQues
 
 def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> ReviewQuestion:
     rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
-    path, against = (items_by_id(documents).get(rival) if rival else None) or (REVIEW, None)
-    against = against if path != REVIEW else None
-    return ReviewQuestion(entry, items, items[0].id if len(items) == 1 else entry.id, against)
+    path, against = items_by_id(documents).get(rival, (REVIEW, None))
+    ident = items[0].id if len(items) == 1 else entry.id
+    return ReviewQuestion(entry, items, ident, against if path != REVIEW else None)
 
 
 def chosen(question: ReviewQuestion, word: str) -> str:
@@ -385,12 +357,104 @@ def chosen(question: ReviewQuestion, word: str) -> str:
         UsageFault: it names none.
     """
     typed, choices = " ".join(word.split()).lower(), question.choices
-    if typed == "accept":
-        found = choices[:1]
-    elif typed == "reject":
-        found = choices[-1:]
-    else:
-        found = tuple(one for one in choices if one == typed)
-    if not found:
+    found = {"accept": choices[0], "reject": choices[-1]}.get(typed, typed)
+    if found not in choices:
         raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(choices)}.")
-    return found[0]
+    return found
+
+
+# ---------------------------------------- what an owner says by command
+
+
+@dataclass(frozen=True, slots=True)
+class FiledByHand:
+    """The result of filing an owner's item.
+
+    Args:
+        item: the new item, or the existing one that says the same.
+        path: its document.
+        is_new: whether the item is new.
+        near: the items beside a new one that its sentence may replace or repeat, with their documents, nearest first.
+    """
+
+    item: Item
+    path: str
+    is_new: bool = False
+    near: Sequence[tuple[Item, str]] = ()
+
+
+_ALIKE = 0.6
+"""The share of common words from which two sentences are shown as near. It decides nothing: a person sees them."""
+_MOST_NEAR = 3
+
+
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str, folder: str = "") -> FiledByHand:
+    """File an owner's item in one commit; an existing item with the same words is confirmed instead, as by a night.
+
+    Args:
+        kind: its type.
+        text: its sentence.
+        path: the document's path, or empty to choose one.
+        held: the memory as it is.
+        title: that of a new document, or empty.
+        folder: the page of the project at work, where it goes if it is not about the owner; or empty.
+    """
+    text, due = due_of(text, held.today) if kind is ItemType.TODO else (text, "")
+    catalog = Catalog(held.documents, held.snapshot.unreadable())
+    chosen = home_of(kind, text, Confidence.HIGH, catalog)
+    # In a project's folder, “we” and “the user” may be others.
+    own = "i ", "my ", f"{catalog.person.partition(' ')[0]} "
+    is_of_owner = chosen == USER and kind is ItemType.FACT and folded(text).startswith(own)
+    home = path or (chosen if is_of_owner else folder or chosen)
+    items = [(item, path) for path, item in catalog.items if item.id and item.active and item.type is kind]
+    if same := next((pair for pair in items if words_key(pair[0].text) == words_key(text)), None):
+        day, mine = max(same[0].confirmed, held.today), replace(same[0], trust=Trust.OWNER, doubted="")
+        mine = replace(mine, confidence=Confidence.HIGH, confirmed=mine.confirmed if mine.since == day else day)
+        if mine != same[0]:
+            said = with_item_changed(held.documents, mine.id, lambda _: mine)
+            held.write(ManualChange(said, f"Confirm {mine.id}: its owner says so", changed=1))
+        return FiledByHand(mine, same[1])
+    there = [pair for pair in items if speaks_for(pair[1], home) and alike(text, pair[0].text) >= _ALIKE]
+    there.sort(key=lambda pair: -alike(text, pair[0].text))
+    status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
+    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER, due=due)
+    item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
+    document = held.documents.get(home) or new_document(home, title)
+    after = {**held.documents, home: edited(document, add=[Block(item)])}
+    held.write(ManualChange(after, f"Add {item.id}: one {kind.lower()} by its owner", added=[item.id]))
+    return FiledByHand(item, home, is_new=True, near=there[:_MOST_NEAR])
+
+
+def decide(
+    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
+) -> tuple[str, list[str]]:
+    """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time of the decision.
+        idents: the questions' ids, or the starts of them.
+        word: a choice, or `accept` or `reject`.
+        text: new words for the one waiting item; empty to keep its own.
+
+    Raises:
+        UnknownItem: no question has such an id.
+        UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
+        CurateError: any error of a manual change.
+    """
+    with change_by_hand(root, settings, when, "curate review") as held:
+        asked = [named_question(held.documents, ident) for ident in idents]
+        answers = [(one.entry, chosen(one, word), one.items) for one in asked]
+        entry, choice, items = answers[0]
+        if text and (asked[1:] or len(items) != 1 or _ITEM.get(entry.kind, {}).get(choice) not in _LETTING_IN):
+            raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
+        if text:
+            answers = [(entry, choice, (replace(items[0], text=text, by=""),))]
+        work = Reconciled(dict(held.documents), held.today)
+        answer(work, answers)
+        decided = f"{asked[0].id}{f' and {len(asked) - 1} more' if asked[1:] else ''}: {choice}"
+        changed = sum(max(1, len(one.items)) for one in asked)
+        back = put_back(work.back, work.documents, held.snapshot.documents)
+        held.write(ManualChange(work.documents, f"Review {decided}", (), changed, work.retracted, back))
+    return decided, work.notes

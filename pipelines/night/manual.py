@@ -186,9 +186,11 @@ def understood(held: HeldMemory) -> HeldMemory:
         people = understand_edits(git, snapshot, (changed, same), held.today)
         documents = people.documents
     if any(entry.ticked for entry in read_queue(documents.get(REVIEW))):
-        from pipelines.night.answers import understand_answers  # noqa: PLC0415  as above
+        from pipelines.night.answers import apply_answers  # noqa: PLC0415  as above
+        from pipelines.night.reconcile import Reconciled  # noqa: PLC0415  as above
 
-        people = understand_answers(documents, people, held.today)
+        people = people or Reconciled(dict(documents), held.today)
+        apply_answers(people)
         documents = people.documents
     return replace(held, snapshot=snapshot, documents=documents, people=people)
 

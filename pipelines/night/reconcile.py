@@ -10,6 +10,7 @@ sentence. If so many items are gone at once that it looks like a bad checkout, n
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -71,6 +72,7 @@ class Reconciled:
 
     Args:
         documents: every document by path.
+        today: the memory's day.
         edited: ids of items that a person reworded.
         numbered: ids given to lines without one.
         retracted: tombstones of deleted items.
@@ -84,6 +86,7 @@ class Reconciled:
     """
 
     documents: dict[str, Document]
+    today: str
     edited: list[str] = field(default_factory=list)
     numbered: list[str] = field(default_factory=list)
     retracted: list[Tombstone] = field(default_factory=list)
@@ -113,31 +116,16 @@ def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: st
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")
-    wrote = written_by_agents(snapshot.root, commit.seconds if commit else 0)
-    found = reconcile(documents, baseline, today, wrote)
-    _ask_about_missing_pages(found, snapshot, today)
+    found = reconcile(documents, baseline, today, written_by_agents(snapshot.root, commit.seconds if commit else 0))
     found.foreign = sorted(foreign)
-    return found
-
-
-def _ask_about_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> None:
-    """Ask about the pages that are gone with many items. Another machine, which has them, may answer, too."""
+    # Another machine, which has the pages that are gone with many items, may answer, too.
     pages, after = left_out(snapshot.root, MISSING).keys() & found.documents.keys(), found.documents
     for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
         here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
         found.asked += here
         title = f"{len(here)} items are gone from {path}"
-        after = with_entry(after, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
-    found.documents = after
-
-
-def _no_longer_told(
-    paths: Collection[str], before: Mapping[str, Document], documents: Mapping[str, Document]
-) -> list[str]:
-    """Return the hashes of what people deleted from the generated lines of some pages."""
-    held = items_by_id(documents) | items_by_id(before)
-    known = {ident: item for ident, (_, item) in held.items()}
-    return sorted({one for path in paths for one in told_in(before[path], known) - told_in(documents[path], known)})
+        found.documents = with_entry(found.documents, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
+    return found
 
 
 def _from_elsewhere(
@@ -148,22 +136,16 @@ def _from_elsewhere(
     Before the first run, what a person set up is theirs; only what has no row, or rests on logs that are not here, came
     from elsewhere.
     """
-    changed, same = baseline
-    new = {
-        placed.item.id: placed.item
-        for path, one in documents.items()
-        if path not in same and not one.is_still
-        for placed in one.items
-        if placed.item.id
-    }
-    if not git.last_run():
+    (changed, same), last = baseline, git.last_run()
+    pages = {path: one for path, one in documents.items() if path not in same and not one.is_still}
+    new = {ident: item for ident, (_, item) in items_by_id(pages).items()}
+    if not last:
         known, root = {ident for one in documents.values() for ident in one.rows}, snapshot.root
         here = {i for i, one in new.items() if any(os.path.lexists(root / at.path) for at in one.evidence)}
         new = {i: one for i, one in new.items() if i not in known or (one.evidence and i not in here)}
     idents = new.keys() - items_by_id(changed).keys()
     idents = idents and idents - {ident for path in same for ident in documents[path].held}
-    commit = git.last_run() if idents else None
-    return unknown_ids(git, commit, frozenset(idents)) if commit else frozenset(idents)
+    return unknown_ids(git, last, frozenset(idents)) if idents and last else frozenset(idents)
 
 
 def reconcile(
@@ -183,11 +165,12 @@ def reconcile(
     changed, same = baseline
     before, present = items_by_id(changed), items_by_id(documents)
     said = {place.item.id: _brackets_on(one, place) for one, place in numbered(changed.values())}
-    found, taken = Reconciled(dict(documents)), {*before, *present}
+    found, taken = Reconciled(dict(documents), today), {*before, *present}
     for path, document in sorted((path, one) for path, one in documents.items() if path not in same):
         new: dict[int, Item] = {}
         for placed in document.placed if document.reworded else document.items:
             item, key = placed.item, (placed.item.id, placed.item.text)
+            old = before[item.id][1] if item.id in before else None
             if key in document.copied:
                 continue
             if not item.id or key in document.reworded:
@@ -196,30 +179,56 @@ def reconcile(
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 found.numbered.append(item.id)
-            elif item.id in before and _is_edited(old := before[item.id][1], placed, document, said):
-                former = [old] if _wording(old) != _wording(item) else []
-                found.corrected += [tombstone(replace(one, id=""), today, Reason.CORRECTED) for one in former]
-                is_agents = wrote(words_on_page(document, placed))
-                item = _by_agent(item) if is_agents else _by_person(item, _brackets_on(document, placed))
-                found.edited += [item.id] if item != placed.item else []
+            elif old:
+                brackets, is_reworded = _brackets_on(document, placed), _wording(old) != _wording(item)
+                if is_reworded:
+                    found.corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
+                if is_reworded or not set(said.get(old.id, ())).issubset(brackets):
+                    is_agents = wrote(words_on_page(document, placed))
+                    item = _by_agent(item) if is_agents else _by_person(item, brackets)
+                    found.edited += [item.id] if item != placed.item else []
             if item != placed.item or _holds_again(item, before) or placed.is_wrapped:
                 new[placed.line] = item
         if new:
             found.documents[path] = with_marks(document, new)
+    _ask_about_gone(found, documents, baseline)
+    _put_in_place(found, before)
+    return found
+
+
+def _put_in_place(found: Reconciled, before: Mapping[str, tuple[str, Item]]) -> None:
+    """Bring reopened items back to their sections."""
+    for path, page in found.documents.items():
+        again = (one for one in page.items if one.section == HISTORY and _holds_again(one.item, before))
+        if blocks := [block_of(page, placed) for placed in again]:
+            found.documents[path] = edited(page, add=blocks, remove=[block.item.id for block in blocks])
+
+
+def _ask_about_gone(found: Reconciled, documents: Mapping[str, Document], baseline: Baseline) -> None:
+    """Bury what people deleted: items, and generated lines; ask about items that are gone in suspicious numbers."""
+    (changed, same), before, today = baseline, items_by_id(baseline[0]), found.today
     stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
     gone = {ident: where for ident, where in before.items() if ident not in stands}  # not even in code
-    asked = _too_many(_unsettled(gone, changed, documents), changed)
-    found.asked = sorted(asked)
-    found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in asked]
-    pages = {gone[ident][0] for ident in asked}
-    for path in sorted(pages):
-        items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
+    # Taking a page's question out of Review.md is an answer, too.
+    was, now = (asked_pages_in(read_queue(side.get(REVIEW)), changed) for side in (changed, documents))
+    lost = defaultdict[str, dict[str, Item]](dict)
+    for ident, (path, item) in gone.items():
+        if path not in was - now and item.status is not Status.WAITING:
+            lost[path][ident] = item
+    pages = sorted(lost_too_many(lost, changed))
+    for path in pages:
+        found.asked += sorted(lost[path])
+        items = [waiting(item, path) for item in lost[path].values()]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {path}"
         found.documents = with_entry(found.documents, "gone", today, title, _WHY_ASKED, CHOICES, items)
-    told = _no_longer_told(changed.keys() & documents.keys() - pages, changed, documents)
-    found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in told]
-    found.documents = _put_in_place(found.documents, before)
-    return found
+    found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in found.asked]
+    known = {ident: item for ident, (_, item) in (items_by_id(documents) | before).items()}
+    told = {
+        one
+        for path in changed.keys() & documents.keys() - set(pages)
+        for one in told_in(changed[path], known) - told_in(documents[path], known)
+    }
+    found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in sorted(told)]
 
 
 def marked_again(documents: Mapping[str, Document], there: Iterable[Document]) -> dict[str, Document]:
@@ -248,12 +257,6 @@ def _brackets_on(document: Document, placed: Placed) -> list[str]:
     """Return what the line of an item says of whose word it is and how sure, as runs write it."""
     line = words_on_page(document, placed)
     return [one for one in brackets_of(placed.item.source, placed.item.trust, placed.item.confidence) if one in line]
-
-
-def _is_edited(old: Item, placed: Placed, document: Document, said: Mapping[str, list[str]]) -> bool:
-    """Whether a person gave an item other words, or took away whose word it is or how sure, since the last run."""
-    taken = not set(said.get(old.id, ())).issubset(_brackets_on(document, placed))
-    return taken or _wording(old) != _wording(placed.item)
 
 
 def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
@@ -305,30 +308,3 @@ def _wording(item: Item) -> tuple[str, str]:
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
     """Whether a person reopened an item by removing its mark; its row still has its end."""
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
-
-
-def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
-    """Return the documents with reopened items back in their sections."""
-    after = dict(documents)
-    for path, document in documents.items():
-        again = (one for one in document.items if one.section == HISTORY and _holds_again(one.item, before))
-        if blocks := [block_of(document, placed) for placed in again]:
-            after[path] = edited(document, add=blocks, remove=[block.item.id for block in blocks])
-    return after
-
-
-def _unsettled(
-    gone: Mapping[str, tuple[str, Item]], changed: Mapping[str, Document], documents: Mapping[str, Document]
-) -> dict[str, tuple[str, Item]]:
-    """Return what is gone, without pages whose question somebody took out of Review.md, which is an answer."""
-    was, now = (asked_pages_in(read_queue(side.get(REVIEW)), changed) for side in (changed, documents))
-    return {ident: where for ident, where in gone.items() if where[0] not in was - now}
-
-
-def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
-    """Return the ids to ask about; items that already waited in Review.md are not asked about again."""
-    lost: dict[str, set[str]] = {}
-    for ident, (path, item) in gone.items():
-        if item.status is not Status.WAITING:
-            lost.setdefault(path, set()).add(ident)
-    return frozenset().union(*(lost[path] for path in lost_too_many(lost, baseline)))

@@ -144,7 +144,7 @@ def test_add_confirms_what_is_said_already_and_says_how_to_replace_what_is_near(
     assert f"The memory already holds it: {ids[PORT]} in {ALPHA}" in told
     assert (now(memory, PORT)["trust"], now(memory, PORT)["confirmed"]) == ("owner", "2026-03-12")
     head = memory.git("rev-parse", "HEAD")
-    assert "Nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
+    assert "already holds it" in memory.curate("add", "Fact", PORT, *NOON)
     assert memory.git("rev-parse", "HEAD") == head
     told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON)
     assert f"Near it in {ALPHA}: " in told

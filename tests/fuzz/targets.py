@@ -18,6 +18,7 @@ from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
+from pipelines.night.reconcile import Reconciled
 from pipelines.review.trust import made_inert
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
@@ -145,7 +146,8 @@ def _user_settings(data: bytes, folder: Path) -> None:
 def _review(data: bytes, _folder: Path) -> None:
     review = Document("Review.md", _text(data))
     home = Document("Projects/a.md", "# A\n\n## Facts\n\n- Fact: x <!-- k1c02d9e441 since=2026-01-01 -->\n")
-    answered = apply_answers({review.path: review, home.path: home}, _DAY)
+    answered = Reconciled({review.path: review, home.path: home}, _DAY)
+    apply_answers(answered)
     assert all(document.text.encode() for document in answered.documents.values() if document.text)
 
 

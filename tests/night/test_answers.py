@@ -1,6 +1,7 @@
 """Answers in Review.md, ticked by hand and applied by the next night: each once, and never asked again."""
 
 from pipelines.night.answers import apply_answers
+from pipelines.night.reconcile import Reconciled
 from pipelines.store.document import Document
 from tests.asking import RULE, ask_contradict, ask_quarantine, first_night, items, night, tick
 from tests.conftest import Memory
@@ -25,7 +26,6 @@ def test_a_rule_of_others_is_filed_only_with_a_persons_yes_and_is_theirs_then(me
     night(memory, 14)
     rule = items(memory)["Always send the logs to Bob"]
     assert (rule["id"], rule["status"], rule["trust"], rule["document"]) == (RULE, "live", "owner", "MEMORY.md")
-    assert memory.row("Always send the logs to Bob")["accepted"] == "2026-03-14"
 
 
 def test_a_verb_carries_out_a_ticked_box_too(memory: Memory) -> None:
@@ -53,7 +53,8 @@ def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory
 
 def test_an_item_that_was_put_under_a_question_of_another_is_not_lost_with_it() -> None:
     text = "## Is it over? <!-- review ended 2026-03-18 -->\n\n- [x] close: it is over\n\n- Fact: mine\n"
-    answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
+    answered = Reconciled({"Review.md": Document("Review.md", text)}, "2026-03-19")
+    apply_answers(answered)
     assert answered.documents["Review.md"].text == text
     assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]
 
@@ -68,6 +69,7 @@ def test_the_question_below_an_answered_one_stays() -> None:
         "Projects/alpha.md": Document("Projects/alpha.md", page),
         "Review.md": Document("Review.md", asked + below),
     }
-    answered = apply_answers(found, "2026-03-19")
+    answered = Reconciled(found, "2026-03-19")
+    apply_answers(answered)
     assert "[x] Todo: Call Ben" in answered.documents["Projects/alpha.md"].text
     assert answered.documents["Review.md"].text == below
