@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.errors import NotUndoable
+from pipelines.errors import BadFile, NotUndoable
 from pipelines.night.manual import HeldMemory, ManualChange, direct_change, read_memory, taken_in, understood
 from pipelines.review.questions import with_questions
 from pipelines.store.change_set import Change, ItemChange, item_changes, item_places, items_by_id
@@ -45,83 +45,68 @@ class UndoPlan:
 
     Args:
         run: the run.
-        item: the item, if only that is undone; else empty.
         change: what is decided; its summary is what the command prints.
         changes: the changes of files; none if nothing can be undone.
         kept: id → why an item stays as it is, as the end of a sentence that begins with the id.
     """
 
     run: RunCommit
-    item: str
     change: ManualChange
     changes: Sequence[Change]
     kept: Mapping[str, str]
 
 
-def plan_undo(held: HeldMemory, named: tuple[RunCommit, RunSides] | None, item_named: str = "") -> UndoPlan:
+def plan_undo(held: HeldMemory, run_named: str, item_named: str = "") -> UndoPlan:
     """Decide everything; write nothing.
 
     Args:
         held: the memory, with people's edits understood.
-        named: the run to undo, and its documents; None if an item is named.
+        run_named: the start of a run's id or commit; empty for the newest run that changed something and still stands.
         item_named: the start of an item's id, to undo only what the last run did to it.
 
     Raises:
         UnknownItem: none or more than one matches.
         NotUndoable: there is nothing to undo, or it was undone already.
+        BadFile: a page that the run changed cannot be read now.
         BrokenChangeSet: the changes would break a promise.
     """
     git, today, documents, buried, item = held.git, held.today, held.documents, held.stones, ""
     if item_named:  # an existing one, else one that an undo removed
         undone_before = {stone.id for stone in buried if stone.reason is Reason.UNDONE}
         item = named_item(item_named, items_by_id(documents), undone_before)
-    run, sides = named or _run_of_item(git, item, documents)
+    run, sides = _run_of_item(git, item, documents) if item else _run(git, run_named)
+    for path in held.snapshot.unreadable() & (sides.before.keys() | sides.after.keys()):
+        raise BadFile(path, "cannot be read", "Nothing was undone. Mend it first: `curate check` says how.")
     stones = _stones_without(git, run, buried) if run.by_hand and not item else buried
-    by_undo = [stone for stone in stones if stone.reason is Reason.UNDONE]
-    deleted = frozenset(stone.id for stone in stones) - {stone.id for stone in by_undo}  # by a person
-    undone = undo(sides, documents, held.snapshot.unreadable(), deleted, item)
-    present, then = item_places(documents.values()), item_places(undone.documents.values())
-    removed = [present[ident].item for ident in sorted(undone.items & present.keys() - then.keys())]
-    restored = sorted(undone.items & then.keys() - present.keys())
-    asked = with_questions(
-        undone.documents,
-        undone.disputed,
-        f"was changed since run {run.run}",
-        lambda one, number: ("today's", "the one before the run")[one.sides[number]],
-        today,
-    )
-    back = {stone for stone in by_undo if stone.id in restored}
+    by_undo = {stone for stone in stones if stone.reason is Reason.UNDONE}
+    after, items, kept, disputed = undo(sides, documents, frozenset(one.id for one in stones - by_undo), item)
+    present, then = item_places(documents.values()), item_places(after.values())
+    removed, restored = sorted(items & present.keys() - then.keys()), sorted(items & then.keys() - present.keys())
+    versions = "today's", "the one before the run"
+    why = f"was changed since run {run.run}"
+    asked = with_questions(after, disputed, why, lambda one, number: versions[one.sides[number]], today)
     change = ManualChange(
         asked,
         "",
         added=restored,
-        stones=[*(tombstone(one, today, Reason.UNDONE) for one in removed), *stones - buried],
-        lifted=(buried - stones) | back,
+        stones=[*(tombstone(present[one].item, today, Reason.UNDONE) for one in removed), *stones - buried],
+        lifted=(buried - stones) | {stone for stone in by_undo if stone.id in restored},
         undoes=f"{run.run} {item}".strip(),
     )
     pruned, changes = held.planned(change)
     final = item_places(pruned.documents.values())
-    both = sorted(undone.items & final.keys() & present.keys())
-    returned = [i for i in both if final[i].told != present[i].told]
-    kept = undone.kept | {
-        moved.id: f"is in {moved.target}: {moved.source} has no room for it"
-        for moved in pruned.moved
-        if moved.id in undone.items
-    }
-    if not (removed or restored or returned or run.by_hand or undone.documents != dict(documents)):
+    returned = [one for one in items & final.keys() & present.keys() if final[one].told != present[one].told]
+    full = (one for one in pruned.moved if one.id in items)
+    kept |= {one.id: f"is in {one.target}: {one.source} has no room for it" for one in full}
+    if not (removed or restored or returned or run.by_hand or after != dict(documents)):
         changes = []
+    what = f"{item} of run {run.run}" if item else f"Run {run.run}"
     counts = {"removed": len(removed), "brought back": len(restored), "as before": len(returned)}
-    summary = _summary(run, item, counts, is_done=bool(changes))
+    told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {done}" for done, count in counts.items() if count)
+    summary = f"{what} undone{f': {told}' if told else ''}" if changes or told else f"{what}: nothing could be undone"
     remarks = [f"{ident} {why}" for ident, why in sorted(kept.items())]
     change = replace(change, summary=summary, changed=len(removed) + len(returned), remarks=remarks)
-    return UndoPlan(run, item, change, changes, kept)
-
-
-def _summary(run: RunCommit, item: str, counts: Mapping[str, int], *, is_done: bool) -> str:
-    """Return the undo in one line: the command prints it, and the commit starts with it."""
-    what = f"{item} of run {run.run}" if item else f"Run {run.run}"
-    told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {done}" for done, count in counts.items() if count)
-    return f"{what} undone{f': {told}' if told else ''}" if is_done or told else f"{what}: nothing could be undone"
+    return UndoPlan(run, change, changes, kept)
 
 
 def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> frozenset[Tombstone]:
@@ -169,12 +154,10 @@ def carry_out_undo(
     if is_dry:
         git = Git(root)
         git.check()
-        named = None if item else _run(git, run)
-        return plan_undo(understood(read_memory(git, settings, now)), named, item), ""
+        return plan_undo(understood(read_memory(git, settings, now)), run, item), ""
     with direct_change(root, settings, now, "curate undo") as found:
-        named = None if item else _run(found.git, run)  # before people's edits have a commit of their own
         held = taken_in(found)
-        plan = plan_undo(held, named, item)
+        plan = plan_undo(held, run, item)
         if not plan.changes:
             return plan, ""
         held.write(plan.change, by=BY_HAND if plan.run.by_hand else "")
@@ -259,11 +242,8 @@ class RunSides:
 
     def asked(self) -> frozenset[str]:
         """Return the ids of the entries of Review.md that the run added."""
-        return _entries(self.after) - _entries(self.before)
-
-
-def _entries(documents: Mapping[str, Document]) -> frozenset[str]:
-    return frozenset(one.id for one in read_queue(documents.get(REVIEW)))
+        after, before = ({one.id for one in read_queue(side.get(REVIEW))} for side in (self.after, self.before))
+        return frozenset(after - before)
 
 
 def _is_persons(change: ItemChange) -> bool:
@@ -279,61 +259,44 @@ def _is_persons(change: ItemChange) -> bool:
     return reworded or struck or (turned and old.evidence == new.evidence)
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The memory with a run, or its change of one item, undone.
-
-    Args:
-        documents: every document by path.
-        items: the ids of the items that are as they were before the run, as far as they were not changed since.
-        kept: id → why an item stays as it is, as the end of a sentence that begins with the id.
-        disputed: what was changed since.
-    """
-
-    documents: dict[str, Document]
-    items: frozenset[str]
-    kept: dict[str, str]
-    disputed: list[Disputed]
-
-
 def undo(
-    sides: RunSides,
-    now: Mapping[str, Document],
-    closed: frozenset[str] = frozenset(),
-    deleted: frozenset[str] = frozenset(),
-    only: str = "",
-) -> Undone:
+    sides: RunSides, now: Mapping[str, Document], deleted: frozenset[str] = frozenset(), only: str = ""
+) -> tuple[dict[str, Document], frozenset[str], dict[str, str], list[Disputed]]:
     """Return the memory with a run undone: a merge of what came before it with what came after.
 
     Args:
         sides: the documents that the run changed.
         now: every document as it is.
-        closed: files that exist but cannot be read; nothing is put into them.
         deleted: ids of items that a person deleted; they never come back.
         only: an item's id; undo only what the run did to it, and to others because of it. Empty for all.
+
+    Returns:
+        Every document by path; the ids of the items that are as they were before the run, as far as they were not
+        changed since; id → why an item stays as it is, as the end of a sentence that begins with the id; and what was
+        changed since.
     """
     changes = {one.id: one for one in sides.changes() if not only or _concerns(one, only)}
     changes = {ident: one for ident, one in changes.items() if one.after or ident not in deleted}
-    base, before = (
-        {path: one for path, one in side.items() if path not in closed} for side in (sides.after, sides.before)
-    )
-    lost = {ident: one.before.path for ident, one in changes.items() if one.before and one.before.path in closed}
-    kept = {ident: f"cannot come back: {path} cannot be read" for ident, path in lost.items()}
+    base, before, kept = sides.after, sides.before, dict[str, str]()
     homes = {one.before.path for one in changes.values() if one.before} - now.keys() - base.keys()
     theirs = {**base, **{path: one for path, one in before.items() if path in homes}} if only else before
     while True:
         items = changes.keys() - kept.keys()
-        there = item_places(base.values())
+        there = {ident: one for ident, one in item_places(base.values()).items() if ident not in items}
         there |= {ident: one for ident in items if (one := changes[ident].before)}
-        there = {ident: one for ident, one in there.items() if ident not in items or changes[ident].before}
         documents, disputed = merge_pages(base, now, theirs, ours_first=True, there=there)
         disputed = [one for one in disputed if not one.item or any(one.item in page.held for page in now.values())]
-        stays = {one.item: "was changed since, so it stays" for one in disputed if one.item}
-        if not (more := _needed(changes, now, documents, kept | stays)):
-            return Undone(
-                _without_questions(sides, now, documents, whole=not only), frozenset(items), kept | stays, disputed
-            )
+        stays = kept | {one.item: "was changed since, so it stays" for one in disputed if one.item}
+        if not (more := _needed(changes, now, documents, stays)):
+            break
         kept |= more
+    # The run's questions go that are about nothing any more.
+    queue, asked = documents.get(REVIEW), sides.asked()
+    if queue and (asked or queue is not now.get(REVIEW)):
+        had = {one.id for one in read_queue(now.get(REVIEW)) if one.items}
+        bare = (one for one in read_queue(queue) if one.id in asked and not one.items)
+        documents[REVIEW] = without_answered(queue, [(one, ()) for one in bare if not only or one.id in had])
+    return documents, frozenset(items), stays, disputed
 
 
 def _concerns(change: ItemChange, ident: str) -> bool:
@@ -361,15 +324,3 @@ def _needed(
         elif ident in final and (successor := item.superseded_by or item.merged_into) in kept:
             found[ident] = f"stays as it is: {successor}, which replaced it, stays"
     return found
-
-
-def _without_questions(
-    sides: RunSides, now: Mapping[str, Document], after: dict[str, Document], *, whole: bool
-) -> dict[str, Document]:
-    """Return the documents without the questions of the run that are about nothing any more."""
-    asked, had = sides.asked(), {one.id for one in read_queue(now.get(REVIEW)) if one.items}
-    queue = after.get(REVIEW)
-    if queue is None or (queue is now.get(REVIEW) and not asked):
-        return after
-    left = [(one, ()) for one in read_queue(queue) if one.id in asked and not one.items and (whole or one.id in had)]
-    return {**after, REVIEW: without_answered(queue, left)}
