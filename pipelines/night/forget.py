@@ -7,11 +7,9 @@ evidence stays valid, and no run reads what has lines blotted out.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import CurateError
 from pipelines.extract.llm.fallback import drop_replies
@@ -21,7 +19,7 @@ from pipelines.review.questions import named_in_title
 from pipelines.search.indexed_files import scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks
-from pipelines.store.evidence import Quotes, pointer_in, starts_of, without_pointer
+from pipelines.store.evidence import Quotes, starts_of, without_pointer
 from pipelines.store.files import list_files, open_regular, writing
 from pipelines.store.generated import without_sentences
 from pipelines.store.layout import PRIVATE, REVIEW, SESSIONS, is_note
@@ -29,6 +27,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.log import FORGOTTEN, Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.snapshot import read_snapshot
+from pipelines.store.spoken_lines import parse_spoken
 from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
 from pipelines.store.wording import folded
@@ -51,6 +50,8 @@ LEAST_WORDS: Final = 3
 _OWN_FILES = ("SOUL.md", "AGENTS.md")
 _TEXTS = (".md", ".txt")
 _MOST_LINES = 40
+_ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|.)")
+"""A character as JSON escapes it, or JSON within JSON."""
 # The start of a line and the pointer to its record are structure: they separate entries.
 _BEFORE = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
@@ -86,7 +87,6 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         words = _words_of(item, root)
         documents, unlinked, places = _cleared(held, ident, words)
         logs = _blots(held.snapshot, item, words)
-        places += [f"{file}:{record}" for blot in logs for file, record in blot.records() if (root / file).exists()]
         places += _left(held, words)
         drop_replies(root)
         with writing(PRIVATE):  # the index is rebuilt after the commit
@@ -97,15 +97,21 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         held.write(
             ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=further)
         )
-        return Forgotten(sum(len(blot.out) for blot in logs), unlinked, tuple(dict.fromkeys(places)))
+        return Forgotten(sum(len(blot.out) for blot in logs), unlinked, tuple(places))
 
 
 def bereft(root: Path, forgotten: Item) -> list[Item]:
     """Return the other items that rest on a log line which goes with an item."""
     snapshot = read_snapshot(root)
-    logs = _blots(snapshot, forgotten, _words_of(forgotten, root))
+    logs = {blot.change.path: blot for blot in _blots(snapshot, forgotten, _words_of(forgotten, root))}
+
+    def goes(place: Evidence) -> bool:
+        blot = logs.get(place.path)
+        starts = starts_of(place, blot.rows) if blot else ()
+        return any(blot and not blot.out.isdisjoint(range(at, at + place.height)) for at in starts)
+
     others = (placed.item for _, placed in snapshot.items() if placed.item.id != forgotten.id)
-    return [one for one in others if any(blot.takes(place) for blot in logs for place in one.evidence)]
+    return [one for one in others if any(map(goes, one.evidence))]
 
 
 def _words_of(item: Item, root: Path) -> Words:
@@ -114,8 +120,8 @@ def _words_of(item: Item, root: Path) -> Words:
     Texts too short to be distinctive are left out, and so is the pointer at the end of a captured line.
     """
     quotes = Quotes(root)
-    bare = (without_pointer(quotes.text(one)) for one in item.evidence)
-    texts = dict.fromkeys(map(folded, (item.text, *bare)))
+    bare = [without_pointer(quotes.text(one)) for one in item.evidence]
+    texts = dict.fromkeys(map(folded, (item.text, *bare, *(parse_spoken(one).said for one in bare))))
     return tuple(text for text in texts if len(text.split()) >= LEAST_WORDS)
 
 
@@ -135,19 +141,15 @@ def _cleared(held: HeldMemory, ident: str, words: Words) -> tuple[dict[str, Docu
     after = dict(held.documents)
     if REVIEW in after:
         after[REVIEW] = _unasked(after[REVIEW], ident, words)
-    unlinked: list[str] = []
+    unlinked, left = list[str](), list[str]()
     for path, document in sorted(after.items()):
         bare = edited(document, remove=[ident])
         new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
         unlinked += [item.id for item in new.values()]
         bare = with_marks(bare, new) if new else bare
-        after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
-    left = [
-        f"{path}:{number + 1}"
-        for path, document in sorted(after.items())
-        for number, line in enumerate(document.lines)
-        if _says(line.partition("<!-- ")[0], words) and number not in document.generated
-    ]
+        page = after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
+        said = (number for number, line in enumerate(page.lines) if _says(line.partition("<!-- ")[0], words))
+        left += [f"{path}:{number + 1}" for number in said if number not in page.generated]
     return after, tuple(unlinked), left
 
 
@@ -181,23 +183,12 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     return bare.with_text("".join(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class _Blot:
+class _Blot(NamedTuple):
     """A log with the words blotted out: the change, its rows before, and the numbers of those blotted, from 0."""
 
     change: Change
     rows: Sequence[str]
     out: frozenset[int]
-
-    def takes(self, place: Evidence) -> bool:
-        """Whether a quote loses a line."""
-        spans = (range(at, at + place.height) for at in starts_of(place, self.rows))
-        return place.path == self.change.path and not all(map(self.out.isdisjoint, spans))
-
-    def records(self) -> Iterator[tuple[str, int]]:
-        """Return the transcripts and records of the lines; the pointer ends the first line of a turn."""
-        above = (reversed(self.rows[: number + 1]) for number in sorted(self.out))
-        return filter(None, (pointer_in(next((row for row in rows if row[:1].strip()), "")) for rows in above))
 
 
 def _blots(snapshot: Snapshot, item: Item, words: Words) -> list[_Blot]:
@@ -241,29 +232,17 @@ def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
     return set(range(first, last))
 
 
-def _unpacked(value: object) -> Iterator[str]:
-    """Yield a text, and every string in it if it is JSON, nested JSON included: replies are JSON in JSON."""
-    if isinstance(value, str):
-        yield value
-        if value[:1] in "{[":
-            with contextlib.suppress(ValueError, RecursionError):
-                yield from _unpacked(json.loads(value))
-    elif isinstance(value, (dict, list)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _unpacked(inner)
-
-
 def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
     These are transcripts, reports, and notes.
     """
     root = held.snapshot.root
-    paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
-    paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
-    known = {*held.documents, *held.snapshot.logs}
-    paths += [path for path in held.snapshot.logs if is_note(path)]
-    paths += sorted(path for path in scan(root)[0].keys() - known if path.endswith(_TEXTS))
+    folders = {SESSIONS: ".jsonl", f"{PRIVATE}/runs": ".json", TRAVELLING: ".json"}
+    paths = [path for folder, ending in folders.items() for path in list_files(root, folder, ending)]
+    found = scan(root)[0].keys() - held.documents.keys() - held.snapshot.logs.keys()
+    paths += [*_OWN_FILES, *filter(is_note, held.snapshot.logs)]
+    paths += sorted(path for path in found if path.endswith(_TEXTS))
     return [f"{path}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 
@@ -278,5 +257,5 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
             for number, line in enumerate(file, 1):
                 low = line.lower()
                 if any(word in low or not word.isascii() for word in rare):
-                    said = _unpacked(line.decode(errors="replace"))
-                    yield from [number] * any(_says(text, words) for text in said)
+                    said = _ESCAPED.sub(lambda at: chr(int(at[1], 16)) if at[1] else " ", line.decode(errors="replace"))
+                    yield from [number] * _says(said, words)
