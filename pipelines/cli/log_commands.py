@@ -79,8 +79,8 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
     word. Items that say nearly the same are shown, each with the command that puts yours in its place.
     """
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
-    from pipelines.night.answers import file_own_item  # noqa: PLC0415  as above
     from pipelines.night.manual import change_by_hand  # noqa: PLC0415  as above
+    from pipelines.night.own_items import file_own_item  # noqa: PLC0415  as above
     from pipelines.queries.item_graph import item_line  # noqa: PLC0415  logging a line needs nothing of the night
 
     root, settings, when = opened

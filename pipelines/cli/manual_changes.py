@@ -11,7 +11,7 @@ import click
 
 from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
-from pipelines.night.name_items import looks_like_id, named_items
+from pipelines.night.own_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.layout import LOGS, STATE, Kind
 from pipelines.store.secrets.redact import (

@@ -15,7 +15,6 @@ from pipelines.cli.options import TextCommand, flag_option, json_option, with_me
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
-from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.night.outcome_changes import (
     Authority,
     Changed,
@@ -26,6 +25,7 @@ from pipelines.night.outcome_changes import (
     reopen_items,
     settle_pair,
 )
+from pipelines.night.own_items import looks_like_id, named_items
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json, outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.name_items import Sought
+    from pipelines.night.own_items import Sought
     from pipelines.store.document import Document
 
 

@@ -11,7 +11,8 @@ from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
-from pipelines.night.answers import ReviewQuestion, choice_keys, decide, named_question, questions
+from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
+from pipelines.night.own_items import decide
 from pipelines.queries.item_graph import listed_json, quote_lines
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released

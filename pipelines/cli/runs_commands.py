@@ -26,7 +26,7 @@ from pipelines.cli.output import (
 )
 from pipelines.clock import day_of, span_of
 from pipelines.errors import ItemGone, UsageFault
-from pipelines.night.name_items import looks_like_id
+from pipelines.night.own_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
 from pipelines.queries.why import differences, history_lines, history_of, why, why_lines

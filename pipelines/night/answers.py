@@ -1,4 +1,4 @@
-"""What a person decides in Review.md, each decision once, and what an owner adds (`curate add`).
+"""Answers: apply what a person decided in Review.md, each decision once.
 
     gone        restore · retract                      items that left their documents all at once
     missing     restore · retract                      a page that is gone with many items
@@ -22,14 +22,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.extract.rules.label_reader import due_of
 from pipelines.night.caps import archived
-from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_items, with_superseded
-from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand, put_back
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
-from pipelines.night.reconcile import Reconciled
-from pipelines.review.existing_items import alike, speaks_for
 from pipelines.review.outcomes import with_link, with_reopened
 from pipelines.review.questions import (
     AGAINST,
@@ -54,22 +49,18 @@ from pipelines.store.item import (
     Status,
     Trust,
     last_successor,
-    new_id,
     with_extra,
 )
-from pipelines.store.layout import GENERAL, REVIEW, USER, Kind, document_id, kind_of
+from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
 from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
 from pipelines.store.trees import MISSING
-from pipelines.store.wording import folded, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
 
-    from pipelines.settings import Settings
+    from pipelines.night.reconcile import Reconciled
 
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 
@@ -116,12 +107,12 @@ def answer(work: Reconciled, answers: Iterable[Answer]) -> None:
             except (KeyError, UsageFault):
                 work.notes.append(f"“{entry.title}”: it is no longer as it was when it was asked; nothing was changed.")
         for item in items:
-            _ITEM[entry.kind][choice](work, item)
+            ITEM_CHOICES[entry.kind][choice](work, item)
 
 
 def choices_of(entry: QueueEntry) -> tuple[str, ...]:
     """Return the choices of an entry, from yes to no; of a version, those that there are."""
-    words = tuple(_WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ()))
+    words = tuple(_WHOLE.get(entry.kind, ()) or ITEM_CHOICES.get(entry.kind, ()))
     return words[: len(entry.choices)] if entry.kind == VERSION else words
 
 
@@ -258,7 +249,7 @@ def _take(work: Reconciled, entry: QueueEntry, choice: str) -> None:
         work.documents = with_items(work.documents, {ident: own})
 
 
-_ITEM: Final[Mapping[str, Mapping[str, Callable[[Reconciled, Item], object]]]] = {
+ITEM_CHOICES: Final[Mapping[str, Mapping[str, Callable[[Reconciled, Item], object]]]] = {
     "gone": {"restore": _file, "retract": _bury},
     "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
     "quarantine": {"keep": _let_in, "drop": _bury},
@@ -281,7 +272,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Reconciled, QueueEntry], objec
 
 In both tables the first choice of a kind is what a yes means, and the last one a no.
 """
-_LETTING_IN: Final = (_keep_new, _keep_both, _let_in)
+LETTING_IN: Final = (_keep_new, _keep_both, _let_in)
 """What files the waiting item as the person's own."""
 
 
@@ -361,100 +352,3 @@ def chosen(question: ReviewQuestion, word: str) -> str:
     if found not in choices:
         raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(choices)}.")
     return found
-
-
-# ---------------------------------------- what an owner says by command
-
-
-@dataclass(frozen=True, slots=True)
-class FiledByHand:
-    """The result of filing an owner's item.
-
-    Args:
-        item: the new item, or the existing one that says the same.
-        path: its document.
-        is_new: whether the item is new.
-        near: the items beside a new one that its sentence may replace or repeat, with their documents, nearest first.
-    """
-
-    item: Item
-    path: str
-    is_new: bool = False
-    near: Sequence[tuple[Item, str]] = ()
-
-
-_ALIKE = 0.6
-"""The share of common words from which two sentences are shown as near. It decides nothing: a person sees them."""
-_MOST_NEAR = 3
-
-
-def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str, folder: str = "") -> FiledByHand:
-    """File an owner's item in one commit; an existing item with the same words is confirmed instead, as by a night.
-
-    Args:
-        kind: its type.
-        text: its sentence.
-        path: the document's path, or empty to choose one.
-        held: the memory as it is.
-        title: that of a new document, or empty.
-        folder: the page of the project at work, where it goes if it is not about the owner; or empty.
-    """
-    text, due = due_of(text, held.today) if kind is ItemType.TODO else (text, "")
-    catalog = Catalog(held.documents, held.snapshot.unreadable())
-    chosen = home_of(kind, text, Confidence.HIGH, catalog)
-    # In a project's folder, “we” and “the user” may be others.
-    own = "i ", "my ", f"{catalog.person.partition(' ')[0]} "
-    is_of_owner = chosen == USER and kind is ItemType.FACT and folded(text).startswith(own)
-    home = path or (chosen if is_of_owner else folder or chosen)
-    items = [(item, path) for path, item in catalog.items if item.id and item.active and item.type is kind]
-    if same := next((pair for pair in items if words_key(pair[0].text) == words_key(text)), None):
-        day, mine = max(same[0].confirmed, held.today), replace(same[0], trust=Trust.OWNER, doubted="")
-        mine = replace(mine, confidence=Confidence.HIGH, confirmed=mine.confirmed if mine.since == day else day)
-        if mine != same[0]:
-            said = with_item_changed(held.documents, mine.id, lambda _: mine)
-            held.write(ManualChange(said, f"Confirm {mine.id}: its owner says so", changed=1))
-        return FiledByHand(mine, same[1])
-    there = [pair for pair in items if speaks_for(pair[1], home) and alike(text, pair[0].text) >= _ALIKE]
-    there.sort(key=lambda pair: -alike(text, pair[0].text))
-    status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
-    item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER, due=due)
-    item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
-    document = held.documents.get(home) or new_document(home, title)
-    after = {**held.documents, home: edited(document, add=[Block(item)])}
-    held.write(ManualChange(after, f"Add {item.id}: one {kind.lower()} by its owner", added=[item.id]))
-    return FiledByHand(item, home, is_new=True, near=there[:_MOST_NEAR])
-
-
-def decide(
-    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
-) -> tuple[str, list[str]]:
-    """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
-
-    Args:
-        root: the memory.
-        settings: its settings.
-        when: the time of the decision.
-        idents: the questions' ids, or the starts of them.
-        word: a choice, or `accept` or `reject`.
-        text: new words for the one waiting item; empty to keep its own.
-
-    Raises:
-        UnknownItem: no question has such an id.
-        UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
-        CurateError: any error of a manual change.
-    """
-    with change_by_hand(root, settings, when, "curate review") as held:
-        asked = [named_question(held.documents, ident) for ident in idents]
-        answers = [(one.entry, chosen(one, word), one.items) for one in asked]
-        entry, choice, items = answers[0]
-        if text and (asked[1:] or len(items) != 1 or _ITEM.get(entry.kind, {}).get(choice) not in _LETTING_IN):
-            raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
-        if text:
-            answers = [(entry, choice, (replace(items[0], text=text, by=""),))]
-        work = Reconciled(dict(held.documents), held.today)
-        answer(work, answers)
-        decided = f"{asked[0].id}{f' and {len(asked) - 1} more' if asked[1:] else ''}: {choice}"
-        changed = sum(max(1, len(one.items)) for one in asked)
-        back = put_back(work.back, work.documents, held.snapshot.documents)
-        held.write(ManualChange(work.documents, f"Review {decided}", (), changed, work.retracted, back))
-    return decided, work.notes

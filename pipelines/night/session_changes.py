@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
-from pipelines.night.name_items import named_items
 from pipelines.night.outcome_changes import (
     Authority,
     Changed,
@@ -24,6 +23,7 @@ from pipelines.night.outcome_changes import (
     reopen_items,
     settle_pair,
 )
+from pipelines.night.own_items import named_items
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust import made_inert
 from pipelines.settings import load_settings
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.name_items import Sought
+    from pipelines.night.own_items import Sought
 
 
 BY: Final = "session@1"
