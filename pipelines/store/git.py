@@ -59,7 +59,7 @@ class Commit:
     message: str
 
 
-_FOLDER = "40000"
+_FOLDER = 0o40000
 """The mode of a folder in a git tree."""
 _LAG = "index-base"
 _BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
@@ -76,9 +76,8 @@ class Git(GitCommands):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        # Commits and trees are immutable, and read often in one run.
+        # Path → (mode, blob id) by commit or tree: they are immutable, and read often in one run.
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
-        self._listed: dict[str, list[tuple[str, str, str]]] = {}
         self._repository: Repository | None = None
         self._objects: Any = None
 
@@ -187,37 +186,35 @@ class Git(GitCommands):
         if found is None or found[1] != "commit":
             return None
         head, _, message = found[2].decode(errors="replace").partition("\n\n")
-        rows = [row.split(" ") for row in head.split("\n")]
-        tree, parents = ([row[-1] for row in rows if row[0] == key] for key in ("tree", "parent"))
-        committed = next((row for row in rows if row[0] == "committer"), [])
-        seconds = int(committed[-2]) if len(committed) > 2 and committed[-2].isdecimal() else 0  # noqa: PLR2004  words before
-        return Commit(found[0], tree[0], tuple(parents), seconds, message)
+        tree, parents = (re.findall(rf"^{key} (\w+)$", head, re.MULTILINE) for key in ("tree", "parent"))
+        committed = re.search(r"^committer .* (\d+) \S+$", head, re.MULTILINE)
+        return Commit(found[0], tree[0], tuple(parents), int(committed[1]) if committed else 0, message)
 
-    def tree(self, commit: str | None) -> dict[str, tuple[str, str]]:
+    def tree(self, commit: str | None) -> Mapping[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files; empty for None."""
-        if commit is None or commit in self._trees:
-            return dict(self._trees.get(commit or "", {}))
-        if (made := self.read_commit(commit)) is None:
-            raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
-        top = made.tree
-        found: list[tuple[str, str, str]] = []
-        waiting = [("", top)] if top else []
-        while waiting:
-            above, tree = waiting.pop()
-            if tree not in self._listed:  # most trees of two commits are the same
-                if (read := self.object(tree)) is None:
-                    raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-                from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
+        if commit is None:
+            return {}
+        if commit not in self._trees:
+            if (made := self.read_commit(commit)) is None:
+                raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
+            self._trees[commit] = dict(sorted(self._files_in(made.tree).items()))
+        return self._trees[commit]
 
-                entries = tree_entries_from_data(read[2])
-                self._listed[tree] = [(f"{mode:o}", name, ident.hex()) for ident, mode, name in entries]
-            for mode, name, ident in self._listed[tree]:
+    def _files_in(self, tree: str) -> dict[str, tuple[str, str]]:
+        """Return what `tree` does, of a tree."""
+        if tree not in self._trees:  # most trees of two commits are the same
+            if (read := self.object(tree)) is None:
+                raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
+            from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
+
+            found: dict[str, tuple[str, str]] = {}
+            for ident, mode, name in tree_entries_from_data(read[2]):
                 if mode == _FOLDER:
-                    waiting.append((f"{above}{name}/", ident))
+                    found |= {f"{name}/{path}": entry for path, entry in self._files_in(ident.hex()).items()}
                 else:
-                    found.append((above + name, mode, ident))
-        self._trees[commit] = {path: (mode, ident) for path, mode, ident in sorted(found)}
-        return dict(self._trees[commit])
+                    found[name] = f"{mode:o}", ident.hex()
+            self._trees[tree] = found
+        return self._trees[tree]
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None if the commit lacks it."""
@@ -226,8 +223,7 @@ class Git(GitCommands):
 
     def versions(self, path: str) -> list[str]:
         """Return the commits that changed a file, newest first."""
-        listed = self._ask("log", "--full-history", "--format=%H", "--", path)
-        return listed.split() if listed else []
+        return self.run("log", "--full-history", "--format=%H", "--", path).decode().split()
 
     def last_run(self, until: str = "HEAD") -> str | None:
         """Return the newest commit that a run, or a join of two machines, made; None before the first one.
@@ -235,22 +231,15 @@ class Git(GitCommands):
         Args:
             until: a commit; consider only it and earlier ones.
         """
-        found: tuple[str, ...] = (until,)
-        seen: set[str] = set()
-        waiting: list[Commit] = []
+        commit = self.read_commit(until)
         for _ in range(_NEAR):  # mostly it is among the newest, and needs no other git process
-            for ident in found:
-                if ident not in seen and (commit := self.read_commit(ident)):
-                    seen.add(ident)
-                    waiting.append(commit)
-            if not waiting:
-                return None
-            newest = max(waiting, key=lambda one: one.seconds)
-            if _BY_RUN.search(newest.message):
-                return newest.id
-            waiting.remove(newest)
-            found = newest.parents
-        return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", until, "--") or None
+            if commit is None or _BY_RUN.search(commit.message):
+                return commit.id if commit else None
+            if len(commit.parents) > 1:
+                break
+            commit = self.read_commit(commit.parents[0]) if commit.parents else None
+        found = self.run("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", until, "--")
+        return found.decode().strip() or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that git ignores."""
@@ -260,11 +249,9 @@ class Git(GitCommands):
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's name and email address, if git's configuration has both."""
-        listed = self._ask("config", "-z", "--get-regexp", r"^user\.(name|email)$") or ""
-        listed = os.fsencode(listed).decode(errors="replace")  # a commit is UTF-8
-        found = dict(row.partition("\n")[::2] for row in listed.split("\0"))  # the last value of a key counts
-        name, mail = found.get("user.name", "").rstrip("\n"), found.get("user.email", "").rstrip("\n")
-        return (name, mail) if name and mail else None
+        code, out, _ = self._call(["var", "GIT_AUTHOR_IDENT"])
+        found = re.fullmatch(r"(.*) <(.*)> \d+ \S+\n", out.decode(errors="replace"))  # a commit is UTF-8
+        return (found[1], found[2]) if found and not code else None
 
     # ------------------------------------------------------------ writing
 
@@ -377,19 +364,9 @@ class Git(GitCommands):
         note = read_bytes(self.root, f"{PRIVATE}/{_LAG}")
         if note is None:
             return
-        base, head, rows = note.decode().strip(), self.head(), list[bytes]()
-        # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
-        is_bare = base and not (self.repository.git_dir / "index").exists()
-        # `read-tree` keeps the marks of files that git was told to leave out. It fails where a file of ours has staged
-        # changes.
-        if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
-            with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
-                before, now = self.tree(base or None), self.tree(head)
-                for path in sorted({*before, *now}):
-                    if before.get(path) != now.get(path):
-                        place = os.fsencode(path)
-                        rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
-        if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
+        base, head = note.decode().strip(), self.head() or ""
+        # The former fails where a file of ours has staged changes; those of all files are dropped then.
+        if any(self._call(["read-tree", *how])[0] == 0 for how in (["-i", "-m", base, head], [head])):
             with writing(_LAG):
                 (private_folder(self.root) / _LAG).unlink(missing_ok=True)
 

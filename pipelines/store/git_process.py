@@ -42,10 +42,6 @@ class GitCommands:
             raise fault_of(arguments[0], code, error)
         return out
 
-    def _ask(self, *arguments: str) -> str | None:
-        code, out, _ = self._call(list(arguments))
-        return os.fsdecode(out).rstrip("\n") if code == 0 else None
-
     def _call(self, arguments: list[str], *, data: bytes = b"") -> tuple[int, bytes, str]:
         """Run git and return its exit code, its output and its standard error. A git that writes may finish if we end.
 
@@ -152,6 +148,7 @@ _SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.autocrlf=false",
+    "user.useConfigOnly=true",
     "core.quotePath=false",
     "commit.gpgSign=false",
     "gc.auto=0",

@@ -29,7 +29,7 @@ from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 
@@ -184,7 +184,7 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
     return commit, tuple(dict.fromkeys(merged))
 
 
-def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
+def _at_base(change: Change, head: Mapping[str, tuple[str, str]]) -> bool:
     """Whether HEAD has the file as the run read it, so that committing reverts nobody's commit."""
     entry = head.get(change.path)
     if entry is None or change.before is None:

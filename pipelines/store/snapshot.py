@@ -132,11 +132,6 @@ def read_snapshot(root: Path) -> Snapshot:
     warnings += _about_links(root, links) if links else []
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
     logs, partials = _read_logs(root, warnings)
-    left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}
-    if left:
-        state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
-        partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
-        logs |= {path: data for path, data in left.items() if day_of_log(path)}
     progress = read_progress(state.get(PROGRESS))
     # A note that is new takes over what was read of those of its day that are gone: people move their notes.
     for path in sorted(path for path in logs if is_note(path) and path not in progress):
