@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 82_720, "night": 50_470, "search": 32_480, "extract": 30_990, "cli": 26_130, "agents": 23_790,
+    "store": 81_910, "night": 50_440, "search": 32_460, "extract": 30_990, "cli": 26_130, "agents": 23_790,
     "queries": 22_600, "view": 18_830, "review": 18_120, "loose": 12_250,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 318_320
+WHOLE = 317_470
 
 
 def test_no_room_outgrows_its_budget() -> None:
