@@ -279,13 +279,6 @@ class EmbeddingFailed(ModelFailed):
     then = "Search by words still works; the next `curate index` tries again."
 
 
-class UnusableModel(CurateError):
-    """Raised when the files of a local model are missing, damaged or of an unknown kind."""
-
-    def __init__(self, path: str | Path, why: str, advice: str = "") -> None:
-        super().__init__(f"The model in {path} cannot be used: {why}.", advice)
-
-
 class FetchFailed(CurateError):
     """Raised when no source delivered the pinned files of a model; nothing was kept."""
 

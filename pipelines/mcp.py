@@ -180,9 +180,6 @@ def memory_search(  # noqa: PLR0913, PLR0917  the filters of a search
     source: str | None = None,
 ) -> str:
     """Return what a search finds: each hit with its place, date and trust."""
-    from pipelines.queries.search_settings import spare_threads
-
-    spare_threads()
     types = (type,) if type else ()
     found = memory.search(
         query, limit=limit, types=types, project=project, since=since, before=before,

@@ -156,7 +156,6 @@ class VerifyTable(_Table):
 
 class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
-    folder: str = ""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -164,8 +163,6 @@ class _Embedder(_Endpoint):
             raise ValueError("the provider openai needs base_url and model")
         if self.provider not in {"voyage", "openai"} and (self.base_url or self.model or self.api_key_env):
             raise ValueError('model, base_url and api_key_env need provider = "voyage" or "openai" beside them')
-        if self.provider in {"voyage", "openai", "none"} and self.folder:
-            raise ValueError(f'folder names a local model, but the provider is "{self.provider}"')
         return self
 
 

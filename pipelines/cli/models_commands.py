@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import on_terminal, say, say_fields, say_verbatim, watch_for_people
+from pipelines.cli.output import on_terminal, say, say_fields, watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, models_folder, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
 from pipelines.queries.startup.fast import find_root
-from pipelines.search.embedders.pinned_model import MINILM
+from pipelines.search.embedders.embedder import MODEL
+from pipelines.search.embedders.local import WEIGHTS
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.search.embedders.fetch import Source
     from pipelines.user_settings import UserSettings
 
 
@@ -38,52 +37,35 @@ def curate_models(context: click.Context) -> None:
         return
     user = load_user_settings(os.environ)
     _, why = choose_embedder(user.embedder, os.environ)
-    folder = models_folder(os.environ) / MINILM.name
-    is_here = all((folder / name).is_file() for name in MINILM.files)
-    here = "fetched" if is_here else "not fetched; run `curate models fetch`"
+    folder = models_folder(os.environ) / MODEL
+    here = "fetched" if (folder / WEIGHTS).is_file() else "not fetched; run `curate models fetch`"
     others = ((name, means) for name, means in readers(user) if name not in user.providers)
     say_fields(
         [
             ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
             *(("Also here", f"{name}: {means}; `curate models use {name}`") for name, means in others),
             ("Embedder", why),
-            ("Local", f"{MINILM.name}: {here}"),
+            ("Local", f"{MODEL}: {here}"),
             ("Folder", str(folder)),
         ]
     )
 
 
 @curate_models.command()
-@click.argument("name", required=False)
-def fetch(*, name: str | None) -> None:
-    """Download the local model into the cache, check every file against its pinned sha256, and prepare it.
+def fetch() -> None:
+    """Download the local model into the cache, and check every file against its pinned sha256."""
+    from pipelines.search.embedders.fetch import MINILM, fetch_model  # noqa: PLC0415  the verb's work, not its help
 
-    NAME is another model of the hub, such as intfloat/multilingual-e5-small: a BERT or RoBERTa encoder with mean
-    pooling. Its sha256 is recorded at the first download and checked from then on.
-    """
-    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.embedders.fetch import SOURCES, fetch_model, fetch_named  # noqa: PLC0415  as above
-
-    settings = load_user_settings(os.environ).embedder
-    models = models_folder(os.environ)
     with watch_for_people() as watch:
-
-        def draw(_: Source, here: int, needed: int) -> None:
-            watch.advance(here // _MILLION, needed // _MILLION)
-
         watch.begin("model")
-        if name:
-            pinned, given = fetch_named(name, models, os.environ, draw)
-        else:
-            pinned, given = MINILM, fetch_model(MINILM, models, os.environ, progress=draw)
-    folder = models / pinned.name
-    built_model(folder, models, pinned)
-    came = f"came from {SOURCES[given]}" if given else "was here already"
-    whose = "recorded" if name else "pinned"
-    say(f"{name or MINILM.name} {came}; every file has its {whose} sha256. It is ready to run.")
-    if name and Path(settings.folder).expanduser() != folder:
-        say(f"To search with it, put this into {user_file(os.environ)}:")
-        say_verbatim(f'[embedder]\nprovider = "local"\nfolder = {json.dumps(str(folder))}')
+        source = fetch_model(
+            MINILM,
+            models_folder(os.environ),
+            os.environ,
+            lambda here, needed: watch.advance(here // _MILLION, needed // _MILLION),
+        )
+    came = f"came from {source}" if source else "was here already"
+    say(f"{MINILM.name} {came}; every file has its pinned sha256.")
 
 
 @curate_models.command()

@@ -82,11 +82,9 @@ def _tell_due(*, as_json: bool) -> int:
 def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str | None, *, as_json: bool) -> int:
     from pipelines.clock import moment  # noqa: PLC0415  help needs no settings
     from pipelines.extract.llm.budget import open_guard  # noqa: PLC0415  as above
-    from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
-    spare_threads()  # many nights share the processors
     user = load_user_settings(os.environ)
     guard = open_guard(user)
     folder = workdir or models_folder(os.environ).with_name("nights")

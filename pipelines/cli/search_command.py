@@ -75,11 +75,10 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
-    from pipelines.queries.search_settings import searched, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import searched  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
-    spare_threads()
     asked, how = " ".join(query), SearchRequest(filters=filters, flat=flat, overruled=overruled)
     hits, notes, found = searched(root, asked, limit or (GIVEN if as_json else SHOWN), how)
     warn(*notes)

@@ -6,7 +6,6 @@ person asks at a terminal, and what goes wrong is left to the verb proper.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 import threading
@@ -27,16 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.search.hits import Found, Hit
-
-
-def spare_threads() -> None:
-    """Let numpy use one thread, in a process that is one of many; call this before numpy is imported.
-
-    By default one thread per processor spins while it waits. With two of them, a search on an idle machine took as long
-    (0.19 s) but 40 % more processor time; beside two busy processes it took 0.55 s instead of 0.25. Four first nights
-    at once took 31 s of processor time instead of 8.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def ranking_of(root: Path) -> Ranking:
@@ -147,7 +136,6 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     limit = options.get("limit", str(GIVEN if as_json else SHOWN))
     if not root or not query or sys.stdout.isatty() or limit not in map(str, range(1, MOST + 1)):
         return None
-    spare_threads()
     try:
         narrowed = SearchRequest(filters=Filters(project=options.get("project", "").strip()))
         hits, notes, found = searched(Path(root), query, int(limit), narrowed)

@@ -14,19 +14,19 @@ import os
 import re
 import sqlite3
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from pipelines.errors import CurateError, ModelFailed, UnusableModel, read_toml
+from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings, models_folder, user_file
 from pipelines.search.chunk_context import day_words, unspaced_pairs
-from pipelines.search.embedders.pinned_model import LOCAL, MINILM, recorded_model
+from pipelines.search.embedders.embedder import LOCAL, MODEL
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -78,7 +78,7 @@ def chosen_embedder() -> Choice:
 def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
     """Return the embedder, or None for keyword search only, and a sentence that says which and why.
 
-    This uses no network and imports no SDK. It builds the local model's graph if necessary.
+    This uses no network and imports no SDK.
 
     Args:
         settings: the user's `[embedder]`.
@@ -115,23 +115,17 @@ def _voyage(settings: EmbedderSettings) -> Choice:
 
 
 def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
-    try:
-        models = models_folder(environ)
-        folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
-        if not (settings.folder or all((folder / name).is_file() for name in MINILM.files)):
-            no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
-            return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
-        from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  as above
-        from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  as above
 
-        others = recorded_model(models, folder.name) if folder.parent == models else None
-        model = built_model(folder, models, others if settings.folder else MINILM)
-    except UnusableModel as fault:
-        return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
+    try:
+        folder = models_folder(environ) / MODEL
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
+    if not (folder / WEIGHTS).is_file():
+        no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
+        return None, f"{_WORDS_ONLY}: {no_key}{MODEL} was not fetched (run `curate models fetch`)."
     reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
-    return LocalEmbedder(model), f"{folder.name} on this machine, {reason}."
+    return LocalEmbedder(folder), f"{MODEL} on this machine, {reason}."
 
 
 def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -161,7 +155,7 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
     """Return a question's vector, or None and the sentence that says why there is none."""
     if not query.strip():
         return None, ""
-    if not embedder.name.startswith(LOCAL):  # local models need no redaction, which takes longer to load than a search
+    if embedder.name != LOCAL:  # the local model needs no redaction, which takes longer to load than a search
         from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  see above
 
         query = without_secrets(query)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pipelines.errors import CurateError
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
+from pipelines.search.embedders.embedder import LOCAL
 from pipelines.search.filters import source_of
 from pipelines.search.rank import faded
 from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
@@ -233,22 +234,14 @@ _NEAR = 0.5
 _HOLDING = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
-# This family's model cards say that its cosines lie between 0.7 and 1.
-_NEAR_E5 = 0.8
-
-
 def near_with(embedder: str) -> float:
     """Return the cosine from which on an embedder's text counts as near to a question."""
-    from pipelines.search.embedders.pinned_model import LOCAL, MINILM  # noqa: PLC0415  words alone need none
-
-    if "-e5-" in embedder:
-        return _NEAR_E5
-    return _NEAR_MINILM if embedder.startswith(f"{LOCAL}{MINILM.name}@") else _NEAR
+    return _NEAR_MINILM if embedder == LOCAL else _NEAR
 
 
 def reads(embedder: str, query: str) -> bool:
-    """Return whether an embedder can read a question: the pinned model knows no script without spaces, nor Korean."""
-    return near_with(embedder) != _NEAR_MINILM or not unspaced_pairs(query)
+    """Return whether an embedder can read a question: the local model knows no script without spaces, nor Korean."""
+    return embedder != LOCAL or not unspaced_pairs(query)
 
 
 def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float]) -> dict[int, int]:

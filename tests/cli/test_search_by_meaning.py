@@ -91,12 +91,12 @@ def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:
     assert told.stdout.endswith("[]\n")
 
 
-def test_one_question_wakes_no_thread_for_each_processor(memory: Memory) -> None:
+def test_numpy_has_one_thread_unless_somebody_says_otherwise(memory: Memory) -> None:
     code = (
-        "import os, sys; from pipelines.cli import run_cli;"
-        " run_cli(sys.argv[1:]); print(os.environ['OPENBLAS_NUM_THREADS'])"
+        "import atexit, os, sys; from pipelines.start import main;"
+        " atexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS'])); main()"
     )
-    command = [sys.executable, "-c", code, "search", "boat", "--memory", str(memory.root)]
+    command = [sys.executable, "-c", code, "index", "--memory", str(memory.root)]
     for given, used in ((None, "1"), ("3", "3")):
         environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
         environ |= {"OPENBLAS_NUM_THREADS": given} if given else {}

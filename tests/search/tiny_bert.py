@@ -1,4 +1,4 @@
-"""A BERT of two layers with random weights, as a sentence-transformers folder, and its plain numpy twin."""
+"""A BERT of two layers with random weights, in the form of the local model, and its forward pass in other words."""
 
 import hashlib
 import json
@@ -8,32 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from pipelines.search.embedders.pinned_model import PinnedModel
+from pipelines.search.embedders import local
+from pipelines.search.embedders.fetch import PinnedModel
 
 WIDTH, HEADS, LAYERS, INNER, POSITIONS = 32, 4, 2, 64, 24
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on a mat dog ran home ##s we chose blue paint".split()
-CONFIG: dict[str, Any] = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "hidden_size": WIDTH,
-    "num_attention_heads": HEADS,
-    "num_hidden_layers": LAYERS,
-    "intermediate_size": INNER,
-    "max_position_embeddings": POSITIONS,
-    "layer_norm_eps": 1e-12,
-}
-FILES = ("config.json", "modules.json", "1_Pooling/config.json", "tokenizer.json", "model.safetensors")
-_STEPS = [{"type": f"sentence_transformers.models.{kind}"} for kind in ("Transformer", "Pooling", "Normalize")]
+FILES = ("tokenizer.json", "model.safetensors")
 
 Weights = dict[str, "NDArray[np.float32]"]
 
 
-def weights(seed: int = 7) -> Weights:
+def weights() -> Weights:
     """Return random tensors under BERT's names."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(7)
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (len(WORDS), WIDTH),
         "embeddings.position_embeddings.weight": (POSITIONS, WIDTH),
@@ -54,13 +45,13 @@ def weights(seed: int = 7) -> Weights:
     return {name: random.normal(0, 0.4, shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def safetensors(tensors: Weights, kind: str = "F32") -> bytes:
+def safetensors(tensors: Weights) -> bytes:
     """Return tensors as the bytes of a safetensors file."""
     table: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     data = b""
     for name, tensor in tensors.items():
-        raw = tensor.astype({"F32": "<f4", "F16": "<f2"}.get(kind, "<f4")).tobytes()
-        table[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        raw = tensor.astype("<f4").tobytes()
+        table[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
         data += raw
     head = json.dumps(table).encode()
     head += b" " * (-len(head) % 8)
@@ -78,16 +69,19 @@ def tokenizer() -> Tokenizer:
     return made
 
 
-def lay(folder: Path, *, seed: int = 7, kind: str = "F32", config: dict[str, Any] | None = None) -> Path:
+def lay(folder: Path) -> Path:
     """Write the model into a folder, and return it."""
-    (folder / "1_Pooling").mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps(CONFIG | (config or {})), encoding="utf-8")
-    (folder / "modules.json").write_text(json.dumps(_STEPS), encoding="utf-8")
-    pooling = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling), encoding="utf-8")
+    folder.mkdir(parents=True)
     tokenizer().save(str(folder / "tokenizer.json"))
-    (folder / "model.safetensors").write_bytes(safetensors(weights(seed), kind))
+    (folder / "model.safetensors").write_bytes(safetensors(weights()))
     return folder
+
+
+def be_local(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the local model have the shape of this one."""
+    for name, size in {"WIDTH": WIDTH, "HEADS": HEADS, "LAYERS": LAYERS, "LIMIT": POSITIONS}.items():
+        monkeypatch.setattr(local, name, size)
+    monkeypatch.setattr(local.LocalEmbedder, "dimension", WIDTH)
 
 
 def pinned(folder: Path) -> PinnedModel:

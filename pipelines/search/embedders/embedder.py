@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+MODEL = "all-MiniLM-L6-v2"
+"""The local model."""
+LOCAL = f"local:{MODEL}"
+"""Its embedder, which sends nothing off this machine."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors, so that a dot product is a cosine."""
 

@@ -112,14 +112,6 @@ def test_a_night_is_pushed_with_its_ref_and_the_next_one_finds_nothing_new(remot
     assert remote.refs() == refs
 
 
-def test_numpy_has_one_thread_in_a_night(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many nights share the processors, and threads that spin while they wait would take most of them."""
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "")
-    del os.environ["OPENBLAS_NUM_THREADS"]  # what the night sets is undone after the test
-    remote.night()
-    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
-
-
 def test_a_late_run_is_refused_and_the_remote_stays_as_the_first_left_it(
     remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
