@@ -172,9 +172,7 @@ class Memory:
             BadSettings: curate.toml has faults.
             NotWritable, BadFile: the log cannot be written, and is as it was.
         """
-        from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.queries.startup.own_project import project_of_line  # noqa: PLC0415  as above
-        from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
         from pipelines.store.secrets.redact import format_found, load_redactor, without_private  # noqa: PLC0415  as above
@@ -182,9 +180,7 @@ class Memory:
 
         if not text.strip():
             raise UsageFault("There is nothing to log.", "Give a text.")
-        settings = load_settings(self.root)
-        when = moment(now.isoformat() if now else None, settings)
-        day = day_of(when, settings)
+        when, day = self._clock(now)
         project = _one_line(project_of_line(str(self.root), text, project))
         said = log_line(f"{when:%H:%M}", _one_line(without_private(text)), project)
         line = load_redactor(self.root).redact(said)
@@ -242,13 +238,17 @@ class Memory:
             item: its id, or the beginning of it.
 
         Raises:
-            UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+            UnknownItem: none, or more than one, has an id that begins so.
+            UsageFault: it was deleted; the sentence says when.
             GitFault: git cannot be asked for its history.
         """
-        from pipelines.queries.why import why  # noqa: PLC0415  as above
+        from pipelines.queries.item_graph import Beliefs  # noqa: PLC0415  as above
+        from pipelines.queries.why import history_of, why  # noqa: PLC0415  as above
         from pipelines.store.git import Git  # noqa: PLC0415  as above
+        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
-        return why(self.root, Git(self.root), item)
+        beliefs = Beliefs.of(read_documents(self.root))
+        return why(self.root, beliefs, history_of(self.root, Git(self.root), item, beliefs))
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> Passage:
         """Return lines of a document or log, at most 400 lines or 20,000 characters at a time.
@@ -271,11 +271,16 @@ class Memory:
         Raises:
             BadSettings: curate.toml has faults.
         """
+        return self._clock(None)[1]
+
+    def _clock(self, now: datetime | None) -> tuple[datetime, str]:
+        """Return the moment, in the memory's zone, and its day."""
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
         settings = load_settings(self.root)
-        return day_of(moment(None, settings), settings)
+        when = moment(now.isoformat() if now else None, settings)
+        return when, day_of(when, settings)
 
     def _day(self, words: str) -> str:
         from pipelines.clock import span_of  # noqa: PLC0415  as above

@@ -120,18 +120,11 @@ def check_format(data: bytes | None) -> None:
     """Check that this version reads the format that a memory's `State/format` names.
 
     Raises:
-        NewerFormat: it does not.
+        CurateError: it does not.
     """
     if data and data.strip().isdigit() and int(data) > FORMAT:
-        raise NewerFormat(int(data))
-
-
-class NewerFormat(CurateError):
-    """Raised when a later version wrote the memory in a format that this one does not know."""
-
-    def __init__(self, found: int) -> None:
-        sentence = f"This memory has format {found}, and this version of memcurate reads format {FORMAT}."
-        super().__init__(sentence, "Nothing was changed. Update memcurate, then try again.")
+        sentence = f"This memory has format {int(data)}, and this version of memcurate reads format {FORMAT}."
+        raise CurateError(sentence, "Nothing was changed. Update memcurate, then try again.")
 
 
 class BadSettings(CurateError):
@@ -299,20 +292,10 @@ class HoldsSecret(CurateError):
         )
 
 
-class ItemGone(UnknownItem):
-    """Raised when an item no longer exists but the command needs it."""
-
-    def __init__(self, ident: str, reason: str, day: str) -> None:
-        CurateError.__init__(
-            self, f"{ident} no longer exists: it was {reason} on {day}.", f"`curate why {ident}` shows what it was."
-        )
-
-
 # Every settings file is read here, so that all its faults are reported at once, one a line. No value is shown: somebody
 # may have pasted a key.
 
 MAX_BYTES: Final = 1024 * 1024
-_TABLES = frozenset({"model_type", "model_attributes_type", "dict_type"})
 
 
 def read_toml(path: Path) -> dict[str, object]:
@@ -347,11 +330,7 @@ def faults_of(error: ValidationError) -> list[str]:
 
 
 def _sentence(kind: str, message: str, key: str) -> str:
-    if kind == "missing":
-        return "this key is missing"
-    if kind == "extra_forbidden":
-        return "there is no such key"
-    if kind in _TABLES:
+    if kind.endswith("_type") and kind.startswith(("model", "dict")):
         return f"it should be one table, [{key}]"
-    message = message.removeprefix("Value error, ").removeprefix("Assertion failed, ")
-    return re.sub(r"^Input should", "it should", message)
+    known = {"missing": "this key is missing", "extra_forbidden": "there is no such key"}
+    return known.get(kind) or re.sub("^Input should", "it should", message.removeprefix("Value error, "))

@@ -14,10 +14,9 @@ _ALLOCATIONS = 20_000
 """How many new objects there are between two looks for garbage. By default they are 700; starting a command makes some
 100,000, of which none is garbage, and a tenth of a search went into looking."""
 _OPTIONS = {
-    "context": ("memory", "budget", "format", "project"),
-    "log": ("memory", "project"),
-    "mcp": ("memory",),
-    "search": ("memory", "limit", "project", "json"),
+    "context": {"memory", "budget", "format", "project"},
+    "log": {"memory", "project"},
+    "mcp": {"memory"},
 }
 _INTERRUPTED = 130
 
@@ -46,26 +45,16 @@ def main() -> None:
 
 def _answer(arguments: list[str]) -> int | None:
     """Answer a plain command and return the exit code, or return None where the command line proper has to look."""
-    before = 0
-    if arguments and arguments[0].partition("=")[0] == "--memory":
-        before = 1 if "=" in arguments[0] else 2
-    verb = "".join(arguments[before : before + 1])
-    # What stands behind the verb is read last, and counts.
-    text, rest = "".join(arguments), [*arguments[:before], *arguments[before + 1 :]]
-    is_utf8 = text.encode(errors="replace").decode() == text  # the command line proper refuses what is not
-    if verb not in _OPTIONS or not is_utf8 or (read := _read(rest, verb)) is None:
+    text, read = "".join(arguments), _read(arguments)
+    if read is None or text.encode(errors="replace").decode() != text:
         return None
-    options, words = read
+    options, (verb, *words) = read
+    if verb not in _OPTIONS or not options.keys() <= _OPTIONS[verb]:
+        return None
     if verb == "log":
         from pipelines.queries.startup.fast import log_quickly
 
         return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
-    if verb == "search":
-        from pipelines.queries.search_settings import search_quickly
-
-        if (code := search_quickly(" ".join(words), options)) is not None:
-            os._exit(code)  # all is closed and flushed: to take the interpreter apart is a fifth of a search's time
-        return None
     if words:
         return None
     if verb == "mcp":
@@ -78,8 +67,8 @@ def _answer(arguments: list[str]) -> int | None:
     return answer(options)
 
 
-def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] | None:
-    """Return the options and the other words of a verb, or None where something is unusual."""
+def _read(arguments: list[str]) -> tuple[dict[str, str], list[str]] | None:
+    """Return the options, the last of each name, and the other words; None where something is unusual."""
     options: dict[str, str] = {}
     words, left = [], arguments[::-1]
     while left:
@@ -87,12 +76,8 @@ def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] |
         if not name.startswith("-"):
             words.append(f"{name}{equals}{value}")
             continue
-        if name == "--json":
-            if equals:
-                return None
-            value = "yes"
-        value = value if value or equals or not left else left.pop()
-        if name[:2] != "--" or name[2:] not in _OPTIONS[verb] or not value or value.startswith("-"):
+        value = value if equals or not left else left.pop()
+        if name[:2] != "--" or not value or value.startswith("-"):
             return None
         options[name[2:]] = value
-    return options, words
+    return (options, words) if words else None

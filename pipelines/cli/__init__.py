@@ -44,80 +44,75 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-_FIRST = {
-    "demo": "Curate a week of sample logs, and show what came of it.",
-    "init": "Create a memory; connect agents, choose who reads, schedule nights.",
-    "install": "Connect an agent, or schedule nightly runs.",
-    "run": "Curate: read the logs, keep what matters, commit.",
-    "status": "Show whether nights run, and what waits.",
-    "log": "Append a line to today's log.",
-    "search": "Search the memory.",
-    "add": "Add an item yourself.",
-    "done": "Mark todos as done.",
-    "correct": "Replace an item with the right sentence.",
-    "review": "Decide what waits for you.",
-    "view": "Open the memory in your browser.",
-}
-"""What a person needs on most days."""
-_MORE = {
-    "check": "Check the memory for lost items, damage or secrets.",
-    "close": "Close items: dropped, resolved, ended, never true.",
-    "doctor": "Check the set-up and show what to do next.",
-    "export": "Write the whole memory to one file.",
-    "forget": "Erase an item everywhere but in git's history.",
-    "import": "Take in chats of ChatGPT or claude.ai.",
-    "index": "Update the search index.",
-    "items": "List items.",
-    "models": "Show or choose the models that read and embed.",
-    "move": "Move an item to another document.",
-    "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
-    "project": "Rename, merge or close a project.",
-    "recap": "Show what happened on some days.",
-    "reopen": "Open or restore items that were closed.",
-    "runs": "List the runs, or show one.",
-    "schedule": "Run every night in the foreground (daemon).",
-    "secrets": "List secrets in files or history, or allow one.",
-    "set": "Say more of an item, such as topic=kafka.",
-    "settle": "Settle two items that may conflict.",
-    "sync": "Push logs and edits, fetch nights from elsewhere.",
-    "undo": "Undo a run, or its change to one item.",
-    "uninstall": "Undo what `curate install` did.",
-    "why": "Show what an item rests on, its past, what needs it.",
-}
-_PLUMBING = {
-    "capture": "Copy an agent's sessions into the logs.",
-    "context": "Print what a new session starts with.",
-    "mcp": "Serve the memory to an agent as tools (MCP).",
-}
-"""What agents and schedulers call; help does not list it."""
-VERBS: Final = {**_FIRST, **_MORE, **_PLUMBING}
-_GROUPS = {
-    "log_commands": ("log", "add"),
-    "outcome_commands": ("done", "close", "correct", "settle", "reopen"),
-    "items_commands": ("items", "pin", "set", "move", "forget", "project"),
-    "transfer_commands": ("import", "export", "sync"),
-    "runs_commands": ("runs", "undo", "why", "recap"),
-    "install_commands": ("install", "uninstall"),
-    "models_commands": ("models",),
-    "serve_commands": ("mcp", "schedule", "context", "view"),
-    "search_command": ("search", "index"),
-    "health_commands": ("status", "doctor", "check", "secrets"),
-}
-"""Modules with several verbs; any other verb has its own module, `VERB_command`."""
-_MODULES = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}
+_TABLE = """\
+demo       Curate a week of sample logs, and show what came of it.
+init       Create a memory; connect agents, choose who reads, schedule nights.
+install    Connect an agent, or schedule nightly runs.
+run        Curate: read the logs, keep what matters, commit.
+status     Show whether nights run, and what waits.
+log        Append a line to today's log.
+search     Search the memory.
+add        Add an item yourself.
+done       Mark todos as done.
+correct    Replace an item with the right sentence.
+review     Decide what waits for you.
+view       Open the memory in your browser.
 
-_RENAMED = {
-    "drop": "close --as dropped",
-    "resolve": "close --as resolved",
-    "end": "close --as ended",
-    "retract": "close --as never-true",
-    "history": "why",
-    "impact": "why",
-    "audit": "search",
-    "unpin": "pin --off",
-    "night": "run",
-}
+check      Check the memory for lost items, damage or secrets.
+close      Close items: dropped, resolved, ended, never true.
+doctor     Check the set-up and show what to do next.
+export     Write the whole memory to one file.
+forget     Erase an item everywhere but in git's history.
+import     Take in chats of ChatGPT or claude.ai.
+index      Update the search index.
+items      List items.
+models     Show or choose the models that read and embed.
+move       Move an item to another document.
+pin        Pin an item: it does not fade and stays in MEMORY.md.
+project    Rename, merge or close a project.
+recap      Show what happened on some days.
+reopen     Open or restore items that were closed.
+runs       List the runs, or show one.
+schedule   Run every night in the foreground (daemon).
+secrets    List secrets in files or history, or allow one.
+set        Say more of an item, such as topic=kafka.
+settle     Settle two items that may conflict.
+sync       Push logs and edits, fetch nights from elsewhere.
+undo       Undo a run, or its change to one item.
+uninstall  Undo what `curate install` did.
+why        Show what an item rests on, its past, what needs it.
+
+capture    Copy an agent's sessions into the logs.
+context    Print what a new session starts with.
+mcp        Serve the memory to an agent as tools (MCP)."""
+"""The verbs with their help: what a person needs on most days; more; what agents and schedulers call."""
+_FIRST, _MORE, _PLUMBING = (dict(row.split(None, 1) for row in part.split("\n")) for part in _TABLE.split("\n\n"))
+VERBS: Final[dict[str, str]] = {**_FIRST, **_MORE, **_PLUMBING}
+_GROUPS = """\
+log_commands      log add
+outcome_commands  done close correct settle reopen
+items_commands    items pin set move forget project
+transfer_commands import export sync
+runs_commands     runs undo why recap
+install_commands  install uninstall
+models_commands   models
+serve_commands    mcp schedule context view
+search_command    search index
+health_commands   status doctor check secrets"""
+"""Modules with several verbs; any other verb has its own module, `VERB_command`."""
+_MODULES = {verb: row.split()[0] for row in _GROUPS.split("\n") for verb in row.split()[1:]}
+_RENAMED = """\
+drop     close --as dropped
+resolve  close --as resolved
+end      close --as ended
+retract  close --as never-true
+history  why
+impact   why
+audit    search
+unpin    pin --off
+night    run"""
 """Former names of verbs, which still work."""
+_RENAMES = dict(row.split(None, 1) for row in _RENAMED.split("\n"))
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
@@ -133,7 +128,7 @@ class Verbs(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is meant; for an unknown verb, fail with the nearest known ones."""
-        if args and (now := _RENAMED.get(args[0])):
+        if args and (now := _RENAMES.get(args[0])):
             if sys.stderr.isatty():
                 warn(f"`curate {args[0]}` is `curate {now}` now.")
             args = [*now.split(), *args[1:]]

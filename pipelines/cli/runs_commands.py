@@ -25,17 +25,15 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.clock import day_of, span_of
-from pipelines.errors import ItemGone, UsageFault
+from pipelines.errors import UsageFault
 from pipelines.night.own_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
 from pipelines.queries.why import differences, history_lines, history_of, why, why_lines
 from pipelines.store.evidence import Quotes, without_pointer
-from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.git_history import BY_PEOPLE
 from pipelines.store.item import Evidence
-from pipelines.store.layout import LOGS, day_of_log
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
 from pipelines.text import clipped, fold
@@ -259,12 +257,11 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     git, beliefs = Git(root), Beliefs.of(read_documents(root))
     name = " ".join(item)  # an id may be of an item that is gone
     ident = name if looks_like_id(name) else item_named(beliefs.documents, name)
-    try:
-        found = why(root, git, ident, beliefs)
+    past = history_of(root, git, ident, beliefs)
+    as_data, lines = past.to_json, history_lines(past, moment_shown)
+    if past.holding:
+        found = why(root, beliefs, past)
         as_data, lines = found.to_json, why_lines(found, moment_shown)
-    except ItemGone:
-        past = history_of(root, git, ident, beliefs)
-        as_data, lines = past.to_json, history_lines(past, moment_shown)
     if as_json:
         say_json(as_data())
     for line in () if as_json else lines:  # what begins without a blank is a heading
@@ -276,7 +273,7 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
 @project_option("Only what is about this project or area.")
 @json_option("Print a JSON array with an object for each day.")
 @with_memory
-def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> int:
+def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> None:
     """Show what happened: the episodes of WHEN, in order.
 
     WHEN is a day (2026-04-09, "9 Apr", yesterday, Monday, "3 days ago"), a month (2026-04), or "this week", "last
@@ -297,8 +294,3 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
         days = since if since == until else f"{since} to {until}"
         about = f" about {project}" if project else ""
         say(f"There is no episode for {days}{about}. A run writes one for each day that left an item.")
-    told = {one.day for one in found}
-    left = [at for at in list_files(root, LOGS, ".md") if since <= (own := day_of_log(at)) <= until and own not in told]
-    if left and not (project or as_json):
-        say(f"Without an episode: {', '.join(left)}. `curate view` shows it.")
-    return 0

@@ -18,18 +18,21 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import count, day_shown, say, say_json, say_marked, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
-from pipelines.queries.search_settings import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters
-from pipelines.search.hits import CLOSE, OPEN
+from pipelines.search.hits import CLOSE, LITTLE, OPEN, snippets
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.search.build import IndexReport
+    from pipelines.search.hits import Found, Hit
 
 
+# A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
+SHOWN, GIVEN, MOST = 10, 100, 1000
 _NAMED = 20
 _TYPES, _TRUSTS, _SOURCES = (
     click.Choice(choices, case_sensitive=False)
@@ -83,9 +86,29 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     hits, notes, found = searched(root, asked, limit or (GIVEN if as_json else SHOWN), how)
     warn(*notes)
     if as_json:
-        say_json(hits_json(asked, hits, notes, found))
-    for line in () if as_json else hit_lines(asked, hits, found, day_shown):
+        results = [hit.to_json() for hit in hits]
+        say_json({"query": asked, "found": found, "results": results, "notes": list(notes)})
+    for line in () if as_json else _hit_lines(asked, hits, found):
         say_marked(line, OPEN, CLOSE)
+
+
+def _hit_lines(query: str, hits: Sequence[Hit], found: Found) -> Iterator[str]:
+    """Yield the lines that show the hits, with the words of the question between `OPEN` and `CLOSE`."""
+    if found == "little":
+        yield LITTLE
+    for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
+        days = " until ".join(day_shown(day) for day in (hit.date, hit.until) if day)
+        yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
+        yield f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}"
+        if hit.overruled:
+            yield f"    {escape_terminal_line(str(hit.overruled))}"
+        for one in hit.over_since:
+            yield f"    since then: {escape_terminal_line(str(one))}"
+        places = [f"{line.path}:{line.lines}" for line in hit.evidence]
+        if places and places != [hit.source]:
+            yield f"    evidence: {escape_terminal_line(', '.join(places))}"
+    if found == "nothing":
+        yield "Nothing was found."
 
 
 @click.command("index")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import ANY_PATH, json_option, with_memory, with_root
+from pipelines.cli.options import ANY_PATH, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
@@ -49,9 +49,8 @@ def curate_export(*, file: str, root: Path) -> None:
 
 @click.command()
 @click.argument("export", type=ANY_PATH)
-@json_option("Print one JSON object.")
 @with_memory
-def curate_import(*, export: Path, as_json: bool, opened: OpenMemory) -> None:
+def curate_import(export: Path, opened: OpenMemory) -> None:
     """Take in the conversations of ChatGPT or claude.ai. EXPORT is conversations.json, or the zip file.
 
     What you and the assistant said goes to the logs of its days, as `curate capture` does it, and the next run reads
@@ -60,26 +59,19 @@ def curate_import(*, export: Path, as_json: bool, opened: OpenMemory) -> None:
     """
     from pipelines.agents.chat_exports import TITLES, capture_chats, read_chats  # noqa: PLC0415  few imports are of chats
 
-    chats, empty = read_chats(export)
+    chats, _ = read_chats(export)
     found = capture_chats(*opened, export, chats)
     new = [one for one in found if one.turns]
-    messages, yours = sum(one.turns for one in new), sum(one.owners for one in new)
-    redacted = sum(one.redacted for one in found)
-    programs, days = sorted({chat.program for chat in chats}), sorted({day for one in new for day in one.days})
-    if as_json:
-        say_json({
-            "programs": programs, "conversations": len(chats), "empty": empty, "new": len(new), "messages": messages,
-            "yours": yours, "redacted": redacted, "days": days,
-        })  # fmt: skip
-        return
-    names = " and ".join(TITLES[one] for one in programs)
+    names = " and ".join(TITLES[one] for one in sorted({chat.program for chat in chats}))
     if not new:
         say(f"Nothing new in {count(len(chats), 'conversation')} of {names}.")
         return
+    messages, yours = sum(one.turns for one in new), sum(one.owners for one in new)
+    days = sorted({day for one in new for day in one.days})
     span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
     what = f"{count(messages, 'message')} of {count(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
     say(f"Imported {what}. The next run reads them.")
-    if redacted:
+    if redacted := sum(one.redacted for one in found):
         warn(f"Secrets in {count(redacted, 'message')} are redacted.")
 
 

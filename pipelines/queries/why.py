@@ -12,14 +12,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile, ItemGone
+from pipelines.errors import BadFile, UsageFault
 from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Item, Trust
 from pipelines.store.layout import TOMBSTONES
-from pipelines.store.snapshot import read_documents
 from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts.reader import Transcript
@@ -114,24 +113,21 @@ class Why:
         }
 
 
-def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Why:
-    """Return why the item whose id begins with `prefix` is believed.
+def why(root: Path, beliefs: Beliefs, history: History) -> Why:
+    """Return why an item is believed.
 
     Args:
         root: the memory.
-        git: its repository.
-        prefix: the start of the item's id.
-        beliefs: the items of the memory, if they have been read already.
+        beliefs: its items.
+        history: the history of the one in question.
 
     Raises:
-        UnknownItem: no item or several match, or it was deleted; the sentence says which.
+        UsageFault: it was deleted.
     """
-    beliefs, quotes = beliefs or Beliefs.of(read_documents(root)), Quotes(root)
-    history = history_of(root, git, prefix, beliefs)
-    ident, holding = history.id, history.holding
+    ident, holding, stone, quotes = history.id, history.holding, history.buried, Quotes(root)
     if holding is None:
-        stone = history.buried
-        raise ItemGone(ident, *(stone.reason, stone.day) if stone else ("", ""))
+        gone = f"{ident} no longer exists{f': it was {stone.reason} on {stone.day}' if stone else ''}."
+        raise UsageFault(gone, f"`curate why {ident}` shows what it was.")
     model, _, prompt = holding.item.by.rpartition("@")
     return Why(
         holding=holding,

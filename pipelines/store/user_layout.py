@@ -32,7 +32,7 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
     Raises:
         NoMemory: there is none.
         BadFile: the path of the memory is not UTF-8: timers, hooks and reports could not name it.
-        NewerFormat: a later version wrote it.
+        CurateError: a later version wrote it.
     """
     named = named or os.environ.get("CURATE_MEMORY")
     start = Path(named).expanduser().absolute() if named else Path.cwd()
@@ -48,7 +48,7 @@ def memory_at(folder: Path) -> Path | None:
     """Return the memory that is a folder, or whose notes are in that folder; None for neither.
 
     Raises:
-        NewerFormat: a later version wrote it.
+        CurateError: a later version wrote it.
     """
     with contextlib.suppress(BadFile, BadSettings):
         root = folder if (folder / SETTINGS).is_file() else folder / _notes_around(folder).home

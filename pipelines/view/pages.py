@@ -22,7 +22,7 @@ from pipelines.queries.health import OK, WRONG, installed_nights, next_run, nigh
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.kept import stamp
-from pipelines.queries.why import why
+from pipelines.queries.why import history_of, why
 from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
@@ -243,7 +243,8 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         UnknownItem: there is none, or more than one; the sentence says which.
     """
     day = reading.today
-    found = why(reading.root, Git(reading.root), asked["ident"], reading.beliefs)
+    past = history_of(reading.root, Git(reading.root), asked["ident"], reading.beliefs)
+    found = why(reading.root, reading.beliefs, past)
     one, path = found.item, found.holding.path
     life = [*reversed(found.superseded), found.holding, *found.successors]
     words = [step.item.text.split() for step in life]

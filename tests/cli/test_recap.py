@@ -69,11 +69,6 @@ def test_what_a_person_changed_is_told(told: Memory) -> None:
 def test_days_without_an_episode_say_so(told: Memory) -> None:
     assert "There is no episode for 2026-03-01 to 2026-03-15." not in told.curate("recap", "2026-03")
     assert told.curate("recap", "2026-01").startswith("There is no episode for 2026-01-01 to 2026-01-31. A run")
-    told.write("Logs/2026-01-07.md", "- 09:00 had tea\n")
-    for days in ("2026-01-07", "2026-01"):
-        assert "Without an episode: Logs/2026-01-07.md. `curate view` shows it." in told.curate("recap", days)
-    assert "Without" not in told.curate("recap", "2026-01", "--project", "Alpha") + told.curate("recap", "2026-03")
-    told.write("Logs/2026-01-07.md", "")
     assert "is not a day" in told.curate("recap", "soon", exits=2)
     assert told.curate("recap", "2026-01", "--json") == "[]\n"
 

@@ -176,7 +176,6 @@ def test_processes_at_once_write_whole_lines(memory: Memory, count: int) -> None
 def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n- [ ] Todo: buy milk\n")
     report = memory.json("run", "--now", "2026-03-19T02:00")
-    assert report["briefing"]["cap"] == 8192
     assert report["commit"] == memory.git("rev-parse", "HEAD").strip()
     assert report["entries"] == {"read": 2, "pending": 0, "left": 0}
     assert report["model"]["calls"] == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipelines import Memory as Opened
-from pipelines.errors import ItemGone
+from pipelines.errors import UsageFault
 from pipelines.mcp import memory_why
 from tests.conftest import Memory
 from tests.queries.making import asked, ids, story
@@ -98,7 +98,7 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
         (["filed"], False), (["removed"], False),
     ]  # fmt: skip
     assert "It is gone: it was deleted on 2026-03-12." in memory.curate("history", gone)
-    with pytest.raises(ItemGone, match=f"{gone} no longer exists: it was deleted on 2026-03-12. `curate why {gone}`"):
+    with pytest.raises(UsageFault, match=f"{gone} no longer exists: it was deleted on 2026-03-12. `curate why {gone}`"):
         Opened(memory.root).why(gone)
 
 

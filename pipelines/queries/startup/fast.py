@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 _HOOK_BYTES = 1 << 20
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
-_HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 # What JSON wants escaped in a string, and nothing else; its library takes longer to import than all this takes to run.
 _ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}
+_HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def answer(options: dict[str, str]) -> int | None:

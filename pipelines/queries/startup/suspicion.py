@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-_WORDS = (
-    "passw", "passp", "passc", "_pass", "-pass", ".pass", "pass:", "pass=", "pass =", "pass>", "pass(", "pass：",
-    'pass"', "pass'", "pwd", " pw", "_pw", "-pw", "pw:", "pw=", 'pw"', "pw'", "mot de passe",
-    "secret", "token", "key", "credential", "creds", "auth", "bearer", "cookie", "login",
-    "/pass", "/ pass", "/pw", "/ pw", "ssh", "ftp", "rdp", "vnc", "account", "sign-in", "signin",
-    "kennwort", "schlüssel", "contraseña", "wachtwoord", "hasło", "ароль", "токен", "ключ",
-    " by '", ' by "', "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "トークン", "비밀번호",
-)  # fmt: skip
+_WORDS = """passw¦passp¦passc¦_pass¦-pass¦.pass¦pass:¦pass=¦pass =¦pass>¦pass(¦pass：¦pass"¦pass'¦pwd¦ pw¦_pw¦-pw¦
+pw:¦pw=¦pw"¦pw'¦mot de passe¦secret¦token¦key¦credential¦creds¦auth¦bearer¦cookie¦login¦/pass¦/ pass¦
+/pw¦/ pw¦ssh¦ftp¦rdp¦vnc¦account¦sign-in¦signin¦kennwort¦schlüssel¦contraseña¦wachtwoord¦hasło¦ароль¦
+токен¦ключ¦ by '¦ by "¦密码¦密碼¦口令¦密钥¦密鑰¦令牌¦パスワード¦トークン¦비밀번호""".replace("\n", "").split("¦")
 _AFTER = 64  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -20,10 +16,8 @@ _SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for b
 # Short tokens begin so, and options that passwords follow.
 _STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
 # A name and its value stand apart by one of these, or the value has one; an apostrophe within a word is none.
-_MARKS = (
-    ":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ", " to ", "→",
-    "：", "＝", " ist ", " lautet ", " est ", " es ", "是", "为", "為", "は", "!", "$", "%", "^", "&", "*",
-)  # fmt: skip
+_MARKS = """:¦=¦>¦|¦"¦`¦ '¦,'¦('¦{'¦-'¦',¦']¦ is ¦ was ¦ are ¦ to ¦→¦：¦＝¦ ist ¦ lautet ¦ est ¦ es ¦是¦为¦為¦は¦!¦$¦%¦
+^¦&¦*""".replace("\n", "").split("¦")
 
 
 def suspicious(text: str) -> bool:
