@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 LONGEST: Final = 4096
 _LOOKED_AT = 80
 """Bytes of a value that are examined."""
-_ESCAPED = 8
-"""The limit of quotes within a quoted value; with more, it is a text."""
-_OPENING = re.compile(rb"""\\{0,7}["'`]""")
-_INNER = re.compile(rb"""(?<!\\)(\\*+)(?:(["'`])|(?<=\\)n)""")
-"""A quote or a line end within a value, and its backslashes."""
+_QUOTED = re.compile(rb"""(\\{0,7}["'`])(?:(.*?)(?<!\\)\1)?""")
 _KEY_END = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
 """How the key of an object ends."""
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
@@ -122,24 +118,12 @@ def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
         data: the text.
         start: the end of the name and separator.
     """
-    if opened := _OPENING.match(data, start):
-        begin, mark, quotes = opened.end(), opened[0], 0
-        line = data.find(b"\n", begin, begin + LONGEST)
-        for inner in _INNER.finditer(data, begin, line if line >= 0 else begin + LONGEST):
-            depth = len(inner[1]) + 1  # JSON within JSON doubles it
-            if inner[2] is None and depth <= len(mark):
-                break  # the line of the text ends
-            if inner[2] != mark[-1:]:
-                continue
-            if depth % len(mark):
-                break  # the string around it ends
-            times = depth // len(mark)
-            if times == 1 or (mark[-1:] == b'"' and times % 2):
-                return begin, inner.end() - len(mark), True
-            quotes += 1
-            if quotes == _ESCAPED:
-                break
-        start = begin
+    if quoted := _QUOTED.match(data, start, start + LONGEST):
+        start, depth = quoted.end(1), len(quoted[1]) - 1
+        # Within JSON, the string around it may end first, or the line of the text that it holds.
+        outer = depth and re.search(rb'(?<!\\)(?:"|\\{1,%d}n)' % depth, quoted[2] or b"")
+        if quoted[2] is not None and not outer:
+            return *quoted.span(2), True
     found = _BARE.match(data, start, start + LONGEST)
     if found is None:
         return start, start, False
