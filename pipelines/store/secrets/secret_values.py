@@ -95,6 +95,8 @@ _RUNS = re.compile(rb"[A-Za-z0-9]{11,}")
 _BITS = 3.2
 _LEAST_BITS = 3.0
 _UNNAMED = 20
+_ISSUER = re.compile(rb"\A(?:[A-Za-z][A-Za-z0-9]{0,9}[_-]){1,3}(?=[A-Za-z0-9]{20,}\Z)")
+"""A word or two before a token that say who issued it."""
 _CHANGING = 0.38
 _DOTTED = 30
 _COUNTING = 0.75
@@ -318,6 +320,9 @@ def _unnamed(value: bytes) -> bool:
         return False
     if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value) or is_identifier(value):
         return False
+    rest = _ISSUER.sub(b"", value)
+    if rest != value and looks_random(rest) and not (_HEX.fullmatch(rest) or _BASE32.fullmatch(rest)):
+        return not is_identifier(rest)
     kinds = value.translate(_KINDS, _SIGNS)
     changes, counts = _changes(kinds), Counter(kinds)
     if len(counts) == _ODD:
