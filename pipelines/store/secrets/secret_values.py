@@ -22,8 +22,6 @@ LONGEST: Final = 4096
 _LOOKED_AT = 80
 """Bytes of a value that are examined."""
 _QUOTED = re.compile(rb"""(\\{0,7}["'`])(?:(.*?)(?<!\\)\1)?""")
-_KEY_END = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
-"""How the key of an object ends."""
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
 _BARE = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
@@ -75,8 +73,6 @@ _CAMEL = re.compile(
     rb"(?=(?:[^a-z]*+[a-z]){12})"
     rb"(?:[A-Z]?[a-z]{2,}+|(?:Of|To|In|On|By|Is|Id|As|At|Or)|[A-Z]{2,6}(?![a-z])|[A-Z]{0,6}[0-9]{1,4}(?![a-z0-9]))++"
 )
-# Words that a person glues together, and no type of a field: `FourGluedWords`.
-_GLUED = re.compile(rb"(?=[A-Za-z]{12})[A-Z][a-z]+(?:[A-Z][a-z]+){2,}(?![\w(<\[]|[.:]\w| =)")
 # Rare in CamelCase names, frequent in random text.
 _SINGLE = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS = re.compile(rb"[A-Z]{2,}")
@@ -164,15 +160,11 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         quoted
         or option
         or bool(name["pair"])
-        or (separator == b":" and _GLUED.match(data, begin) is not None)
         or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
     )
     is_other = (
-        (separator == b"==" and not quoted)
-        or (separator == b"->" and value.endswith(words.strip()))  # a branch that is pushed: `fix-secrets-2 -> …`
+        (separator == b"->" and value.endswith(words.strip()))  # a branch that is pushed: `fix-secrets-2 -> …`
         or (value[:1] in b"@?" and _INSIDE.search(data, max(0, name.start() - NAME_REACH), name.start()))
-        or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
-        or (name["call"] and b"]" in words)  # ["user", "password"], "Signing in"
         or (name["call"] == b"," and words[-1:].isalnum())  # connect(user, password, "localhost")
         # ["login", "must-pass", "role-claim"], but not setenv("DB_PASS", "…")
         or (
