@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
-from pipelines.store.document import Document, Placed, document_at, edited, lines_for_runs
+from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, log_notes, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.item import ids_in
@@ -30,12 +29,20 @@ from pipelines.store.layout import (
 )
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
-from pipelines.store.trees import committed, ledger_at, ledger_on_disk, left_out, read_documents_in, read_version
+from pipelines.store.trees import (
+    committed,
+    documents_at,
+    ledger_at,
+    ledger_on_disk,
+    left_out,
+    read_documents_in,
+    read_version,
+)
 from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.store.item import Item
@@ -129,7 +136,7 @@ def read_snapshot(root: Path) -> Snapshot:
             links.append(folder)
         else:
             list_files(root, folder, "", links)
-    warnings += _about_links(root, links) if links else []
+    warnings += [FileWarning(link, f"{LINKED}; it was left alone", pending=False) for link in links]
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
     logs, partials = _read_logs(root, warnings)
     progress = read_progress(state.get(PROGRESS))
@@ -194,24 +201,11 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = committed_without_conflict(root, path)
-    return _without_copies(root, _with_lost_rows(root, documents), warnings)
-
-
-def _with_lost_rows(root: Path, documents: dict[str, Document]) -> dict[str, Document]:
-    """Return the documents with the rows that the ledger lacks as git has them, of the last run at first."""
-    bare = {
-        path: one
-        for path, one in documents.items()
-        if not one.rows.keys() >= set(ids_in(one.text)) or (not one.told and any(lines_for_runs(path, one.text)))
-    }
-    if not bare:
-        return documents
-    git = Git(root)
-    with contextlib.suppress(CurateError):
-        for commit in dict.fromkeys(filter(None, (git.head(), git.last_run()))):
-            ledger = ledger_at(git, commit)
-            documents |= {p: document_at(p, one.text, {**ledger, **documents[p].rows}) for p, one in bare.items()}
-    return documents
+    bare = [path for path, one in documents.items() if not one.rows.keys() >= {*ids_in(one.text)}]
+    with contextlib.suppress(CurateError):  # rows that the ledger lacks, git has
+        known = ledger_at(git := Git(root), git.last_run() or git.head()) if bare else {}
+        documents |= {p: document_at(p, documents[p].text, {**known, **documents[p].rows}) for p in bare}
+    return _without_copies(root, documents, warnings)
 
 
 def conflict_in(text: str) -> int:
@@ -235,7 +229,7 @@ def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], le
     try:
         data = None if why else read_bytes(root, path, most)
         (data or b"").decode()
-        why = why or ("is UTF-16, not UTF-8" if data and b"\0" in data and _is_utf16(data) else "")
+        why = why or ("is UTF-16, not UTF-8" if data and _is_utf16(data) else "")
     except UnicodeDecodeError as error:
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
@@ -258,26 +252,6 @@ def document_paths(root: Path) -> list[str]:
     return [BRIEFING, USER, REVIEW, *pages]
 
 
-_LINK = "120000"
-"""The mode of a symbolic link in git."""
-
-
-def _about_links(root: Path, links: Sequence[str]) -> Iterator[FileWarning]:
-    """Yield what to say of links among the documents; those that hide a document of the last commit leave it pending.
-
-    Items behind such a link cannot be maintained, so every run reports it. Any other link is the person's own affair:
-    nothing behind it belongs to the memory, so a note is enough.
-    """
-    committed: list[str] = []
-    with contextlib.suppress(CurateError):
-        git = Git(root)
-        committed = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
-    for link in links:
-        hides = any(f"{path}/".startswith(f"{link}/") for path in committed)
-        why = "the documents behind it wait until you remove the link" if hides else "it was left alone"
-        yield FileWarning(link, f"{LINKED}; {why}", pending=hides)
-
-
 # ---------------------------------------- copies
 # An id that stands in two places, as file syncers, `cp` and pasted lines leave it. One item has one place: the one that
 # the last run committed; of several, or of none, the one with the shortest path. The same words elsewhere are a copy,
@@ -287,81 +261,58 @@ def _about_links(root: Path, links: Sequence[str]) -> Iterator[FileWarning]:
 
 def _without_copies(root: Path, documents: dict[str, Document], warnings: list[FileWarning]) -> dict[str, Document]:
     """Return the documents with each item in one place; warn of the copies that were left out."""
-    if not (twice := _twice(documents)):
-        return documents
-    held, repeated, reworded = _committed_items(root), dict[str, dict[int, str]](), dict[str, set[tuple[str, str]]]()
-    homes = {ident: min(found, key=lambda place: _rank(place, held)) for ident, found in twice.items()}
-    for ident, found in twice.items():
-        home, item = homes[ident][0], homes[ident][1].item
-        for path, placed in (place for place in found if place != homes[ident]):
-            said = {_words(one) for one in (item, held(path, ident), held(home, ident))}
-            if _words(placed.item) in said:
-                repeated.setdefault(path, {})[placed.line] = home
-            else:
-                reworded.setdefault(path, set()).add((ident, placed.item.text))
+    places: dict[str, list[Place]] = defaultdict(list)
+    for path in sorted(documents):
+        for placed in documents[path].placed:
+            places[placed.item.id].append((path, placed))
+    twice = {ident: found for ident, found in places.items() if ident and len(found) > 1}
+    was: Mapping[tuple[str, str], Item] = _committed_items(root) if twice else {}
+    homes = {ident: min(found, key=lambda place: _rank(place, was)) for ident, found in twice.items()}
     after = dict(documents)
-    for path in sorted({*repeated, *reworded}):
-        document, lines = documents[path], repeated.get(path, {})
-        original = Counter(lines.values()).most_common(1)[0][0] if lines else path
+    for path in sorted({path for found in twice.values() for path, _ in found}):
+        document, lines, reworded = documents[path], dict[int, str](), set[tuple[str, str]]()
+        for one in document.placed:
+            ident = one.item.id
+            home, original = homes.get(ident, (path, one))
+            if _words(one.item) in map(_words, (original.item, was.get((path, ident)), was.get((home, ident)))):
+                lines |= {one.line: home} if original is not one else {}
+            else:
+                reworded.add((ident, one.item.text))
+        if not (lines or reworded):
+            continue
+        source = Counter(lines.values()).most_common(1)[0][0] if lines else path
+        own, there = (Counter(filter(None, map(str.strip, documents[one].lines))) for one in (path, source))
         is_elsewhere = all(ident in homes and homes[ident][0] != path for ident in document.held)
-        if is_elsewhere and _is_mostly(document, documents[original], len(lines)):
-            why = f"is a copy of {original} and is not read. Move what is new in it there, then delete it"
+        if is_elsewhere and source != path and (own & there).total() * 2 > own.total():
+            why = f"is a copy of {source} and is not read. Move what is new in it there, then delete it"
             warnings.append(FileWarning(path, why, pending=False, kind=COPIED))
             del after[path]
             continue
         copied = {(one.item.id, one.item.text) for one in document.placed if lines.get(one.line, path) != path}
-        after[path] = replace(document, copied=frozenset(copied), reworded=frozenset(reworded.get(path, ())))
-        for home in sorted(set(lines.values())):
-            numbers = [str(line + 1) for line in sorted(lines) if lines[line] == home]
-            named = f"line{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
-            why = (
-                f"repeats items{'' if home == path else f' of {home}'} ({named}), which count once. Delete these lines"
-            )
+        after[path] = replace(document, copied=frozenset(copied), reworded=frozenset(reworded))
+        if lines:
+            of = " and ".join(sorted({*lines.values()} - {path}))
+            numbers = ", ".join(str(line + 1) for line in sorted(lines))
+            why = f"repeats items{of and f' of {of}'} (lines {numbers}), which count once. Delete these lines"
             warnings.append(FileWarning(path, why, pending=False, kind=REPEATS))
     return after
 
 
-def _twice(documents: Mapping[str, Document]) -> dict[str, list[Place]]:
-    """Return the places of each id that has more than one."""
-    places: dict[str, list[Place]] = {}
-    for path in sorted(documents):
-        for placed in documents[path].placed:
-            if placed.item.id:
-                places.setdefault(placed.item.id, []).append((path, placed))
-    return {ident: found for ident, found in places.items() if len(found) > 1}
-
-
-def _committed_items(root: Path) -> Callable[[str, str], Item | None]:
-    """Return what tells, by path and id, an item as the last run left it; before the first run, as last committed."""
-    git, commit = Git(root), ""
+def _committed_items(root: Path) -> Mapping[tuple[str, str], Item]:
+    """Return the items by path and id as the last run left them; before the first run, as last committed."""
     with contextlib.suppress(CurateError):
-        commit = git.last_run() or git.head() or ""
-
-    @cache
-    def page(path: str) -> Document:
-        with contextlib.suppress(CurateError):
-            return committed(git, commit, path)
-        return read_version(path, None)
-
-    return lambda path, ident: page(path).held.get(ident, (path, None))[1]
+        git = Git(root)
+        pages = documents_at(git, git.last_run() or git.head())
+        return {(path, ident): item for path, one in pages.items() for ident, (_, item) in one.held.items()}
+    return {}
 
 
-def _rank(place: Place, held: Callable[[str, str], Item | None]) -> tuple[bool, bool, int, str, bool, int]:
+def _rank(place: Place, was: Mapping[tuple[str, str], Item]) -> tuple[bool, bool, int, str, bool, int]:
     """Order the places of an id: the first one is its own."""
     path, (item, line, *_) = place
-    there = held(path, item.id)
+    there = was.get((path, item.id))
     return there is None, kind_of(path) is Kind.ARCHIVE, len(path), path, _words(there) != _words(item), line
 
 
 def _words(item: Item | None) -> tuple[str, str]:
     return (item.type, folded(item.text)) if item else ("", "")
-
-
-def _is_mostly(document: Document, original: Document, copies: int) -> bool:
-    """Whether most items of a page are copies, and most of its lines are those of one other page."""
-    if original.path == document.path or "/" not in document.path:
-        return False
-    there = Counter(line.strip() for line in original.lines)
-    own = Counter(line.strip() for line in document.lines if line.strip())
-    numbered = sum(1 for one in document.placed if one.item.id)
-    return copies * 2 >= numbered and (own & there).total() * 2 > own.total()
