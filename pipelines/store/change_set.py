@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
-from pipelines.store.item import Item, brought_back, render_item, row_of
+from pipelines.store.item import Item, brought_back
 from pipelines.store.layout import BRIEFING, kind_of
-from pipelines.store.trees import ledger_after, read_version
+from pipelines.store.trees import ledger_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -58,8 +58,8 @@ def check_documents(
 ) -> list[str]:
     """Return the promises that the new documents would break; an empty list means that they may be written.
 
-    Every existing and every new item must be somewhere, and ids unique; every item line must parse to the same item,
-    and MEMORY.md be under its cap unless people's own text alone exceeds it.
+    Every existing and every new item must be somewhere, and ids unique, and MEMORY.md be under its cap unless people's
+    own text alone exceeds it.
 
     Args:
         before: every document as the run found it.
@@ -68,44 +68,22 @@ def check_documents(
         added: ids of new items.
         gone: ids of items removed on purpose, each with a tombstone.
     """
-    was, now = _places(before.values()), _places(after.values())
+    places: tuple[dict[str, list[str]], dict[str, list[str]]] = {}, {}
+    for found, side in zip(places, (before, after), strict=True):
+        for document, placed in numbered(side.values()):
+            found.setdefault(placed.item.id, []).append(document.path)
+    was, now = places
     faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident not in now and ident not in gone]
     faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
     doubled = [ident for ident, paths in now.items() if len(paths) > max(1, len(was.get(ident, ())))]
     faults += [f"{ident} would be in {' and '.join(now[ident])}" for ident in doubled]
-    for path, document in after.items():
-        if document is before.get(path):
-            continue
-        if kind_of(path) is None:
-            faults.append(f"{path} is not a valid place for a document")
-        known = frozenset(before[path].lines if path in before else ())
-        faults += [
-            f"{placed.item.id} in {path} would not parse to the same item"
-            for placed in document.items
-            if placed.item.id
-            and (line := document.lines[placed.line]) not in known
-            and not _reads_back(placed.item, line)
-        ]
+    changed = (path for path, document in after.items() if document is not before.get(path))
+    faults += [f"{path} is not a valid place for a document" for path in changed if kind_of(path) is None]
     briefing = after.get(BRIEFING)
     extracted = briefing and briefing is not before.get(BRIEFING) and any(placed.item.by for placed in briefing.items)
     if briefing and extracted and briefing.size > cap:
         faults.append(f"{BRIEFING} would have {briefing.size:,} bytes, over its cap of {cap:,}")
     return faults
-
-
-def _reads_back(item: Item, line: str) -> bool:
-    """Whether the item of a line, written anew, would be read as the same item."""
-    if (rendered := render_item(item)) == line.rstrip("\r\n"):
-        return True
-    ledger = {item.id: row_of(item)}
-    return [placed.item for placed in read_version("", rendered.encode(), ledger).placed] == [item]
-
-
-def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
-    places: dict[str, list[str]] = {}
-    for document, placed in numbered(documents):
-        places.setdefault(placed.item.id, []).append(document.path)
-    return places
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,16 +258,18 @@ def _ledger_of_version(git: Git, commit: str | None) -> Ledger:
     return {}
 
 
-def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the formatted commit and the ids of each line that it removed or added; the arguments are those above."""
-    commit = ""
-    for raw in git.run(*_log(form, "--patch", "--unified=0", "--no-color", *narrowed)).split(b"\n"):
-        if raw.startswith(b"\0"):  # no line of a patch starts with a zero byte
-            commit = raw[1:].decode(errors="replace")
-        elif raw[:1] in {b"-", b"+"}:
-            line = raw[1:].decode(errors="replace")
-            if ids := [*rows_in(line)] or ids_in(line):
-                yield commit, ids
+def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the formatted commit, the file and the ids of each line that it removed or added, newest commit first."""
+    commit = path = ""
+    how = ("--patch", "--unified=0", "--no-color", "--src-prefix=a/", "--dst-prefix=a/")
+    for raw in git.run(*_log(form, *how, *narrowed)).split(b"\n"):
+        line = raw.decode(errors="replace")
+        if line.startswith("\0"):  # no line of a patch starts with a zero byte
+            commit = line[1:]
+        elif line.startswith(("--- a/", "+++ a/")):
+            path = line[len("--- a/") :]
+        elif line[:1] in {"-", "+"} and (ids := [*rows_in(line[1:])] or ids_in(line)):
+            yield commit, path, ids
 
 
 def _log(form: str, *how: str) -> tuple[str, ...]:
