@@ -79,22 +79,12 @@ def found_nights(asked: InstallRequest) -> list[InstalledNight]:
     return nights
 
 
-class NoScheduler(CurateError):
-    """Raised when systemd cannot be reached; nothing was changed."""
-
-    def __init__(self, command: str) -> None:
-        advice = (
-            "Log in as yourself, not by su or sudo, and install again; or use `curate install cron`, or"
-            " `curate schedule`."
-        )
-        super().__init__(f"No systemd of yours answers here: {command.partition('# ')[2]}.", advice)
-
-
 class NotInForce(CurateError):
     """Raised when the files are written, but a command that puts them into force failed."""
 
     def __init__(self) -> None:
-        super().__init__("The files are written, but no night is scheduled yet.", "Run those commands.")
+        advice = "Run those commands. Without a systemd of yours, use `curate install cron` or `curate schedule`."
+        super().__init__("The files are written, but no night is scheduled yet.", advice)
 
 
 def scheduler_here() -> str:

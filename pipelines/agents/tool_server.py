@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol, newest first; the answers are the same in all of them."""
 _PARSE, _REQUEST, _METHOD, _PARAMS = -32700, -32600, -32601, -32602
-_MOST_FAULTS = 5
 _LONGEST_NAME = 60
 
 
@@ -172,17 +171,12 @@ def argument_faults(given: Json, schema: Json) -> list[str]:
             a range.
     """
     known = schema["properties"]
-    faults = [
-        f"There is no argument {name[:_LONGEST_NAME]!r}; there are {', '.join(known)}."
-        for name in given
-        if name not in known
-    ]
+    faults = [f"There is no argument {name!r}; there are {', '.join(known)}." for name in given if name not in known]
     for name, allowed in known.items():
-        if name in given and not _fits(given[name], allowed):
-            faults.append(f"The argument {name} must be {_in_words(allowed)}.")
-        elif name not in given and name in schema["required"]:
-            faults.append(f"The argument {name} is missing; it must be {_in_words(allowed)}.")
-    return faults[:_MOST_FAULTS]
+        is_missing = name not in given
+        if name in schema["required"] if is_missing else not _fits(given[name], allowed):
+            faults.append(f"The argument {name} {'is missing; it ' * is_missing}must fit {json.dumps(allowed)}.")
+    return faults
 
 
 def _fits(value: object, schema: Json) -> bool:
@@ -191,11 +185,3 @@ def _fits(value: object, schema: Json) -> bool:
     if schema["type"] == "integer":
         return type(value) is int and schema["minimum"] <= value <= schema["maximum"]
     return isinstance(value, str) and schema["minLength"] <= len(value) <= schema["maxLength"]
-
-
-def _in_words(schema: Json) -> str:
-    if "enum" in schema:
-        return f"one of {', '.join(schema['enum'])}"
-    if schema["type"] == "integer":
-        return f"a whole number from {schema['minimum']:,} to {schema['maximum']:,}"
-    return f"a text of {schema['minLength']} to {schema['maxLength']:,} characters"

@@ -158,12 +158,12 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
         ):  # fmt: skip
             told = await said(client, tool, fails=True, **{name: huge})
             assert len(told) < 1000
-        assert "query must be a text" in await said(client, "memory_search", query=7, fails=True)
+        assert "query must fit" in await said(client, "memory_search", query=7, fails=True)
         told = await said(client, "memory_search", query="x", limit=10**9, fails=True)
-        assert told == "The argument limit must be a whole number from 1 to 50."
+        assert "The argument limit must fit" in told
         for near in ("5.5", "five", 5.5, "inf", "99"):
             told = await said(client, "memory_search", query="x", limit=near, fails=True)
-            assert told == "The argument limit must be a whole number from 1 to 50."
+            assert "The argument limit must fit" in told
         for same in ("5", " 5 ", "5.0", 5.0):
             assert "Nothing was found" in await said(client, "memory_search", query="zzzz", limit=same)
         assert "text is missing" in await said(client, "memory_log", fails=True)
