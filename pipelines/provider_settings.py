@@ -73,7 +73,7 @@ class ProviderSettings:
         api_key: the key itself; it is in no `repr` and no message.
         base_url: the address of the API; empty for the provider's own.
         max_tokens: the most a reply may hold, thinking included.
-        timeout_seconds: the timeout of one call; a small machine's own model takes minutes.
+        timeout_seconds: the timeout of one call.
         program: the path of the program to run, for logins; empty to search the PATH.
     """
 

@@ -37,6 +37,7 @@ KEY_VARIABLES: Final = {
     "openai": ("OPENAI_API_KEY",),
 }
 PROVIDERS: Final = (*KEY_VARIABLES, *LOGINS, "rules")
+_SECONDS, _OWN_SECONDS = 120.0, 600.0  # a model on a small machine takes minutes
 _NO_KEY = "none"  # for local servers without keys, since some libraries insist on one
 
 
@@ -310,6 +311,7 @@ def _provider(name: str, table: _Provider | _LoggedIn, environ: Mapping[str, str
     return ProviderSettings(
         model=table.model or DEFAULT_MODELS[name],
         api_key=key or ("" if name == "openai" else _NO_KEY),
+        timeout_seconds=_OWN_SECONDS if table.base_url else _SECONDS,
         **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
     )
 

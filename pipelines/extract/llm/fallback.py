@@ -1,6 +1,7 @@
 """A chain of models: if one is down, refuses, or is over its limit, the next one is asked.
 
-Temporary failures are retried after a pause. A model that no other call can reach is skipped for the rest of the run.
+Temporary failures are retried after a pause. A model that keeps failing, or that no other call can reach, is skipped
+for the rest of the run.
 A kept reply of any model is used before a call is made: a night that died, or left days pending, is not paid twice for
 the same call. One file per reply is named by the model and the call. They go once a night has read all there is; they
 are derived and safe to delete.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError, ModelFailed
@@ -28,10 +30,14 @@ if TYPE_CHECKING:
 
 
 Read = TypeVar("Read")
+MOST_FAILURES: Final = 3
+"""So many calls of a model fail in a row, retries not counted, before it is skipped."""
 FIRST_PAUSE: Final = 1.0
 """Seconds before the first retry, doubled each time, unless the provider sets them."""
 LONGEST_PAUSE: Final = 60.0
 """The longest pause. A provider that asks for more is skipped instead."""
+
+_FINAL = frozenset({FailureKind.UNAUTHORISED, FailureKind.OVER_BUDGET})
 
 
 class Chain:
@@ -53,6 +59,7 @@ class Chain:
     ) -> None:
         self.models = tuple(models)
         self._root, self._pause, self._budget = root, pause, budget
+        self._failures = Counter[str]()
         self._skipped: dict[str, ModelFailed] = {}
 
     @property
@@ -129,10 +136,12 @@ class Chain:
                 if tried < model.retries and fault.kind.may_pass and pause <= LONGEST_PAUSE:
                     self._pause(pause)
                     continue
-                if fault.kind.concerns_provider:
+                self._failures[model.name] += fault.kind.may_pass
+                if fault.kind in _FINAL or pause > LONGEST_PAUSE or self._failures[model.name] == MOST_FAILURES:
                     self._skipped[model.name] = fault
                 raise
             tally.paid(model.name, answer.usage)
+            self._failures[model.name] = 0
             return answer
         raise AssertionError  # the last try returns or raises
 

@@ -13,10 +13,11 @@ from pydantic import Field
 
 from pipelines.extract.llm.call import Prompt, load_prompt
 from pipelines.extract.llm.reply_json import (
-    TEXT_LENGTH,
     Faulty,
     Id,
     Reply,
+    Sentence,
+    Text,
     checked,
     last_object,
     schema_of,
@@ -70,7 +71,7 @@ class ReplySentence(Reply):
     """One sentence of a State, with what it rests on before it."""
 
     ids: Annotated[list[Id], Field(default_factory=list, max_length=_MOST_CITED)]
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)]
+    text: Sentence
 
 
 class ReplyNow(ReplySentence):
@@ -83,7 +84,7 @@ class ReplyState(Reply):
     """Where a page stands, and what it is for."""
 
     id: Annotated[str, Field(max_length=300)]
-    purpose: Annotated[str, Field(max_length=TEXT_LENGTH)] = ""
+    purpose: Text = ""
     sentences: list[ReplySentence]
 
 
@@ -129,6 +130,4 @@ def _read(text: str) -> Briefed:
 def _sentences(raw: object) -> Iterator[ReplyNow]:
     for row in raw[:_MOST_SENTENCES] if isinstance(raw, list) else ():
         with suppress(Faulty):
-            one = checked(ReplyNow, row)
-            if text := single_line(one.text):
-                yield one.model_copy(update={"text": text})
+            yield checked(ReplyNow, row)

@@ -7,7 +7,7 @@ import string
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.extract.extraction import HIDDEN
 from pipelines.extract.llm.call import BadReply
@@ -23,7 +23,15 @@ MOST_OBJECTS: Final = 50
 _Part = TypeVar("_Part", bound=BaseModel)
 _LOWER = {ord(char): char.lower() for char in string.ascii_uppercase}
 
+
+def single_line(text: str) -> str:
+    """Return a model's text on one line, without invisible characters."""
+    return fold(HIDDEN.sub("", text))
+
+
 Id = Annotated[str, Field(max_length=80)]
+Text = Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(single_line)]
+Sentence = Annotated[Text, Field(min_length=1)]
 
 
 class Reply(BaseModel):
@@ -47,15 +55,12 @@ def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
             return [closed(one) for one in node]
         if not isinstance(node, dict):
             return node
-        found = {key: closed(value, named=key == "properties") for key, value in node.items() if named or key in _KEPT}
+        found = {key: closed(value, named=key in _NAMED) for key, value in node.items() if named or key in _KEPT}
         if "properties" in found and not named:
             found |= {"required": list(found["properties"]), "additionalProperties": False}
         return found
 
-    whole = _whole(reply)
-    schema: dict[str, Any] = closed(whole)
-    if parts := whole.get("$defs"):
-        schema["$defs"] = {name: closed(part) for name, part in parts.items()}
+    schema: dict[str, Any] = closed(_whole(reply))
     return schema
 
 
@@ -64,7 +69,8 @@ def _whole(reply: type[BaseModel]) -> dict[str, Any]:
     return reply.model_json_schema()  # which takes longer than all else of a call but the answer
 
 
-_KEPT = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref"})
+_NAMED = frozenset({"properties", "$defs"})
+_KEPT = _NAMED | {"type", "items", "enum", "const", "anyOf", "$ref"}
 
 
 def checked(model: type[_Part], raw: object) -> _Part:
@@ -118,8 +124,3 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError):
             pass  # this brace starts no object; a later one may
         at = text.find("{", end)
-
-
-def single_line(text: str) -> str:
-    """Return a model's text on one line, without invisible characters."""
-    return fold(HIDDEN.sub("", text))

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from pipelines.extract.extraction import (
     MOST_LINKS,
@@ -31,10 +31,11 @@ from pipelines.extract.extraction import (
 )
 from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.reply_json import (
-    TEXT_LENGTH,
     Faulty,
     Id,
     Reply,
+    Sentence,
+    Text,
     checked,
     last_object,
     single_line,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
 
 TITLE_LENGTH: Final = 80
 REASON_LENGTH: Final = 200
-MOST_ROWS: Final = 200
-"""The most items, and the most operations, of a reply."""
 MOST_TOLD: Final = 3
 MOST_PLACES: Final = 8
 MOST_IDS: Final = 10
@@ -63,15 +62,14 @@ _BESIDE_LENGTH = 200
 _MOST_BESIDE = 2
 _TELLING = 0.3
 """How much the words of a line weigh, at least, to show it beside a claim: one word that three lines have."""
-_PLAIN = re.compile(r"[\w .,'’()&-]*")
+_PLAIN = re.compile(r"[\w .,'’()&-]{1,80}")
 _TITLE = re.compile(r"[^\[\]<>`*|\\~{}]*")
 """A page's title becomes a heading and a link, so it has no markup: such a title names no page."""
 _NEW_PAGE = re.compile(r"(project|area):\s*(\S.*)", re.IGNORECASE)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _Made = TypeVar("_Made")
 
-Line = Annotated[int, Field(ge=1, le=10_000_000)]
-Pair = Annotated[list[Line], Field(min_length=1)]
+Pair = Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
 
 
 def _paired(raw: object) -> object:
@@ -80,8 +78,18 @@ def _paired(raw: object) -> object:
 
 
 Lines = Annotated[list[Pair], BeforeValidator(_paired), Field(min_length=1, max_length=50)]
-Text = Annotated[str, Field(max_length=TEXT_LENGTH)]
-Day = Annotated[str, Field(max_length=10)]
+
+
+def _day(day: str) -> str:
+    """Return a day that exists, or none.
+
+    Raises:
+        ValueError: it does not.
+    """
+    return date.fromisoformat(day if _DAY.fullmatch(day) else "-").isoformat() if day else day
+
+
+Day = Annotated[str, AfterValidator(_day)]
 Outcome = Literal["", "done", "dropped", "resolved", "occurred", "answered", "ended"]
 
 
@@ -97,12 +105,12 @@ class ReplyItem(Reply):
 
     lines: Lines
     type: Literal["Decision", "Fact", "Rule", "Todo", "Risk"]
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)]
+    text: Sentence
     replaces: Annotated[list[Id], Field(default_factory=list, max_length=MOST_IDS)]
-    document: Annotated[str, Field(max_length=300)] = ""
-    new_page: Annotated[str, Field(max_length=TITLE_LENGTH + 20)] = ""
+    document: str = ""
+    new_page: Text = ""
     section: Literal["", "goals", "contacts", "questions", "howto"] = ""
-    name: Annotated[str, Field(max_length=TITLE_LENGTH)] = ""
+    name: Text = ""
     since: Annotated[Day, Field(alias="from")] = ""
     due: Day = ""
     on: Day = ""
@@ -119,31 +127,31 @@ class ReplyOperation(Reply):
     ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_IDS)]
     how: Outcome = ""
     text: Text = ""
-    reason: Annotated[str, Field(max_length=1000)] = ""
+    reason: Annotated[str, AfterValidator(single_line)] = ""
 
 
 class ReplyList(Reply):
     """The lines of a list that says what is open as a whole."""
 
     lines: Lines
-    document: Annotated[str, Field(max_length=300)] = ""
+    document: str = ""
 
 
 class ReplyTold(Reply):
     """One sentence of the day's episode."""
 
     lines: Lines
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)]
+    text: Sentence
 
 
 class ExtractionReply(Reply):
     """The whole reply; each list may be empty."""
 
-    items: Annotated[list[ReplyItem], Field(max_length=MOST_ROWS)]
-    operations: Annotated[list[ReplyOperation], Field(max_length=MOST_ROWS)]
-    seen: Annotated[list[Id], Field(max_length=MOST_ROWS)]
-    open_lists: Annotated[list[ReplyList], Field(max_length=MOST_ROWS)]
-    episode: Annotated[list[ReplyTold], Field(max_length=MOST_ROWS)]
+    items: list[ReplyItem]
+    operations: list[ReplyOperation]
+    seen: list[Id]
+    open_lists: list[ReplyList]
+    episode: list[ReplyTold]
 
 
 PARTS: Final = tuple(ExtractionReply.model_fields)
@@ -156,7 +164,7 @@ def read_reply(text: str) -> dict[str, list[object]] | None:
     Thinking, fences and prose are ignored.
 
     Raises:
-        BadReply: the reply has no such object, or one of its lists is invalid or too long.
+        BadReply: the reply has no such object, or one of its lists is none.
     """
     reply = last_object(text, *PARTS)
     if not reply:
@@ -165,8 +173,6 @@ def read_reply(text: str) -> dict[str, list[object]] | None:
     for key, rows in found.items():
         if not isinstance(rows, list):
             raise BadReply(f"answered outside the schema ({key} is no list)")
-        if len(rows) > MOST_ROWS:
-            raise BadReply(f"answered outside the schema ({len(rows)} {key}; at most {MOST_ROWS} are allowed)")
     return found
 
 
@@ -238,10 +244,8 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         Faulty: the item is invalid.
     """
     item = checked(ReplyItem, raw)
-    text, kind, own = single_line(item.text), ItemType(item.type), asked.own[f"n{at}"]
+    text, kind, own = item.text, ItemType(item.type), asked.own[f"n{at}"]
     places = places_of(item.lines, asked.request.entries)
-    if not text:
-        raise Faulty("text is empty")
     names = _proven(text, asked)
     replaced = filter(None, map(asked.ident, item.replaces))
     project, area = _new_page(item.new_page)
@@ -260,10 +264,10 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         new_area="" if document else area,
         closed=closed if closed in OUTCOMES[kind] else None,
         page_section=item.section,
-        name=name if item.section == "contacts" and _PLAIN.fullmatch(name := single_line(item.name)) else "",
-        since=_day(item.since),
-        due=_day(item.due) if kind is ItemType.TODO else "",
-        on=_day(item.on) or (_day(item.due) if kind is not ItemType.TODO else ""),
+        name=item.name if item.section == "contacts" and _PLAIN.fullmatch(item.name) else "",
+        since=item.since,
+        due=item.due if kind is ItemType.TODO else "",
+        on=item.on or (item.due if kind is not ItemType.TODO else ""),
         links=_links(item, asked),
         beside=(*_beside(text, places, asked, document), *names),
         id=own,
@@ -294,7 +298,7 @@ def _proven(text: str, asked: Asked) -> tuple[str, ...]:
 
 def _new_page(named: str) -> tuple[str, str]:
     """Return the title of the project, or that of the area, that a reply would begin."""
-    found = _NEW_PAGE.fullmatch(single_line(named))
+    found = _NEW_PAGE.fullmatch(named)
     title = found[2].strip()[:TITLE_LENGTH] if found else ""
     if not found or not _TITLE.fullmatch(title):
         return "", ""
@@ -328,7 +332,7 @@ def _operation(raw: object, asked: Asked) -> Operation:
     if not all(ids):
         raise Faulty("it names an id that was not shown")
     kind = _OPERATIONS.get(one.operation) or OperationKind(one.operation)
-    text = single_line(one.text) if kind is OperationKind.UPDATE else ""
+    text = one.text if kind is OperationKind.UPDATE else ""
     how = Status(one.how) if one.how else None
     items = [asked.items[ident] for ident in ids if ident in asked.items]
     names: tuple[str, ...] = ()
@@ -339,7 +343,7 @@ def _operation(raw: object, asked: Asked) -> Operation:
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
         raise Faulty("how does not fit the item's type")
     told = " ".join([text, *(one.text for one in items)])
-    reason, beside = single_line(one.reason)[:REASON_LENGTH], (*_beside(told, places, asked), *names)
+    reason, beside = one.reason[:REASON_LENGTH], (*_beside(told, places, asked), *names)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
 
 
@@ -355,8 +359,8 @@ def _told(raw: object, asked: Asked) -> Told:
         Faulty: it is invalid, or has a number that was not shown.
     """
     one = checked(ReplyTold, raw)
-    places, text = places_of(one.lines, asked.request.entries), single_line(one.text)
-    return Told(text, places, (*_beside(text, places, asked), *_proven(text, asked)))
+    places = places_of(one.lines, asked.request.entries)
+    return Told(one.text, places, (*_beside(one.text, places, asked), *_proven(one.text, asked)))
 
 
 def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple[Place, ...]:
@@ -421,13 +425,3 @@ def _beside(text: str, places: Sequence[Place], asked: Asked, document: str = ""
 def document_named(name: str, request: ExtractionRequest) -> str:
     """Return the document that a reply names by its id in the list, or an empty string."""
     return next((one.document for one in request.documents if name in {one.id, one.document}), "") if name else ""
-
-
-def _day(day: str) -> str:
-    """Return a day that exists, else an empty string; the item stays either way."""
-    if not _DAY.fullmatch(day):
-        return ""
-    try:
-        return date.fromisoformat(day).isoformat()
-    except ValueError:
-        return ""
