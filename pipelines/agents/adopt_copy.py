@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 LARGE_BRIEFING = "Resources/adopted-MEMORY.md"
 _ROOTS = {name.casefold(): name for name in (BRIEFING, USER, "SOUL.md", "AGENTS.md")} | {"claude.md": "AGENTS.md"}
 _PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
+_INDEX = re.compile(r"(?<=/)([^/]+)/(?:_?index|readme)(?=\.md$)", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _MARK = 22
 """Bytes of the front matter that says whose word an agent's page is."""
@@ -134,11 +135,14 @@ def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
 
 
 def _place(path: str, kind: NotesKind) -> str:
-    """Return where a note or attachment goes: into the folder of its own kind if it was in one, else Resources."""
+    """Return where a note or attachment goes: into the folder of its own kind if it was in one, else Resources.
+
+    A folder's index is named like its folder: a page is known by the name of its file.
+    """
     path = path.removeprefix("memory/") if kind is NotesKind.OPENCLAW else path
     top, slash, rest = path.partition("/")
     if slash and (found := _PARA.fullmatch(top)):
-        return f"{_FOLDER_OF[found[1].casefold()]}/{rest}"
+        return _INDEX.sub(r"\1/\1", f"{_FOLDER_OF[found[1].casefold()]}/{rest}")
     return f"Resources/{path}"
 
 

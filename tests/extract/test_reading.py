@@ -6,10 +6,13 @@ from typing import Any
 from pipelines.extract.llm.call import Model
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
+from pipelines.extract.nearby import Nearby
+from pipelines.store.item import Item, ItemType
 from tests.extract.days import (
     DAY,
     ENTRIES,
     reply_item,
+    reply_operation,
     reply_text,
 )
 from tests.extract.fakes import Scripted, Still
@@ -36,6 +39,16 @@ def test_a_long_day_is_read_in_pieces_and_the_answers_are_joined() -> None:
     assert len({one.id for one in extraction.candidates}) == 2, "n0 of one piece is not n0 of the next"
     assert ["We go with" in call.user for call in model.calls] == [True, False, False]
     assert len({call.digest for call in model.calls}) == 3
+
+
+def test_what_a_later_piece_ends_an_earlier_one_does_not_change() -> None:
+    held = Item(ItemType.TODO, "Ask legal about the contract and the terms.", "k1111111111", since="2026-03-01")
+    changed = reply_operation("update", held.id, text="Ask legal about the contract.")
+    closed = reply_operation("close", held.id, how="done")
+    replies = [reply_text(operations=[changed]), reply_text(operations=[closed]), reply_text()]
+    model = scripted(*replies, input_tokens=20)
+    found = extractor(model).extract(replace(DAY, nearby=Nearby([("Areas/general", held)])))
+    assert [one.kind for one in found.operations] == ["close"]
 
 
 def test_n0_of_two_logs_of_a_day_are_two_items() -> None:

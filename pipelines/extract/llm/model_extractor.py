@@ -14,6 +14,7 @@ from pipelines.extract.extraction import (
     Extraction,
     ExtractionRequest,
     Operation,
+    OperationKind,
     shown_text,
     shown_with_doubt,
 )
@@ -28,7 +29,7 @@ from pipelines.text import content_words, fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
@@ -129,7 +130,7 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     labels, replies = read_labels(request.entries), [read for read, _ in outcomes]
     dropped = [one for _, lost in outcomes for one in lost]
     said: list[Candidate | Operation] = [one for read in replies for one in read.candidates]
-    said += [one for read in replies for one in read.operations]
+    said += _last_operations([one for read in replies for one in read.operations])
     kept = [one for one in said if not _would_hold_secret(one)]
     reply = Extraction(
         tuple(one for one in kept if isinstance(one, Candidate)),
@@ -143,6 +144,14 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     found = [*reply.candidates, *passed_over(labels, request, reply)]
     found.sort(key=lambda one: (one.places[0].path, one.places[0].start_line, one.places[0].end_line))
     return replace(reply, candidates=tuple(found))
+
+
+def _last_operations(said: Sequence[Operation]) -> Iterator[Operation]:
+    """Yield the operations, without an update of what a later piece, which has not seen it, ends."""
+    for at, one in enumerate(said):
+        ends = (other for other in said[at + 1 :] if other.kind in {OperationKind.CLOSE, OperationKind.RETRACT})
+        if one.kind is not OperationKind.UPDATE or not any(set(one.ids) & set(other.ids) for other in ends):
+            yield one
 
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:

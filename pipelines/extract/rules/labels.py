@@ -132,8 +132,9 @@ def read_label(spoken: Spoken) -> Label | None:
     if not found:
         return None
     if found["alert"]:
-        kind = ItemType.FACT if found["alert"].lower() == "important" else ItemType.RISK
-        return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=True)
+        told = found["alert"].lower() != "important"  # emphasis, of whatever
+        kind = ItemType.RISK if told else ItemType.FACT
+        return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=told)
     if named := found["command"] or found["kind"]:
         kind = _MEANINGS[named.lower()][0]
         return Label(kind, found.end(), sure=True, page_section=_PAGE_SECTIONS.get(named.lower(), ""))

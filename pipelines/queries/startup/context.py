@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError, UsageFault
@@ -37,7 +38,7 @@ from pipelines.queries.startup.read import (
     tokens,
 )
 from pipelines.store.days import day_before, read_days
-from pipelines.store.document import Document, document_at
+from pipelines.store.document import NOW_TITLE, Document, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import sentences_in, sentences_under
 from pipelines.store.item import ItemType
@@ -249,7 +250,8 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
         if name == BRIEFING:
-            entries = _said_once(_own_first(entries, now, homes, here), now, said, above, aged)
+            entries = _now_first(_own_first(entries, now, homes, here), now)
+            entries = _said_once(entries, now, said, above, aged)
         elif name == "project":
             entries = [one for one in entries if not (one.ids and said.tells(_row(one)[1]))]
         return ContextPart(name, path, entries)
@@ -315,6 +317,20 @@ def _own_first(
     if not own:
         return entries
     return [replace(one, text="\n".join(sorted(one.text.split("\n"), key=is_others))) for one in entries]
+
+
+def _now_first(entries: list[Snippet], now: Mapping[str, tuple[str, ...]]) -> list[Snippet]:
+    """Return the briefing, what a run told of now before the sections that people wrote, and each sentence apart.
+
+    Where not all fits, later entries are cut, and no entry in part.
+    """
+    heads = [number for number, one in enumerate(entries) if one.heading] + [len(entries)]
+    for at, end in pairwise(heads):
+        if entries[at].text.lstrip("# ") == NOW_TITLE:
+            lines = [line for one in entries[at + 1 : end] for line in one.text.split("\n")]
+            told = [Snippet(line, ids=now.get(line, ())) for line in lines]
+            return [*entries[: heads[0]], entries[at], *told, *entries[heads[0] : at], *entries[end:]]
+    return entries
 
 
 def _row(entry: Snippet) -> tuple[str, str]:

@@ -66,6 +66,13 @@ def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adopt
     }
 
 
+def test_a_folders_index_is_named_like_its_folder(adoption: Adoption) -> None:
+    obsidian(adoption.old)
+    lay(adoption.old, {"1 Projects/Ferry/_index.md": "# Ferry\n", "1 Projects/index.md": "# All\n"})
+    assert adoption.places()["1 Projects/Ferry/_index.md"] == "Projects/Ferry/Ferry.md"
+    assert adoption.places()["1 Projects/index.md"] == "Projects/index.md"
+
+
 def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: Adoption) -> None:
     lay(claude_code(adoption.old), {"notes.md": "# Of nobody\n"})
     assert adoption.plan().kind == "claude-code"

@@ -235,6 +235,18 @@ def test_what_the_first_part_tells_has_its_id_there_and_its_day_if_that_is_no_la
     ]
 
 
+def test_what_is_told_of_now_is_not_cut_for_what_somebody_wrote_into_the_same_file(memory: Memory) -> None:
+    said = [f"Crane {number} waits for the harbour's test server." for number in range(12)]
+    rows = "".join(f"- Fact: {text} <!-- k00000000{at:02} since=2026-03-17 -->\n" for at, text in enumerate(said, 10))
+    memory.write("Areas/cranes.md", f"# Cranes\n\n{rows}")
+    now = [told(Sentence(text, (f"k00000000{at}",), "1")) for at, text in enumerate(said, 10)]
+    by_hand = "".join(f"## Part {number}\n\n{'Whoever reads this wrote it. ' * 20}\n\n" for number in range(20))
+    memory.write("MEMORY.md", f"# Memory\n\nAn index.\n\n{by_hand}## Now\n\n" + "\n".join(now) + "\n")
+    shown = parts_of(memory)["MEMORY.md"].splitlines()
+    assert [line for line in shown if line][:14] == ["An index.", "## Now", *said]
+    assert "## Part 0" in shown
+
+
 def test_a_project_is_told_of_first_and_nothing_of_it_twice(memory: Memory) -> None:
     said = {"Ferry": "The ferry sails at nine.", "Crane": "No crane is rigged on a Friday, nor at night."}
     for at, (title, text) in enumerate(said.items()):
