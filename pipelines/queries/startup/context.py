@@ -250,8 +250,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
         if name == BRIEFING:
-            entries = _now_first(_own_first(entries, now, homes, here), now)
-            entries = _said_once(entries, now, said, above, aged)
+            entries = _said_once(_now_first(entries, now, homes, here), now, said, above, aged)
         elif name == "project":
             entries = [one for one in entries if not (one.ids and said.tells(_row(one)[1]))]
         return ContextPart(name, path, entries)
@@ -305,30 +304,24 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return document_at(path, file.read().decode(errors="replace")), ""
 
 
-def _own_first(
+def _now_first(
     entries: list[Snippet], now: Mapping[str, tuple[str, ...]], homes: Mapping[str, Document], own: str
 ) -> list[Snippet]:
-    """Return the briefing, the sentences that rest on other projects alone after all others of their paragraph."""
-
-    def is_others(line: str) -> bool:
-        found = [homes[one] for one in now.get(line, ()) if one in homes]
-        return bool(found) and all(one.kind is Kind.PROJECT and one.path != own for one in found)
-
-    if not own:
-        return entries
-    return [replace(one, text="\n".join(sorted(one.text.split("\n"), key=is_others))) for one in entries]
-
-
-def _now_first(entries: list[Snippet], now: Mapping[str, tuple[str, ...]]) -> list[Snippet]:
     """Return the briefing, what a run told of now before the sections that people wrote, and each sentence apart.
 
-    Where not all fits, later entries are cut, and no entry in part.
+    Where not all fits, later entries are cut, and no entry in part. Sentences that rest on other projects alone than
+    the session's come last of these.
     """
+
+    def is_others(line: Snippet) -> bool:
+        found = [homes[one] for one in line.ids if one in homes]
+        return bool(own and found) and all(one.kind is Kind.PROJECT and one.path != own for one in found)
+
     heads = [number for number, one in enumerate(entries) if one.heading] + [len(entries)]
     for at, end in pairwise(heads):
         if entries[at].text.lstrip("# ") == NOW_TITLE:
             lines = [line for one in entries[at + 1 : end] for line in one.text.split("\n")]
-            told = [Snippet(line, ids=now.get(line, ())) for line in lines]
+            told = sorted((Snippet(line, ids=now.get(line, ())) for line in lines), key=is_others)
             return [*entries[: heads[0]], entries[at], *told, *entries[heads[0] : at], *entries[end:]]
     return entries
 
