@@ -19,7 +19,6 @@ from pipelines.night.outcome_changes import (
     Authority,
     Changed,
     Outcome,
-    check_ending,
     close_items,
     correct_item,
     reopen_items,
@@ -45,25 +44,17 @@ if TYPE_CHECKING:
 _IDS = click.argument("items", metavar="ID...", nargs=-1, required=True)
 _JSON = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED = 3
-_TODOS, _RISKS = frozenset({ItemType.TODO}), frozenset({ItemType.RISK})
-_BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+_ANY = "live or open item"
 _ENDINGS = {
-    "done": (_TODOS, "open todo"),
-    "dropped": (_TODOS | _RISKS, "open todo or risk"),
-    "resolved": (_RISKS, "open risk"),
-    "occurred": (_RISKS, "open risk"),
-    "answered": (_BELIEFS, "live belief"),
-    "ended": (_BELIEFS, "live belief"),
-    "never-true": (frozenset(ItemType), "live or open item"),
+    "done": "open todo",
+    "dropped": "open todo or risk",
+    "resolved": "open risk",
+    "occurred": "open risk",
+    "answered": "live belief",
+    "ended": "live belief",
+    "never-true": _ANY,
 }
 """What can end so."""
-_STATUSES = {"never-true": Status.NEVER_HELD}
-"""The endings with a name other than that of the status."""
-_WAYS = {
-    ItemType.TODO: "`curate done` or `curate close --as dropped` closes it.",
-    ItemType.RISK: "`curate close --as resolved`, occurred or dropped closes it.",
-    **dict.fromkeys(_BELIEFS, "`curate close` ends it; `curate correct` says what holds instead."),
-}
 
 
 class _Given(TypedDict):
@@ -84,7 +75,7 @@ def curate_done(**given: Unpack[_Given]) -> None:
     ID is the start of an item's id, or a few words of an open todo: `curate done call Anders`. If the words match none
     or several, nothing changes and the nearest todos are shown.
     """
-    _close("done", _TODOS, "open todo", lambda _: Status.DONE, **given)
+    _close("done", "done", **given)
 
 
 @click.command(cls=TextCommand)
@@ -104,14 +95,7 @@ def curate_close(*, how: str | None, **given: Unpack[_Given]) -> None:
     `--as-of` shows it for no day, while `curate why` still shows it. If something else holds now, use `curate correct`;
     to remove its words altogether, use `curate forget`.
     """
-    kinds, what = _ENDINGS[how] if how else (frozenset(ItemType), "live or open item")
-
-    def ending(kind: ItemType) -> Status:
-        if how == "dropped" and kind is ItemType.RISK:
-            return Status.RESOLVED
-        return (_STATUSES.get(how) or Status(how)) if how else OUTCOMES[kind][0]
-
-    _close("close", kinds, what, ending, **given)
+    _close("close", how, **given)
 
 
 @click.command(cls=TextCommand)
@@ -131,12 +115,11 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
         raise UsageFault("Which item does the sentence replace?", 'Write `curate correct ID "SENTENCE"`.')
     if not text:
         raise UsageFault("There is no new sentence.", "Give one, or close it: `curate close ID`.")
-    sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
         return correct_item(held.documents, found[0], text, Authority(held.today), never_held=never_held)
 
-    _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
+    _carry_out("correct", (_is_active, _ANY), change, (item,), opened, as_json=as_json)
 
 
 @click.command(cls=TextCommand)
@@ -174,12 +157,11 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
     one, how, other = words
     if on_terminal() and sys.stdin.isatty():
-        sought = (_open(frozenset(ItemType)), "live or open item")
 
         def change(held: HeldMemory, found: list[str]) -> Changed:
             return settle_pair(held.documents, found[0], found[-1], how, Authority(held.today))
 
-        [outcome], _ = _carried_out("settle", sought, change, (one, other), opened)
+        [outcome], _ = _carried_out("settle", (_is_active, _ANY), change, (one, other), opened)
     else:
         outcome = settle_by_session(root, one, how, other, when)
     if how == "both" and not outcome.asked:
@@ -188,20 +170,27 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
         say(*outcome_lines(outcome, read_documents(root), day_shown))
 
 
-def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
-    return lambda item: item.active and item.type in kinds
+def _is_active(item: Item) -> bool:
+    return item.active
 
 
-def _close(
-    verb: str, kinds: frozenset[ItemType], what: str, how_of: Callable[[ItemType], Status], **given: Unpack[_Given]
-) -> None:
+def _ending(how: str | None, kind: ItemType) -> Status:
+    """Return the status that an item of a type gets which ends so; None is the usual end."""
+    if how == "never-true":
+        return Status.NEVER_HELD
+    if how == "dropped" and kind is ItemType.RISK:
+        return Status.RESOLVED
+    return Status(how) if how else OUTCOMES[kind][0]
+
+
+def _close(verb: str, how: str | None, **given: Unpack[_Given]) -> None:
+    def can_end(item: Item) -> bool:
+        return item.active and _ending(how, item.type) in {*OUTCOMES[item.type], Status.NEVER_HELD}
+
     def change(held: HeldMemory, found: list[str]) -> Changed:
-        for ident in found:
-            item = placed_item(held.documents, ident)[1].item
-            check_ending(item, how_of(item.type), _WAYS[item.type])
-        return close_items(held.documents, found, how_of, Authority(held.today))
+        return close_items(held.documents, found, lambda kind: _ending(how, kind), Authority(held.today))
 
-    _carry_out(verb, (_open(kinds), what), change, **given)
+    _carry_out(verb, (can_end, _ENDINGS[how] if how else _ANY), change, **given)
 
 
 def _carry_out(
@@ -240,10 +229,9 @@ def _carried_out(
         documents, outcomes = change(held, found)
         after: Mapping[str, Document] = held.documents
         added = [one.new for one in outcomes if one.is_new]
-        changed = sum(placed_item(documents, i)[1].item != placed_item(after, i)[1].item for i in found)
-        if changed:
+        if documents != after:
             named = ", ".join(found[:_MOST_NAMED])
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             summary = f"{verb.capitalize()} {named}{more}"
-            after = held.write(ManualChange(documents, summary, added=added, changed=changed))
+            after = held.write(ManualChange(documents, summary, added=added, changed=len(found)))
     return outcomes, after

@@ -115,7 +115,7 @@ def close_items(
     for ident in idents:
         path, placed = placed_item(after, ident)
         item, how = placed.item, how_of(placed.item.type)
-        check_ending(item, how)
+        _check_ending(item, how)
         if item.status is how:
             outcomes.append(Outcome(ident, item))
             continue
@@ -139,20 +139,15 @@ def _with_claims(
     return claimed(after, claims, voice.quoted, voice.today, said), outcomes
 
 
-def check_ending(item: Item, how: Status, advice: str = "") -> None:
+def _check_ending(item: Item, how: Status) -> None:
     """Check that an item's type allows an outcome.
-
-    Args:
-        item: the item.
-        how: its outcome.
-        advice: what to do if it does not.
 
     Raises:
         UsageFault: it does not; the sentence lists the outcomes it allows.
     """
     if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
         ways = " or ".join(OUTCOMES[item.type])
-        raise UsageFault(f"{item.id} is a {item.type}, which can be {ways}, not {how}.", advice)
+        raise UsageFault(f"{item.id} is a {item.type}, which can be {ways}, not {how}.", "`curate close` ends it so.")
 
 
 def correct_item(

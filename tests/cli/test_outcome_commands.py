@@ -54,7 +54,7 @@ def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Mem
     before = memory.files()
     told = memory.curate("done", ids[ANDERS], ids[PORT], exits=2)
     assert f"{ids[PORT]} is a Fact, which can be ended or answered, not done." in told
-    assert "`curate close` ends it" in told
+    assert "`curate close` ends it so" in told
     assert memory.files() == before
     found = memory.json("done", ids[ANDERS], "tell mara", ids[ANDERS], *NOON)
     assert [(one["id"], one["status"], one["was"]) for one in found] == [
