@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.agents.agent_folders import may_have_sessions
 from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import say, say_json, say_report, say_verbatim, watch_for_people
+from pipelines.cli.output import count, dollars, say, say_json, say_report, say_verbatim, warn, watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.night.manual import read_memory, understood
 from pipelines.night.plan import plan_night
@@ -21,11 +22,15 @@ from pipelines.store.git import Git, run_id
 from pipelines.store.layout import LOGS, day_of_log
 
 if TYPE_CHECKING:
+    from collections import Counter
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
     from pipelines.night.run import Night
     from pipelines.user_settings import UserSettings
+
+
+MOST_DAYS = 30
 
 
 @click.command()
@@ -41,7 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--days",
-    type=click.IntRange(0),
+    type=click.IntRange(1),
     metavar="N",
     help="How many of the newest unread days a model reads; the rules read older ones. Past 30 days it asks.",
 )
@@ -93,9 +98,7 @@ def curate_run(  # noqa: PLR0913  one option each
     opened = open_memory(memory, now)
     user, night = _night_here(opened, again, provider, max_usd, keeps=not (estimate or dry_run))
     if estimate:
-        from pipelines.cli.backlog import tell_estimate  # noqa: PLC0415  few runs are estimated
-
-        tell_estimate(night, days, as_json=as_json)
+        _tell_estimate(night, days, as_json=as_json)
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
@@ -126,10 +129,8 @@ def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | 
         from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
         sweep_sessions(root, settings, when, quiet=as_json)
-    if night.writer:
-        from pipelines.cli.backlog import with_backlog  # noqa: PLC0415  only a model is asked to read a backlog
-
-        night = with_backlog(night, days)
+    if night.writer and not night.again:
+        night = _with_backlog(night, days)
     with watch_for_people() as watch:
         report = curate_night(night, watch, user.ping)
     if as_json:
@@ -154,3 +155,55 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
         say_verbatim(diff.rstrip("\n") or "No page would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
+
+
+# ---------------------------------------- many days that no run has read yet, and what a model costs
+
+
+def _unread(night: Night) -> Counter[str]:
+    from pipelines.queries.health import unread_bytes  # noqa: PLC0415  only a model's nights ask
+    from pipelines.store.snapshot import read_snapshot  # noqa: PLC0415  as above
+
+    return unread_bytes(read_snapshot(night.root), night.today)
+
+
+def _with_backlog(night: Night, wanted: int | None) -> Night:
+    """Return the night with the first day that a model reads; the rules read the days before it, which costs nothing.
+
+    Args:
+        night: the night.
+        wanted: how many of the newest unread days a model reads; None for thirty.
+    """
+    most, days = wanted or MOST_DAYS, [*_unread(night)]
+    if len(days) <= most:
+        return night
+    if wanted is None:
+        warn(
+            f"{count(len(days), 'day')} are unread. The model reads the newest {most}, the rules the"
+            f" {count(len(days) - most, 'older day')}. For a model to read all: `curate run --days {len(days)}`,"
+            " and with --estimate it says what that costs."
+        )
+    return replace(night, rules_before=days[-most])
+
+
+def _tell_estimate(night: Night, wanted: int | None, *, as_json: bool) -> None:
+    """Print about what each model would cost that may read what is unread. Nothing is called or written."""
+    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  few runs are estimated
+    from pipelines.queries.readers import cost_of  # noqa: PLC0415  as above
+
+    days, models = list[int](), list[str]()
+    if isinstance(night.extractor, ModelExtractor):
+        days = [0] if night.again else [*_unread(night).values()][-(wanted or MOST_DAYS) :]
+        models = [one.name for one in night.extractor.chain.models]
+    costs = [(name, *cost_of(name, days)) for name in models]
+    if as_json:
+        keys = ("model", "input_tokens", "output_tokens", "usd")
+        say_json({"days": len(days), "models": [dict(zip(keys, one, strict=True)) for one in costs]})
+        return
+    if not models:
+        say("Rules read the logs, so no model is asked and nothing is paid.")
+        return
+    say(f"{count(len(days), 'day')} to read, at what a typical night takes. If one model answers all calls:")
+    for name, sent, got, usd in costs:
+        price = f"about {dollars(usd)}" if usd is not None else "price unknown"
+        say(f"  {name}: about {sent:,} tokens sent, {got:,} received: {price}")

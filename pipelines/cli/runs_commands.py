@@ -29,7 +29,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.own_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
-from pipelines.queries.why import differences, history_lines, history_of, why, why_lines
+from pipelines.queries.why import changes, history_lines, history_of, why, why_lines
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.git import Git
 from pipelines.store.git_history import BY_PEOPLE
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.store.change_set import ItemChange, ItemPlace
+    from pipelines.store.change_set import ItemChange
 
 
 _LONGEST = 200
@@ -64,11 +64,11 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
         one = find_run(root, git, run)
         by_hand = edits_before(one, git)
         is_edits = bool(one.commit and one.commit.extractor == BY_PEOPLE)  # these are all that it is about
-        changes = [] if is_edits else items_changed(one, git)
+        changed = [] if is_edits else items_changed(one, git)
         if as_json:
-            say_json(_detail_json(one, changes, by_hand))
+            say_json(_detail_json(one, changed, by_hand))
         else:
-            _tell(one, changes, by_hand)
+            _tell(one, changed, by_hand)
     elif as_json:
         say_json([one.to_json() for one in all_runs(root, git)[:limit]])
     else:
@@ -77,7 +77,7 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
                 one.id,
                 moment_shown(one.when),
                 _what_changed(one),
-                _cost(one, short=on_terminal()),
+                _cost(one),
                 one.commit.commit[:10] if one.commit else "-",
                 _ending(one),
             )
@@ -168,16 +168,12 @@ def _what_changed(run: PastRun) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _cost(run: PastRun, *, short: bool = False) -> str:
-    """Return what a run cost: requests, tokens and money, or in short the money alone; a dash if no model was asked."""
+def _cost(run: PastRun) -> str:
+    """Return what a run cost, or how many requests it made if that is unknown; a dash if no model was asked."""
     calls, usd = run.number("model", "calls"), run.reported("model", "usd")
     if not calls:
         return "-"
-    if short:
-        return dollars(usd) if isinstance(usd, float) and usd else count(calls, "call")
-    tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
-    paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
-    return f"{count(calls, 'call')}, {tokens:,} tokens{paid}"
+    return dollars(usd) if isinstance(usd, float) and usd else count(calls, "call")
 
 
 def _ending(run: PastRun) -> str:
@@ -206,38 +202,37 @@ def _changes_json(changes: Sequence[ItemChange]) -> dict[str, object]:
     }
 
 
-def _tell(run: PastRun, changes: Sequence[ItemChange], by_hand: Sequence[ItemChange]) -> None:
-    commit = run.commit.commit if run.commit else "-"
+def _tell(run: PastRun, changed: Sequence[ItemChange], by_hand: Sequence[ItemChange]) -> None:
     read = ""
     if run.report and "entries" in run.report:
         entries, logs = run.number("entries", "read"), run.number("logs", "read")
         read = f"{count(entries, 'entry', 'entries')} of {count(logs, 'log')}"
-    fields = {"Run": run.id, "Date": moment_shown(run.when), "Ended": _ending(run), "Commit": commit, "Read": read}
-    fields |= {"Changed": _what_changed(run), "Cost": _cost(run)}
+    tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
+    fields = {
+        "Run": run.id,
+        "Date": moment_shown(run.when),
+        "Ended": _ending(run),
+        "Commit": run.commit.commit if run.commit else "-",
+        "Read": read,
+        "Changed": _what_changed(run),
+        "Cost": f"{_cost(run)}{f', {tokens:,} tokens' if tokens else ''}",
+    }
     say_fields((label, text) for label, text in fields.items() if text)
-    _tell_changes(changes)
+    _tell_changes(changed)
     if by_hand:
-        say("By hand:" if not changes else "By hand, before it:")
+        say("By hand, before it:" if changed else "By hand:")
         _tell_changes(by_hand)
     say_fields(("Note", warning) for warning in run.warnings)
 
 
-def _tell_changes(changes: Sequence[ItemChange]) -> None:
-    for change in changes:
-        before, after = change.before, change.after
-        if after:
-            sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
-            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}", hang="      ")
-        elif before:
-            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text} (removed)", hang="      ")
-
-
-def _aspects(before: ItemPlace, after: ItemPlace) -> list[str]:
-    """Return what changed about an item, in a few words each."""
-    moved = [f"moved from {before.path}"] if before.path != after.path else []
-    if not moved and before.section != after.section:
-        moved = [f"moved to {after.section}"]
-    return [*moved, *differences(before.item, after.item)] or ["rewritten"]
+def _tell_changes(changed: Sequence[ItemChange]) -> None:
+    for change in changed:
+        was, now = ((side.path, side.item) if side else ("", None) for side in (change.before, change.after))
+        path, item = now if now[1] else was
+        sign, how = ("+", []) if was[1] is None else ("~" if now[1] else "-", [*changes(was, now)])
+        if item:
+            told = f" ({', '.join(how) or 'rewritten'})" if sign != "+" else ""
+            say(f"  {sign} {change.id} {path}: {item.type}: {item.text}{told}", hang="      ")
 
 
 # ---------------------------------------- what is believed, and what happened
@@ -255,8 +250,9 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     status that it had, with who changed it. Of a deleted item, its id finds the past.
     """
     git, beliefs = Git(root), Beliefs.of(read_documents(root))
-    name = " ".join(item)  # an id may be of an item that is gone
-    ident = name if looks_like_id(name) else item_named(beliefs.documents, name)
+    ident = " ".join(item)  # an id may be of an item that is gone
+    if not looks_like_id(ident):
+        ident = item_named(beliefs.documents, ident)
     past = history_of(root, git, ident, beliefs)
     as_data, lines = past.to_json, history_lines(past, moment_shown)
     if past.holding:

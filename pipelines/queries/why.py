@@ -291,7 +291,7 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
             places.pop(path, None)
         places |= {path: new for path, new in changed_sides if new}
         now: Place = min(places.items(), key=itemgetter(0), default=("", None))
-        if changed := list(_changes(was, now)):
+        if changed := list(changes(was, now)):
             commit, when, run, undoes, reader, joins, author, subject = head.split("\x1f", _FIELDS - 1)
             is_person = not (run + joins).strip() or reader.strip() == "owner" or bool(undoes.strip())
             by, day = "person" if is_person else "run", days.of(datetime.fromisoformat(when))
@@ -300,14 +300,14 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         was = now
     now = (holding.path, holding.item) if holding else ("", None)
     if now != was:
-        yield Version(now[0], now[1], list(_changes(was, now)), dict.fromkeys(_MADE) | {"by": "person"})
+        yield Version(now[0], now[1], list(changes(was, now)), dict.fromkeys(_MADE) | {"by": "person"})
 
 
 def _held(document: Document, ident: str) -> Item | None:
     return document.held.get(ident, ("", None))[1]
 
 
-def _changes(was: Place, now: Place) -> Iterator[str]:
+def changes(was: Place, now: Place) -> Iterator[str]:
     """Yield what changed, in a few words each."""
     before, after = was[1], now[1]
     if after is None:
