@@ -148,7 +148,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
             if entry.name.startswith(".") or path in {PARTIAL, STATE}:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                pending += [path] if not is_note(path) or layout.leads(path) else []
+                pending += [path] if path != f"{NOTES}/{layout.home}" else []
             elif entry.is_symlink() and _leads_to_folder(entry):
                 skipped.append(Skipped(_printable(path), LINKED))
             elif _is_indexed(path) and path.removeprefix(f"{NOTES}/") not in _NEVER:

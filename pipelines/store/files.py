@@ -18,7 +18,7 @@ from pipelines.store.layout import ASIDE, NOTES, PRIVATE, SESSIONS, day_of_log
 from pipelines.store.user_layout import inside, layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from io import BufferedReader
     from pathlib import Path
 
@@ -95,7 +95,9 @@ def read_text(path: Path, advice: str = "Name another file.") -> str:
         raise BadFile(path, "is not UTF-8", advice) from None
 
 
-def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = None) -> list[str]:
+def list_files(
+    root: Path, folder: str, suffix: str, links: list[str] | None = None, globs: tuple[str, ...] = ()
+) -> list[str]:
     """Return the regular files below a folder whose names end with `suffix`, sorted; skip hidden files and links.
 
     Args:
@@ -103,39 +105,15 @@ def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = N
         folder: the folder.
         suffix: the end of their names.
         links: receives the symbolic links, in the same order.
+        globs: of the folder of the notes around the memory, which ones count.
 
     Raises:
         BadFile: the folder or one above it is a symbolic link, or it cannot be listed: a partial list would make the
             others look deleted.
     """
-    inside(root, folder)
-    return _files_below(root, folder, suffix, links, lambda _: True, lambda _: True)
-
-
-def list_notes(root: Path, globs: Iterable[str], links: list[str] | None = None) -> list[str]:
-    """Return the notes around a memory that globs include; what else is promised is what `list_files` promises."""
-    layout, globs = layout_of(root), tuple(globs)
-    if not globs:
-        return []
-    return _files_below(
-        root, NOTES, ".md", links, lambda folder: layout.leads(folder, globs), lambda path: layout.has(path, globs)
-    )
-
-
-def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
-    """Return the notes around a memory that are logs."""
-    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, links)))
-
-
-def _files_below(
-    root: Path,
-    folder: str,
-    suffix: str,
-    links: list[str] | None,
-    leads: Callable[[str], bool],
-    has: Callable[[str], bool],
-) -> list[str]:
-    """Return the regular files below a folder that end with `suffix` and that `has`, walking what `leads`."""
+    layout = layout_of(root) if folder == NOTES else None
+    if layout is None:
+        inside(root, folder)
     found, linked, pending = list[str](), list[str](), [folder]
     while pending:
         here = pending.pop()
@@ -144,12 +122,10 @@ def _files_below(
                 for entry in (one for one in entries if not one.name.startswith(".")):
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        pending += [path] if leads(path) else []
-                    elif path.endswith(suffix) and has(path):
-                        if entry.is_symlink():
-                            linked.append(path)
-                        elif entry.is_file():
-                            found.append(path)
+                        pending.append(path)
+                    elif path.endswith(suffix) and (layout is None or layout.has(path, globs)):
+                        where = linked if entry.is_symlink() else found if entry.is_file() else []
+                        where.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -157,6 +133,16 @@ def _files_below(
     if links is not None:
         links += sorted(linked)
     return sorted(found)
+
+
+def list_notes(root: Path, globs: Iterable[str], links: list[str] | None = None) -> list[str]:
+    """Return the notes around a memory that globs include; what else is promised is what `list_files` promises."""
+    return list_files(root, NOTES, ".md", links, tuple(globs)) if globs else []
+
+
+def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
+    """Return the notes around a memory that are logs."""
+    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, links)))
 
 
 _OWN = frozenset({PRIVATE, SESSIONS})

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
@@ -190,48 +189,19 @@ def is_tracked(path: str) -> bool:
 
 def is_matched(path: str, globs: Iterable[str]) -> bool:
     """Whether globs include a path (relative, with `/`); the last match decides."""
-    parts, inside = path.split("/"), False
+    inside = False
     for glob in globs:
-        shape = glob.removeprefix("!").split("/")
-        if inside is glob.startswith("!") and _matches(parts, shape):
+        if inside is glob.startswith("!") and _pattern(glob.removeprefix("!")).fullmatch(path):
             inside = not inside
     return inside
 
 
-def may_hold(folder: str, globs: Iterable[str]) -> bool:
-    """Whether globs may include something below a folder; if not, it need not be walked."""
-    parts = folder.split("/") if folder else []
-    return any(_leads(parts, glob.split("/")) for glob in globs if not glob.startswith("!"))
+_GLOBS = {r"\*\*/": "(?:.*/)?", r"\*\*": ".+", r"\*": "[^/]*", r"\?": "[^/]"}
 
 
-def _matches(parts: Sequence[str], shape: Sequence[str]) -> bool:
-    """Whether parts match a pattern, in time proportional to both: only the last `**` is backtracked."""
-    at = here = 0
-    again: tuple[int, int] | None = None
-    while at < len(parts):
-        if here < len(shape) and shape[here] == "**":
-            if here == len(shape) - 1:
-                return True
-            again, here = (at, here + 1), here + 1
-        elif here < len(shape) and fnmatchcase(parts[at], shape[here]):
-            at, here = at + 1, here + 1
-        elif again is None:
-            return False
-        else:
-            again = (again[0] + 1, again[1])
-            at, here = again
-    return here == len(shape)
-
-
-def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:
-    for number, part in enumerate(parts):
-        if number >= len(shape):
-            return False
-        if shape[number] == "**":
-            return True
-        if not fnmatchcase(part, shape[number]):
-            return False
-    return len(shape) > len(parts)
+@lru_cache(maxsize=512)
+def _pattern(glob: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\\*\\\*/?|\\[*?]", lambda found: _GLOBS[found[0]], re.escape(glob)), re.DOTALL)
 
 
 class Layout(NamedTuple):
@@ -256,8 +226,3 @@ class Layout(NamedTuple):
         if note == path or other or f"{note}/".startswith(f"{self.home}/"):
             return False
         return is_matched(note, globs) if globs else is_matched(note, self.notes) or is_matched(note, self.logs)
-
-    def leads(self, folder: str, globs: Iterable[str] = ()) -> bool:
-        """Whether there may be such notes below a folder."""
-        below = folder.removeprefix(NOTES).removeprefix("/")
-        return below != self.home and may_hold(below, globs or (*self.notes, *self.logs))

@@ -10,7 +10,7 @@ from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.store.change_set import Change
 from pipelines.store.git import Author, Git
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import day_of_log, is_matched, may_hold
+from pipelines.store.layout import day_of_log, is_matched
 from pipelines.store.user_layout import find_memory, inside, layout_of
 
 
@@ -34,8 +34,6 @@ def test_globs() -> None:
     assert not is_matched("a/b.md", ["*.md"])
     assert not is_matched("Templates/x.md", ["**", "!Templates/**"])
     assert is_matched("Templates/keep.md", ["**", "!Templates/**", "Templates/keep.md"])
-    assert may_hold("memory/deep", ["memory/**"])
-    assert not may_hold("src", ["*.md", "memory/**"])
 
 
 def notes(folder: Path, says: str) -> Path:
