@@ -39,14 +39,12 @@ UUIDS = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _PARTS = {
     "<name>": r"(?:[mM]ot de passe|[A-Za-z]{3,10}|[\x80-\xff]{6,48}?)(?:<of>|[A-Za-z0-9_.\x80-\xff-]{0,30}?)",
     "<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP, "<login>": _LOGIN, "<and>": _AND, "<end>": _END,
-    "<marks>": _MARKS, "<quote>": r"""\\{0,7}["']?""", "<sign>": r"""[^\s"'`,;<>|()]""", "<uuid>": UUIDS,
+    "<marks>": _MARKS, "<quote>": r"""\\{0,7}["']?""", "<sign>": r"""[^\s"'`,;<>|()]""",
     "<cases>": r"(?=[^A-Z\s]{0,60}[A-Z])(?=[^a-z\s]{0,60}[a-z])",
     "<public>": r"(?i:public|cache|partition|idempotency|foreign)[ \w-]{0,10}\Z",
 }  # fmt: skip
 
 
-_AFTER = re.compile("<after:([^<>]*)>")
-"""Words, one of which must precede; `re` looks behind for one length at a time."""
 NAME_REACH: Final = 40
 """Bytes right before a secret among which its name is looked for."""
 _LISTS = frozenset({"keywords", "words", "near"})
@@ -62,8 +60,7 @@ class Rule(NamedTuple):
         pattern: matched at the start of a keyword or word; the group `secret`, or all of it, is redacted. It must take
             linear time: no nested repeats, and every repeat after a keyword that can repeat is bounded or begins with
             <left>. <left> is a word boundary that also knows the escapes of JSON and of terminals; <of> is the text
-            that says what a secret is for, between its name and <sep>, which precedes its value; <after:…> holds words,
-            one of which precedes.
+            that says what a secret is for, between its name and <sep>, which precedes its value.
         keywords: how a token may begin, verbatim; the rule is tried only where a run of its characters begins so. The
             empty one is any run, and the pattern asks for nothing beyond it.
         words: the same of any text: they count anywhere and in any case.
@@ -94,7 +91,6 @@ def compiled(source: str) -> re.Pattern[bytes]:
     """Return a pattern of a rule, compiled on first use."""
     for short, text in _PARTS.items():
         source = source.replace(short, text)
-    source = _AFTER.sub(lambda found: "|".join(f"(?<={word})" for word in found[1].split("|")), source)
     return re.compile(source.encode())
 
 
