@@ -183,14 +183,11 @@ class Act(StrEnum):
 
     NONE = ""
     TYPED = "typed"
-    QUEUED = "queued"
-    COMMAND = "command"
     ANSWERED = "answered"  # with one of the answers that were offered
     REPLIED = "replied"  # to a question, in other words than those, or in words that may decide nothing
     LEFT_OPEN = "left open"  # a question, which was answered without a choice
     REFUSED = "refused"
     PLANNED = "planned"
-    REMEMBERED = "remembered"
 
 
 _LABELS = {
@@ -199,7 +196,6 @@ _LABELS = {
     Act.LEFT_OPEN: "user left open",
     Act.REFUSED: "user refused",
     Act.PLANNED: "user approved the plan",
-    Act.REMEMBERED: "user asked to remember",
 }
 _WHO = re.compile(rf"({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?")
 _TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")

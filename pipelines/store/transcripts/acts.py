@@ -73,7 +73,6 @@ _REFUSED = re.compile(
 _FEEDBACK = "\nUser feedback on this plan: "
 _NOTE = "\n\nNote: The user's next message may contain"
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
-_REMEMBER = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
 _MACHINE = re.compile(
     r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
     r"local-command-|bash-)|\s*\{\"task_id\":"
@@ -248,7 +247,7 @@ class Acts:
             self._counted.remove(text)
             return Act.NONE, "", ""
         if is_human(record) or (self._with_person and text.startswith(_SIDE[1])):
-            return Act.QUEUED if source == "queued" else Act.TYPED, text, ""
+            return Act.TYPED, text, ""
         if _MACHINE.match(text) or source == "system" or "toolUseResult" in record:
             return Act.NONE, "", ""
         sent = self._by_program(record)
@@ -256,11 +255,9 @@ class Acts:
             # The agent's own call of a skill looks like a command that a person typed.
             given = text.partition("<command-contents>")[0].partition("<command-args>")[2]
             words = "" if loads or record.get("sourceToolUseID") else given.rpartition("</command-args>")[0].strip()
-            return Act.NONE if sent else Act.COMMAND, words, ""
-        if sent or self.origins or source not in _TYPED:
-            return Act.NONE, text, ""
-        noted = _REMEMBER.fullmatch(text)
-        return (Act.REMEMBERED, clean(noted[1]), "") if noted else (Act.TYPED, text, "")
+            return Act.NONE if sent else Act.TYPED, words, ""
+        untyped = sent or self.origins or source not in _TYPED
+        return Act.NONE if untyped else Act.TYPED, text, ""
 
     def decided(self, record: Record, content: object) -> Iterator[Done]:
         """Yield what a person answered, refused or approved in a tool's result, and what they typed beside it."""
@@ -404,8 +401,8 @@ class Acts:
             return Act.REPLIED
         return Act.ANSWERED if _plain(answer) not in offers - own else Act.LEFT_OPEN
 
-    def queued(self, record: Record) -> Done | None:
-        """Return the queued message that reaches the agent with this record, or None.
+    def queued(self, record: Record) -> str:
+        """Return the queued message that reaches the agent with this record, or an empty string.
 
         A dequeued message is repeated as a user's record of its own; a message removed from the queue was given to the
         agent, as an attachment in versions that have them.
@@ -426,19 +423,19 @@ class Acts:
             self._queue.remove(text)
         known = self.origins or self._attaches  # the attachment says whose message it is
         if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
-            return None
+            return ""
         self._counted.append(text)
-        return Act.QUEUED, text, ""
+        return text
 
-    def _attached(self, record: Record, attached: Record) -> Done | None:
+    def _attached(self, record: Record, attached: Record) -> str:
         prompt, foreign = attached.get("prompt"), origin_of(attached) not in {"", _HUMAN}
         if isinstance(prompt, list):
             prompt = "\n".join(str(one.get("text") or "") for one in prompt if isinstance(one, dict))
         mode = attached.get("commandMode") or "prompt"
         if not isinstance(prompt, str) or mode != "prompt" or foreign or attached.get("isMeta"):
-            return None
-        typed = self.typed(record | {"origin": attached.get("origin"), "promptSource": ""}, clean(prompt))
-        return (Act.QUEUED, typed[1], "") if typed[0] is Act.TYPED and typed[1] else None
+            return ""
+        act, words, _ = self.typed(record | {"origin": attached.get("origin"), "promptSource": ""}, clean(prompt))
+        return words if act else ""
 
     def _by_program(self, record: Record) -> bool:
         entry = str(record.get("entrypoint") or "")

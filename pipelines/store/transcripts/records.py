@@ -83,7 +83,7 @@ UNKNOWN: Final = "unknown"
 """A record of a kind that no known program writes: it may be of a later version."""
 
 _ROLES = frozenset(Role)
-_WHOLE = frozenset({Act.COMMAND, Act.PLANNED, Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN, Act.REMEMBERED})
+_WHOLE = frozenset({Act.PLANNED, Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN})
 _UNSPOKEN = frozenset("tool function toolResult tool_result bashExecution system developer custom".split())
 _SUMS_UP = frozenset("compactionSummary branchSummary".split())
 _TOOL_BLOCKS = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
@@ -123,8 +123,8 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         return _codex(payload, time, zone, acts)
     if kind == "event_msg" and isinstance(payload, dict) and isinstance(item := payload.get("item"), dict):
         return _completed(item, time, zone, acts)
-    if kind in {"queue-operation", "attachment"} and (done := acts.queued(record)):
-        turn = Turn(0, Role.USER, _without_put_in(done[1]), _moment(time, zone), tool="claude-code", act=done[0])
+    if kind in {"queue-operation", "attachment"} and (words := acts.queued(record)):
+        turn = Turn(0, Role.USER, _without_put_in(words), _moment(time, zone), tool="claude-code", act=Act.TYPED)
         return _with_session([turn], record, subagent=record.get("isSidechain") is True)
     if kind == "message" and isinstance(message, dict):
         said = _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
