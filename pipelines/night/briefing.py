@@ -57,39 +57,31 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
         if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER}
         if one.front.get("status").casefold() not in CLOSED_STATUS
     }
-    mine = _active(known[USER]) if USER in known else []
-    places = {path: f"([{one.title}]({path}))" for path, one in known.items()}
     newest = max(
         (one.newest for one in known.values()), default=""
     )  # the clock would change rows on a day without news
-    active = [(item, path) for path, one in known.items() for item in _active(one)]
-    dues = [(item.due, item.text, item.unsure, path) for item, path in active if item.due]
-    dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now
+    active = [(item, f"([{one.title}]({path}))") for path, one in known.items() for item in _active(one)]
+
+    def row(item: Item, place: str) -> str:
+        return f"{clipped(item.text, _LENGTH)}{item.unsure} {place}"
+
+    dues = sorted((item.due, item.text, f"- {item.due}: {row(item, place)}") for item, place in active if item.due)
+    dues.sort(key=lambda one: days_apart(one[0], newest))  # or old ones would hide what is due now
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
-    risks = [(item.learnt, item.text, item.unsure, path) for item, path in active if item.type is ItemType.RISK]
+    risks = [(item.learnt, item.text, f"- {row(item, at)}") for item, at in active if item.type is ItemType.RISK]
     projects = [
         (one.newest, f"- [{one.title}]({path}){_summary(one)}")
         for path, one in known.items()
         if one.kind is Kind.PROJECT
     ]
+    mine = _active(known[USER]) if USER in known else []
     user = [f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
     return [
         Section(_THE_USER, [*_profile(known.get(USER)), *user], USER),
-        Section(_PROJECTS, [row for _, row in sorted(projects, reverse=True)], "Projects/"),
-        Section(
-            _DUE,
-            [f"- {due}: {clipped(text, _LENGTH)}{unsure} {places[path]}" for due, text, unsure, path in dues],
-            "`curate items --type Todo --status open`",
-        ),
-        Section(
-            _RISKS,
-            [
-                f"- {clipped(text, _LENGTH)}{unsure} {places[path]}"
-                for _, text, unsure, path in sorted(risks, reverse=True)
-            ],
-            "`curate items --type Risk --status live`",
-        ),
-        Section(_PEOPLE, _people(active, places), "see Contacts on each page"),
+        Section(_PROJECTS, [told for _, told in sorted(projects, reverse=True)], "Projects/"),
+        Section(_DUE, [told for *_, told in dues], "`curate items --type Todo --status open`"),
+        Section(_RISKS, [told for *_, told in sorted(risks, reverse=True)], "`curate items --type Risk --status live`"),
+        Section(_PEOPLE, _people(active), "see Contacts on each page"),
         Section(_ELSEWHERE, _elsewhere(documents), "Areas/ and Resources/"),
     ]
 
@@ -180,14 +172,14 @@ def under(document: Document, title: str) -> Iterator[str]:
             yield line
 
 
-def _people(active: Sequence[tuple[Item, str]], places: Mapping[str, str]) -> list[str]:
+def _people(active: Sequence[tuple[Item, str]]) -> list[str]:
     """Return a row for each contact on the pages: who they are, and on which page."""
     rows: dict[str, str] = {}
-    for item, path in active:
+    for item, place in active:
         if item.person or item.page_section == "contacts":
             name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
             row = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
-            rows.setdefault(name, f"- {clipped(row, _LENGTH)}{item.unsure} {places[path]}")
+            rows.setdefault(name, f"- {clipped(row, _LENGTH)}{item.unsure} {place}")
     return [row for _, row in sorted(rows.items())]
 
 
@@ -200,16 +192,17 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
     for path, document in documents.items():
         if document.kind not in {Kind.AREA, Kind.RESOURCE}:
             continue
-        counts = Counter(placed.item.type for placed in document.items if placed.item.active)
-        told = [f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind])]
-        if not told and document.kind is Kind.AREA:
+        counts: Counter[str] = Counter(one.item.type.lower() for one in document.items if one.item.active)
+        total, items = counts.total(), {placed.line for placed in document.placed}
+        if not total and document.kind is Kind.AREA:
             continue
-        items = {placed.line for placed in document.placed}
-        tasks = sum(1 for at, line in document.body if OPEN_TASK.match(line) and at not in items)
-        told += [f"{tasks} open task{'' if tasks == 1 else 's'}"] if tasks else []
+        counts["open task"] = sum(bool(OPEN_TASK.match(line)) for at, line in document.body if at not in items)
+        kinds = (*map(str.lower, ItemType), "open task")
+        told = [f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in kinds if counts[kind]]
         about = ", ".join(told) or clipped(document.front.get("description"), _LENGTH)
         is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
-        key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), -tasks, not is_project, path)
+        order = -total, -counts["open task"], not is_project, path
+        key = (path != GENERAL, document.kind is Kind.RESOURCE, *order)
         (rows if about else plain).append((key, f"- [{document.title}]({path}){': ' if about else ''}{about}"))
     last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
     return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])
@@ -232,21 +225,16 @@ def with_true_now(
     if briefing is None or not (found := sentences_under(briefing, NOW_TITLE)):
         return after
     cited = {ident for _, one in found for ident in one.ids}
-    held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
+    held = {i: item for one in documents.values() for i, (_, item) in one.held.items() if i in cited}
+    gone = {i for i, item in held.items() if item.quiet or (today and has_passed(item, today))}
     late = sorted(day for day, _ in episodes_in(documents))[-EPISODE_DAYS:]
     kept = [
         one
         for _, one in found
-        if _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
+        if still_rests(one, held, with_status=True) and gone.isdisjoint(one.ids)
+        if not is_vetoed(NOW_TITLE, one.text, (), vetoed)
         # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
         if one.ids or not today or not set(late).isdisjoint(one.days)
     ]
     after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
     return after
-
-
-def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
-    cited = [held[ident] for ident in sentence.ids if ident in held]
-    return still_rests(sentence, held, with_status=True) and not any(
-        one.quiet or (today and has_passed(one, today)) for one in cited
-    )

@@ -6,7 +6,7 @@ first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import briefing_sections, with_briefing, with_true_now
@@ -19,7 +19,7 @@ from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pipelines.settings import Settings
 
@@ -40,17 +40,78 @@ class Moved:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Pruned:
     """The documents under their caps, and what became of them.
 
     Args:
         documents: every document by path.
+        closed: files that exist but cannot be read; nothing is moved into them.
+        vetoed: what people deleted from the generated sentences.
+        newest: the latest day of any item.
         moved: the items that moved.
     """
 
-    documents: Mapping[str, Document]
-    moved: tuple[Moved, ...]
+    documents: dict[str, Document]
+    closed: frozenset[str]
+    vetoed: frozenset[str]
+    newest: str
+    moved: list[Moved] = field(default_factory=list)
+
+    def shrink(self, path: str, cap: int) -> bool:
+        """Move the lowest-priority items out of MEMORY.md or USER.md until it is under `cap` bytes.
+
+        Only items that runs extracted leave: rules and decisions after others, pinned ones last, if the cap requires
+        it. If people's own text alone exceeds the cap, all of them leave.
+
+        Returns:
+            Whether any item left.
+        """
+        if path in self.closed:
+            return False
+        document, late = self.documents[path], {ItemType.RULE, ItemType.DECISION}
+
+        def turn(item: Item) -> tuple[int, float, str, str]:
+            return 2 if item.pinned else item.type in late, priority(item, self.newest), item.since, item.id
+
+        out = _leaving(cap, document, [one for one in document.items if one.item.id and one.item.by], turn)
+        if out:
+            self.documents[path] = edited(document, remove=[placed.item.id for placed in out])
+            self._move([block_of(document, one) for one in out], path, free_path(GENERAL, self.closed))
+        return bool(out)
+
+    def overflow(self, path: str, cap: int) -> None:
+        """Move items out of a page, to the archives of their years, until it is under `cap` with its new State."""
+
+        def turn(item: Item) -> tuple[int, float, str, str]:
+            # Closed ones first, oldest first, then by priority. Open items, goals, contacts, questions and how-tos
+            # leave late. What the last days brought or confirmed leaves last of all, the oldest day first: a page full
+            # of open todos must not turn away what is new.
+            if not item.active:
+                return 0, 0.0, item.since, item.id
+            worth = priority(item, self.newest)
+            if (age := days_apart(max(item.learnt, item.confirmed), self.newest)) <= _FRESH_DAYS:
+                return 3, worth - age, item.since, item.id  # worth is at most 1: pinned items stay
+            is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
+            return 2 if is_late else 1, worth, item.since, item.id
+
+        while (document := self.documents[path]).size > cap and document.kind in _CAPPED:
+            movable = [one for one in document.items if one.item.id and one.item.by and not one.item.pinned]
+            if not (out := _leaving(cap, document, movable, turn)):
+                return
+            left = edited(document, remove=[placed.item.id for placed in out])
+            self.documents |= with_states({path: left}, self.vetoed)
+            archives: dict[str, list[Block]] = {}
+            for block in (block_of(document, placed) for placed in sorted(out, key=lambda one: one.line)):
+                target = free_path(archive_path(path, block.item.since), self.closed)
+                archives.setdefault(target, []).append(Block(archived(block.item), block.notes))
+            for target, blocks in archives.items():
+                self._move(blocks, path, target)
+
+    def _move(self, blocks: Sequence[Block], source: str, target: str) -> None:
+        home = self.documents.get(target) or new_document(target, "")
+        self.documents[target] = edited(home, add=blocks)
+        self.moved += [Moved(block.item.id, source, target) for block in blocks]
 
 
 def prune(
@@ -71,125 +132,41 @@ def prune(
         vetoed: what people deleted from the generated sentences.
     """
     caps, newest = settings.caps, max((one.newest for one in documents.values()), default="")
-    after, moved = with_history(documents, newest), list[Moved]()
-    if USER in after and USER not in closed:
-        _shrink(after, USER, caps.user, newest, closed, moved)
-    after = with_states(after, vetoed)
+    work = Pruned(with_history(documents, newest), closed, vetoed, newest)
+    if USER in documents:
+        work.shrink(USER, caps.user)
+    work.documents = with_states(work.documents, vetoed)
     general = free_path(GENERAL, closed)
-    for path in [one for one in sorted(after) if one != general and one not in closed]:
-        _overflow(after, path, caps.document, newest, closed, moved, vetoed)
-    if BRIEFING in after:
-        after[BRIEFING] = with_briefing(without_rows(after[BRIEFING]), (), caps.briefing)  # without their headings
-        # What leaves may need one more row, so repeat until nothing leaves.
-        leaves = BRIEFING not in closed
-        while leaves:
-            bare = after[BRIEFING]
-            whole = with_briefing(bare, briefing_sections(after), bare.size + caps.briefing, vetoed)
+    for path in [one for one in sorted(work.documents) if one != general and one not in closed]:
+        work.overflow(path, caps.document)
+    if BRIEFING in documents:  # without the headings of its rows
+        work.documents[BRIEFING] = with_briefing(without_rows(work.documents[BRIEFING]), (), caps.briefing)
+        leaves = True
+        while leaves:  # what leaves may need one more row
+            bare = work.documents[BRIEFING]
+            whole = with_briefing(bare, briefing_sections(work.documents), bare.size + caps.briefing, vetoed)
             room = min(whole.size - bare.size, caps.briefing // POINTER_SHARE)
-            leaves = _shrink(after, BRIEFING, caps.briefing - room, newest, closed, moved)
-    if general in after:
-        after |= with_states({general: after[general]}, vetoed)
-        _overflow(after, general, caps.document, newest, closed, moved, vetoed)
-    after = with_true_now(with_episodes(after, vetoed, closed), vetoed=vetoed)
+            leaves = work.shrink(BRIEFING, caps.briefing - room)
+    if general in work.documents:
+        work.documents |= with_states({general: work.documents[general]}, vetoed)
+        work.overflow(general, caps.document)
+    after = work.documents = with_true_now(with_episodes(work.documents, vetoed, closed), vetoed=vetoed)
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after), caps.briefing, vetoed)
-    return Pruned(after, tuple(moved))
+    return work
 
 
-def _shrink(
-    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
-) -> bool:
-    """Move the lowest-priority items out of MEMORY.md or USER.md until it is under `cap` bytes.
-
-    Only items that runs extracted leave: rules and decisions after others, pinned ones last, if the cap requires it. If
-    people's own text alone exceeds the cap, all of them leave.
-
-    Returns:
-        Whether any item left.
-    """
-    document, late = documents[path], {ItemType.RULE, ItemType.DECISION}
-    candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
-    candidates.sort(
-        key=lambda placed: (
-            2 if placed.item.pinned else placed.item.type in late,
-            priority(placed.item, newest),
-            placed.item.since,
-            placed.item.id,
-        )
-    )
-    if out := [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]:
-        documents[path] = edited(document, remove=[block.item.id for block in out])
-        _move(documents, out, path, free_path(GENERAL, closed), moved)
-    return bool(out)
-
-
-def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
-    """Return the candidates that must leave a document to bring it under its cap."""
+def _leaving(
+    cap: int, document: Document, movable: Iterable[Placed], turn: Callable[[Item], tuple[int, float, str, str]]
+) -> list[Placed]:
+    """Return what must leave a document to bring it under its cap, in the order of their turns."""
     over, out = document.size - cap, []
-    for placed in candidates:
+    for placed in sorted(movable, key=lambda one: turn(one.item)):
         if over <= 0:
             break
         over -= len("".join(document.lines[placed.line : placed.end]).encode())
         out.append(placed)
     return out
-
-
-def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
-    home = documents.get(target) or new_document(target, "")
-    documents[target] = edited(home, add=blocks)
-    moved += [Moved(block.item.id, source, target) for block in blocks]
-
-
-def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
-    """Return what an item's turn to leave a page is sorted by: closed ones first, oldest first, then by priority.
-
-    Open items, goals, contacts, questions and how-tos leave late. What the last days brought or confirmed leaves last
-    of all, the oldest day first: a page full of open todos must not turn away what is new.
-    """
-    if not item.active:
-        return (0, 0.0, item.since, item.id)
-    worth, age = priority(item, newest), days_apart(max(item.learnt, item.confirmed), newest)
-    if age <= _FRESH_DAYS:
-        return (3, worth - age, item.since, item.id)  # worth is at most 1: pinned items stay
-    is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
-    return (2 if is_late else 1, worth, item.since, item.id)
-
-
-def _overflow(  # noqa: PLR0913, PLR0917  the page, and all that its cap depends on
-    documents: dict[str, Document],
-    path: str,
-    cap: int,
-    newest: str,
-    closed: frozenset[str],
-    moved: list[Moved],
-    vetoed: frozenset[str],
-) -> None:
-    """Move items out of a page until it is under `cap` with its new State."""
-    while (document := documents[path]).size > cap and document.kind in _CAPPED:
-        movable = [placed for placed in document.items if placed.item.id and placed.item.by and not placed.item.pinned]
-        movable.sort(key=lambda placed: _leaving_order(placed.item, newest))
-        if not (out := _first_until_under(cap, document, movable)):
-            return
-        left = edited(document, remove=[placed.item.id for placed in out])
-        documents |= with_states({path: left}, vetoed)
-        _archive(documents, document, out, closed, moved)
-
-
-def _archive(
-    documents: dict[str, Document],
-    document: Document,
-    out: Sequence[Placed],
-    closed: frozenset[str],
-    moved: list[Moved],
-) -> None:
-    """Move items that left a page to the archives of their years."""
-    archives: dict[str, list[Block]] = {}
-    for placed in sorted(out, key=lambda p: p.line):
-        block = block_of(document, placed)
-        target = free_path(archive_path(document.path, block.item.since), closed)
-        archives.setdefault(target, []).append(Block(archived(block.item), block.notes))
-    for target, blocks in archives.items():
-        _move(documents, blocks, document.path, target, moved)
 
 
 def archived(item: Item) -> Item:
