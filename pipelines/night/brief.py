@@ -113,29 +113,24 @@ class Brief:
         asked: the headings that were asked about, as path and title: what is not proposed again leaves them.
         purposes: path → one line on what a page is for.
         before: the sentences of MEMORY.md's first part that the model was shown.
-        sentences: how many the model wrote.
     """
 
     proposals: tuple[Proposal, ...]
     asked: frozenset[tuple[str, str]]
     purposes: Mapping[str, str]
     before: frozenset[str]
-    sentences: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a request shows, by the names that a reply uses for it."""
+    """What a request shows, by the names that a reply uses for it: citable items with their pages, and episodes."""
 
+    run: Run
     documents: Mapping[str, Document]
-    pages: Mapping[str, str]
-    items: Mapping[str, Item]
-    homes: Mapping[str, Document]
+    items: Mapping[str, tuple[Item, Document]]
     episodes: Mapping[str, _Episode]
     numbers: Shown
-    today: str
-    vetoed: frozenset[str]
-    asked: frozenset[str]
+    asked: Collection[str]
 
 
 def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document]) -> Brief | None:
@@ -173,46 +168,26 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
         return None
     finally:
         run.report.tally.add(tally)
-    shown = {
-        *on_pages,
-        *waiting,
-        *(row["id"] for row in now["items"]),
-        *(i for one in now["before"] for i in one["ids"]),
-    }
-    places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
-    known = _Shown(
-        documents,
-        {str(row["id"]): path for path, row in pages.items()},
-        {item.id: item for item, _ in places if is_citable(item)},
-        {item.id: one for item, one in places},
-        episodes,
-        Shown.of(words_in(data)),
-        today,
-        run.vetoed,
-        frozenset(waiting),
-    )
+    shown = {*on_pages, *waiting, *(row["id"] for row in now["items"])}
+    shown |= {ident for one in now["before"] for ident in one["ids"]}
+    placed = ((p.item, one) for one in documents.values() for p in one.items if p.item.id in shown)
+    items = {item.id: (item, one) for item, one in placed if is_citable(item)}
+    known = _Shown(run, documents, items, episodes, Shown.of(words_in(data)), waiting)
     said = [(BRIEFING, NOW_TITLE, one) for one in reply.now]
-    for ident, path in known.pages.items():
-        said += [(path, STATE_TITLE, one) for one in reply.states.get(ident, ()) if has_state(documents[path])]
+    purposes: dict[str, str] = {}
+    for path, row in pages.items():
+        said += [(path, STATE_TITLE, one) for one in reply.states.get(row["id"], ()) if has_state(documents[path])]
+        purpose = made_inert(reply.purposes.get(row["id"], ""))
+        is_persons = documents[path].kind is Kind.RESOURCE
+        if not is_persons and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]:
+            purposes[path] = purpose
     found = [proposal for path, title, one in said if (proposal := _sound(one, path, title, known))]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
-    purposes, stood = _purposes(reply.purposes, known), frozenset(one["text"] for one in now["before"])
-    return Brief(tuple(found), asked, purposes, stood, len(said))
+    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]))
 
 
-def _purposes(told: Mapping[str, str], known: _Shown) -> dict[str, str]:
-    """Return path → what a page is for, where a line of front matter can hold that."""
-    return {
-        path: purpose
-        for ident, path in known.pages.items()
-        if known.documents[path].kind is not Kind.RESOURCE  # a note of the person's
-        if ident in told and can_stand(purpose := made_inert(told[ident]))
-        if len(purpose) <= _PURPOSE and ":" not in purpose[:2]
-    }
-
-
-def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[str, Document], int]:
-    """Return the documents with the sentences that a second reader supports, and how many were dropped.
+def with_brief(documents: Mapping[str, Document], written: Brief) -> dict[str, Document]:
+    """Return the documents with the sentences that a second reader supports.
 
     One of MEMORY.md's first part that the model was not shown, since the day seemed to end what it rests on, stays if
     the second reader did not agree. What cites an item that is not as it was cited goes with the next look at the page.
@@ -232,7 +207,7 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[
     for path, purpose in written.purposes.items():
         if path in after and after[path].front.lines:
             after[path] = with_front_matter(after[path], {"purpose": purpose})
-    return after, written.sentences - sum(map(len, kept.values()))
+    return after
 
 
 # ---------------------------------------- what is shown
@@ -241,38 +216,35 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> tuple[dict[
 def _changed_pages(
     documents: Mapping[str, Document], before: Mapping[str, Document], names: Mapping[str, str], today: str
 ) -> dict[str, Row]:
-    """Return path → row of the pages whose items the run changed, newest first, as many as fit."""
+    """Return path → row of the pages whose items the run changed, newest first, as many as fit.
+
+    A row has what the page's State rests on, then what the run changed, then the rest, the weightiest first.
+    """
+
+    def written(page: Document | None) -> set[str]:
+        return {render_item(item) for _, item in page.held.values()} if page else set()
+
     homes = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE}]
-    changed = [path for path in homes if _written(documents[path]) != _written(before.get(path))]
+    changed = [path for path in homes if written(documents[path]) != written(before.get(path))]
     pages, room = dict[str, "Row"](), PAGES_TOKENS * BYTES_A_TOKEN
     for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
-        page, was = documents[path], before.get(path)
-        row = _page_row(page, was, names.get(page.id, page.id), today)
-        room -= sum(_bytes(one) for one in row["items"])
+        page, old = documents[path], written(before.get(path))
+        stood = _before(page, STATE_TITLE)
+        cited = {ident for one in stood for ident in one["ids"]}
+        weights = {
+            one.id: (one.id not in cited, render_item(one) in old, not one.active, -priority(one, today))
+            for one in citable_items(page)
+        }
+        items = sorted(citable_items(page), key=lambda one: weights[one.id])
+        found = ({**_item_row(item, today), "section": item.page_section} for item in items)
+        rows = fitting(found, PAGE_TOKENS, _bytes)
+        room -= sum(map(_bytes, rows))
         if not pages or room > 0:
-            pages[path] = row
+            pages[path] = {
+                "id": names.get(page.id, page.id), "title": page.title, "kind": page.kind.value,
+                "purpose": page.front.get("purpose"), "before": stood, "items": rows,
+            }  # fmt: skip
     return pages
-
-
-def _written(page: Document | None) -> set[str]:
-    return {render_item(p.item) for p in page.items if p.item.id} if page else set()
-
-
-def _page_row(document: Document, before: Document | None, name: str, today: str) -> Row:
-    """Return a page as a row: what its State rests on, what the run changed, then the rest, the weightiest first."""
-    old = _written(before)
-    stood = _before(document, STATE_TITLE)
-    cited = {ident for one in stood for ident in one["ids"]}
-    items = sorted(
-        citable_items(document),
-        key=lambda one: (one.id not in cited, render_item(one) in old, one.active is False, -priority(one, today)),
-    )
-    found = ({**_item_row(item, today), "section": item.page_section} for item in items)
-    rows = fitting(found, PAGE_TOKENS, _bytes)
-    return {
-        "id": name, "title": document.title, "kind": document.kind.value, "purpose": document.front.get("purpose"),
-        "before": stood, "items": rows,
-    }  # fmt: skip
 
 
 def _item_row(item: Item, today: str) -> dict[str, str]:
@@ -347,44 +319,34 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
     """Return a sentence with what it rests on, or None if code finds something wrong with it."""
     # What was not shown supports nothing; whether the rest supports the sentence, the second reader says.
     days = tuple(dict.fromkeys(day for day in one.days if day in known.episodes and title == NOW_TITLE))
-    items, text = tuple(known.items[i] for i in dict.fromkeys(one.ids) if i in known.items), made_inert(one.text)
+    cited, text = [known.items[i] for i in dict.fromkeys(one.ids) if i in known.items], made_inert(one.text)
+    items = tuple(item for item, _ in cited)
     if not (items or days) or len(text) > _LONGEST or not can_stand(text) or holds_secret(text):
         return None
-    if title == STATE_TITLE and any(known.homes[item.id].path != path for item in items):
+    if title == STATE_TITLE and any(home.path != path for _, home in cited):
         return None
-    if is_vetoed(title, text, items, known.vetoed) or known.numbers.numbers_missing(text)[0]:
+    if is_vetoed(title, text, items, known.run.vetoed) or known.numbers.numbers_missing(text)[0]:
         return None
-    names = known.numbers.names_missing(text)
-    more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(known.documents[path], title) if path in known.documents else []
     mine = (folded(text), digest(items, with_status=True))
     # What a sentence rested on when it was supported need not be shown again: episodes are, for some days alone.
     before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)
     days = days if before is None else before
-    told = [(day, *_quoted(known.episodes[day], text)) for day in days if day in known.episodes]
-    return Proposal(
-        path,
-        title,
-        text,
-        items,
-        days,
-        (*(_with_days(item) for item in items), *(quote for _, quotes, _ in told for quote in quotes)),
-        (
-            *(_told_of(item, known.homes[item.id], known.today) + _ASKED * (item.id in known.asked) for item in items),
-            *(", ".join([f"what happened on {day}", *headings]) for day, _, headings in told),
-            *more,
-        ),
-        before is not None,
-    )
-
-
-def _with_days(item: Item) -> str:
-    days = [f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value]
-    return f"{item.text} ({', '.join(days)})" if days else item.text
-
-
-def _told_of(item: Item, home: Document, today: str) -> str:
-    due = f", due {item.due}" if item.due else ""
-    over = ", its day is over, outcome unknown" if item.active and "" < (item.on or item.due) < today else ""
-    over += (f", perhaps {item.perhaps}" if item.perhaps else "") + item.unsure
-    return f"{item.status} {item.type} of {home.title} since {item.since}{due}{over}"
+    quotes, context = list[str](), list[str]()
+    for item, home in cited:
+        told = ", ".join(f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value)
+        quotes.append(f"{item.text} ({told})" if told else item.text)
+        due = f", due {item.due}" if item.due else ""
+        over = item.active and "" < (item.on or item.due) < known.run.night.today
+        due += (", its day is over, outcome unknown" if over else "") + (
+            f", perhaps {item.perhaps}" * bool(item.perhaps)
+        )
+        about = f"{item.status} {item.type} of {home.title} since {item.since}{due}{item.unsure}"
+        context.append(about + _ASKED * (item.id in known.asked))
+    for day in (day for day in days if day in known.episodes):
+        more, headings = _quoted(known.episodes[day], text)
+        quotes += more
+        context.append(", ".join([f"what happened on {day}", *headings]))
+    if names := known.numbers.names_missing(text):
+        context.append(f"not shown: {', '.join(names)}")
+    return Proposal(path, title, text, items, days, tuple(quotes), tuple(context), before is not None)

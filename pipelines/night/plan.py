@@ -295,8 +295,7 @@ def _tell(run: Run) -> None:
     if run.briefed:
         from pipelines.night.brief import with_brief  # noqa: PLC0415  as above
 
-        documents, dropped = with_brief(documents, run.briefed)
-        run.report.brief = {"sentences": run.briefed.sentences, "dropped": dropped}
+        documents = with_brief(documents, run.briefed)
     run.documents = with_true_now(documents, run.night.today, run.vetoed)
 
 

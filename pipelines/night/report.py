@@ -58,7 +58,6 @@ class RunReport:
             `pending` because a model failed.
         verdicts: verdict → count.
         review: the models' verdicts on candidates, if models were asked.
-        brief: how many sentences a model wrote for states and episodes, how many of them were dropped.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says they are over; document → items added (`by_document`).
         people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
@@ -87,7 +86,6 @@ class RunReport:
     entries: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(("read", "pending", "left"), 0))
     verdicts: Mapping[str, int] = field(default_factory=dict)
     review: Mapping[str, int] = field(default_factory=dict)
-    brief: dict[str, int] = field(default_factory=dict)
     items: Mapping[str, Any] = field(default_factory=dict)
     people: dict[str, int] = field(default_factory=dict)
     evicted: Sequence[Mapping[str, str]] = ()

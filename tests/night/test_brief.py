@@ -195,8 +195,7 @@ BAD = (
 def test_what_code_can_see_to_be_wrong_is_dropped_and_asks_no_second_reader(memory: Memory, text: str) -> None:
     log(memory, *ITEMS)
     model = writes(text, MOVE, now=text)
-    report = curate(memory, model)
-    assert report.brief == {"sentences": 2, "dropped": 2}
+    curate(memory, model)
     assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
     assert told(memory, "MEMORY.md", "Now") == []
     assert not [one for call in model.claims for one in call if one["kind"] == "sentence"]
@@ -226,8 +225,7 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) ->
         "PostgreSQL 16 waits.", MOVE, episode="PostgreSQL 16 waits for orders.", now="PostgreSQL 16 waits on."
     )
     model.verifies = lambda one: verdict if "waits" in one["text"] else verdict_of(one)
-    report = curate(memory, model)
-    assert report.brief == {"sentences": 2, "dropped": 2}
+    curate(memory, model)
     of_brief = [one for call in model.claims for one in call if "waits" in one["text"] and one["quotes"] == [MOVE]]
     assert {one["kind"] for one in of_brief} == {"sentence"}
     assert of_brief[0]["context"] == [f"live Decision of Alpha since {DAY}"]
