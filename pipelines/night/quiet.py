@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review.questions import as_queue_text, ids_asked
+from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
@@ -71,14 +72,13 @@ def with_quiet(
     """
     after, told, read = dict(documents), _linked_mentions(documents), _with_headings(documents, lists)
     for path, document in documents.items():
-        if document.kind not in _HOMES:
-            continue
-        here = [each for each in read if not each[1].document or f"{each[1].document}.md" == path]
         new: dict[str, Item] = {}
-        for item in (placed.item for placed in document.items if placed.item.id and placed.item.active):
+        active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
+        for item in active:
             now = item
-            for day, one, headings in here:
-                now = _after_list(now, day, one, headings, seen)
+            for day, one, headings in read:
+                if one.document in {"", document.id}:
+                    now = _after_list(now, day, one, headings, seen)
             since = _quiet_since(now, days, today, told.get(item.id, ""))
             now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
             if now != item:
@@ -123,7 +123,7 @@ def _heading(listed: OpenList) -> str:
 
 def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
     """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
-    held = {p.item.id: p.item for one in documents.values() for p in one.items}
+    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     told: dict[str, str] = {}
     for item in held.values():
         linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
@@ -179,31 +179,26 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
     While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. Once some of its
     items are over, or were mentioned again, it is asked anew about the others.
     """
-    after = dict(documents)
-    held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
-    quiet = {item.id for _, item in held if item.active and item.quiet}
+    after, asked = dict(documents), dict[str, str]()
+    quiet: dict[str, tuple[str, Item]] = {}
+    for path, document in documents.items():
+        for ident, (_, item) in document.held.items() if document.kind in _HOMES else ():
+            asked[ident] = dict(item.extra).get(ASKED, "")
+            quiet |= {ident: (path, item)} if item.active and item.quiet else {}
     entries = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == QUIET]
-    old = [(entry, ()) for entry in entries if not quiet.issuperset(ids_asked(entry.why))]
-    again = {ident for entry, _ in old for ident in ids_asked(entry.why)} & quiet
+    old = [entry for entry in entries if not quiet.keys() >= set(ids_asked(entry.why))]
+    again = {ident for entry in old for ident in ids_asked(entry.why)} & quiet.keys()
     if old:
-        after[REVIEW] = without_answered(after[REVIEW], old)
-    if len(old) < len(entries):
-        return after
-    if not again and any(dict(item.extra).get(ASKED, "") > day_before(today, ASK_DAYS) for _, item in held):
-        return after
-    new = [
-        (path, item)
-        for path, item in held
-        if item.active and item.quiet and (item.id in again or dict(item.extra).get(ASKED, "") < item.quiet)
-    ]
-    if not new:
-        return after
+        after[REVIEW] = without_answered(after[REVIEW], [(entry, ()) for entry in old])
+    is_early = not again and any(day > day_before(today, ASK_DAYS) for day in asked.values())
+    new = [(path, item) for path, item in quiet.values() if item.id in again or asked[item.id] < item.quiet]
     new = sorted(new, key=lambda pair: (pair[0], pair[1].id))[:_MOST_ASKED]
-    rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
+    if len(old) < len(entries) or is_early or not new:
+        return after
     for path in {path for path, _ in new}:
         marked = {item.id: with_extra(item, ASKED, today) for home, item in new if home == path}
         after[path] = edited(after[path], replace=marked)
     asks = as_queue_text(new[0][1].text) if len(new) == 1 else f"{len(new)} open items"
-    which = "this" if len(new) == 1 else "these"
-    why = "\n".join([f"Nobody has mentioned {which} of late. What is kept comes last, and search finds it.", "", *rows])
+    rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
+    why = "\n".join(["Nobody has mentioned this of late. What is kept comes last, and search finds it.", "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)

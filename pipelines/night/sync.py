@@ -97,25 +97,20 @@ class Sharing:
         """
         try:
             remote = self.remote_for(git)
-            if any(self._pushed(git, remote) for _ in range(ROUNDS)):
-                self._note("pushed", git)
-            else:
-                self._note("behind", git, "other machines kept pushing first.")
+            for _ in range(ROUNDS):
+                theirs = remote.fetch()
+                if theirs and not follows(git, theirs, git.head() or ""):
+                    self.take_in(git, theirs)
+                head = git.head() or ""
+                with contextlib.suppress(Refused):
+                    if theirs != head:
+                        remote.push(head)
+                        self.has_sent = True
+                    self._note("pushed", git)
+                    return
+            self._note("behind", git, "other machines kept pushing first.")
         except CurateError as fault:
             self._note_fault(git, fault)
-
-    def _pushed(self, git: Git, remote: Remote) -> bool:
-        theirs = remote.fetch()
-        if theirs and not follows(git, theirs, git.head() or ""):
-            self.take_in(git, theirs)
-        head = git.head() or ""
-        try:
-            if theirs != head:
-                remote.push(head)
-                self.has_sent = True
-        except Refused:
-            return False
-        return True
 
     def take_in(self, git: Git, theirs: str) -> None:
         """Join a fetched commit; notes name the files that both machines changed in different ways."""
@@ -234,11 +229,14 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     incoming = with_edits_recorded(git, base, theirs, other, here, today)
     ours = with_edits_recorded(git, base, head, here, other, today)  # no run has read them if `sync` committed them
     merged = merge_trees(was, ours, incoming)
-    documents = prune(merged.pages, settings, frozenset(), vetoed=_vetoes(was, ours, incoming)).documents
+    vetoed = vetoed_by(read_tombstones(merged.files.get(TOMBSTONES)), merged.pages)
+    documents = prune(merged.pages, settings, frozenset(), vetoed).documents
 
     def when(one: Disputed, number: int) -> str:
-        side = (head, theirs)[one.sides[number]]
-        return f"of {_last_change(git, f'{base}..{side}', one, ZoneInfo(settings.timezone))}"
+        commits = f"{base}..{(head, theirs)[one.sides[number]]}"
+        of = (f"-G{one.item}", "--text", "--") if one.item else ("--", one.path)
+        found = git.run("log", "-1", "--format=%ct", commits, *of) or git.run("log", "-1", "--format=%ct", commits)
+        return f"of {datetime.fromtimestamp(int(found), ZoneInfo(settings.timezone)):%Y-%m-%d %H:%M}"
 
     documents = with_questions(documents, merged.disputed, "was changed on two machines", when, today)
     if faults := check_documents(merged.pages, documents, settings.caps.briefing):
@@ -250,13 +248,6 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
     return tuple(sorted({one.path for one in merged.disputed}))
-
-
-def _last_change(git: Git, commits: str, one: Disputed, zone: ZoneInfo) -> str:
-    """Return when some commits last changed what is disputed, `2026-03-18 21:40`."""
-    of = (f"-G{one.item}", "--text", "--") if one.item else ("--", one.path)
-    found = git.run("log", "-1", "--format=%ct", commits, *of) or git.run("log", "-1", "--format=%ct", commits)
-    return f"{datetime.fromtimestamp(int(found), zone):%Y-%m-%d %H:%M}"
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
@@ -310,13 +301,6 @@ def _contents(git: Git, tree: Tree) -> dict[str, bytes]:
     paths = [path for path, (mode, _) in tree.items() if mode in _FILES and is_tracked(path)]
     # A partial clone fetches what it lacks.
     return {path: git.blob(tree[path][1]) or git.run("cat-file", "blob", tree[path][1]) for path in paths}
-
-
-def _vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
-    """Return the generated lines that either person deleted, without those that one put back since the trees parted."""
-    sides = (vetoed_by(read_tombstones(one.get(TOMBSTONES)), read_documents_in(one)) for one in (before, ours, theirs))
-    was, here, there = sides
-    return (here & there) | (here | there) - was
 
 
 # ---------------------------------------- edits

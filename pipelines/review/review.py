@@ -67,23 +67,29 @@ def review(
         forms: the documented forms in the log that close or correct items.
         context: the existing items, and who decides.
     """
-    rulings: list[Ruling] = []
-    days = {one.entry.day for one in filed} | {one.day for one in said}
+    rulings, known = list[Ruling](), context.known
+    days = {one.entry.day for one in filed} | {one.day for one in said} | {form.place.entry.day for form in forms}
     numbers = count(len(filed) + 1)
     places = [place for one in filed if not one.by_rules for place in one.places]
     places += [place for one in said for place in one.places]
     by_model = {(one.entry.path, line) for one in places for line in range(one.start_line, one.end_line + 1)}
-    for day in sorted(days | {form.place.entry.day for form in forms}):
-        rulings += _review_day([one for one in filed if one.entry.day == day], context)
+    for day in sorted(days):
+        for one in (one for one in filed if one.entry.day == day):
+            if found := certain_ruling(one, context):
+                ruled = [found]
+            elif one.replaces:
+                operation = Operation(OperationKind.SUPERSEDE, one.replaces, places=one.places, by=one.by)
+                ruled = rulings_of_operation(operation, one, context, f"{one.id}u")
+            else:
+                ruled = [_by_rules(one, context)]
+            rulings += carried_out(ruled, known)
         for form in (one for one in forms if one.place.entry.day == day):
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question, and an answer no fact.
             is_read = (form.place.path, form.place.start_line) in by_model
-            ruled = [one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))]
-            rulings += carried_out(ruled, context.known)
+            rulings += carried_out([one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))], known)
         for operation in (one for one in said if one.day == day):
-            ruled = rulings_of_operation(operation, None, context, f"n{next(numbers)}")
-            rulings += carried_out(ruled, context.known)
+            rulings += carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), known)
     return rulings
 
 
@@ -134,31 +140,18 @@ def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) 
     return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
 
 
-def _review_day(filed: Sequence[Candidate], context: ReviewContext) -> list[Ruling]:
-    """Rule on a day's candidates in their order."""
-    rulings: list[Ruling] = []
-    for one in filed:
-        if found := certain_ruling(one, context):
-            decided = [found]
-        elif one.replaces:
-            operation = Operation(OperationKind.SUPERSEDE, one.replaces, places=one.places, by=one.by)
-            decided = rulings_of_operation(operation, one, context, f"{one.id}u")
-        else:
-            decided = [_by_rules(one, context)]
-        rulings += carried_out(decided, context.known)
-    return rulings
-
-
 def certain_ruling(one: Candidate, context: ReviewContext) -> Ruling | None:
     """Return the ruling that no model could change, or None.
 
     A ruling is certain if the candidate has no words, repeats an item word for word, with another due day or not, was
-    removed by a person, or is the owner's new answer to an old question.
+    removed by a person, or is the owner's new answer to an old question. One that needs a person's approval is asked
+    about once, whatever its type later; its words confirm nothing: an item that says the same gains no evidence.
     """
     if one.echo or not folded(one.text):
         return _ruling(one, OperationKind.IGNORE)
     if one.doubt:
-        return _doubted(one, context)
+        is_known = any(context.known.same(kind, one.text, one.page) for kind in ItemType) or _is_vetoed(one, context)
+        return _ruling(one, OperationKind.IGNORE) if is_known else _ruling(one, _ADD, asks=one.doubt)
     same = context.known.same(one.type, one.text, one.page, one.trust)
     if same and (same.current or same.is_archived):
         return _confirming(one, same, context)
@@ -184,16 +177,6 @@ def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
     if any(belief.learnt > one.entry.day for belief in held):
         return _ruling(one, OperationKind.IGNORE)
     return _ruling(one, OperationKind.SUPERSEDE, *held) if held else None
-
-
-def _doubted(one: Candidate, context: ReviewContext) -> Ruling:
-    """Rule on a candidate that needs a person's approval. It is asked about once, whatever its type later.
-
-    Doubtful words confirm nothing: an item that says the same gains no evidence.
-    """
-    if any(context.known.same(kind, one.text, one.page) for kind in ItemType) or _is_vetoed(one, context):
-        return _ruling(one, OperationKind.IGNORE)
-    return _ruling(one, _ADD, asks=one.doubt)
 
 
 def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
@@ -247,22 +230,23 @@ def rulings_of_operation(
     held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.successor)]
     held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]
-    trust = _word(operation, one, context)
+    trust, alone = _word(operation, one, context), [_ruling(one, _ADD)] if one else []
     if one and held and not targets:
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
-        return _left(one)
+        return alone
     asks = guarded(operation, targets, trust, day, context.known, one.source if one else "")
     if kind is OperationKind.SUPERSEDE and one:
-        is_sure = one.confidence in ASKED_ABOUT
-        return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
+        return [_ruling(one, kind, *targets, given=operation, asks=asks)] if one.confidence in ASKED_ABOUT else alone
     if kind is OperationKind.UPDATE:
         ruling = _updating(operation, targets[0], trust, asks, fresh)
-        is_vetoed = ruling.candidate is not None and _is_vetoed(ruling.candidate, context)
-        return _left(one) if is_vetoed else [ruling]
+        return alone if ruling.candidate and _is_vetoed(ruling.candidate, context) else [ruling]
+    ended = [replace(operation, ids=tuple(belief.name for belief in targets))]
     if kind is OperationKind.CLOSE:
-        return [_closing(operation, belief, one, trust, asks) for belief in targets]
-    return [replace(_on(operation, targets, one), trust=trust, asks=asks)]
+        how = operation.how or (one.closed if one else None)
+        ways = [(belief, OUTCOMES[belief.item.type]) for belief in targets]
+        ended = [replace(operation, ids=(old.name,), how=how if how in some else some[0]) for old, some in ways]
+    return [Ruling(each, None, one.place if one else "", trust, asks) for each in ended]
 
 
 _ADD = OperationKind.ADD
@@ -277,17 +261,6 @@ def _ruling(
     operation = given or Operation(kind, places=one.places)
     operation = replace(operation, ids=tuple(belief.name for belief in targets))
     return Ruling(operation, one, one.place, one.trust, asks)
-
-
-def _left(one: Candidate | None) -> list[Ruling]:
-    """Return the rulings if an operation's items ended meanwhile: the candidate is still added."""
-    return [_ruling(one, _ADD)] if one else []
-
-
-def _on(operation: Operation, targets: Sequence[Belief], one: Candidate | None) -> Ruling:
-    """Return a ruling on existing items that adds nothing."""
-    on = replace(operation, ids=tuple(belief.name for belief in targets))
-    return Ruling(on, None, one.place if one else "")
 
 
 def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Ruling:
@@ -306,12 +279,6 @@ def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Rulin
         asks = guarded(Operation(OperationKind.SUPERSEDE), [belief], one.trust, one.entry.day, context.known)
         return _ruling(one, OperationKind.SUPERSEDE, belief, asks=asks)
     return _ruling(one, OperationKind.CONFIRM, belief)
-
-
-def _closing(operation: Operation, belief: Belief, one: Candidate | None, trust: Trust, asks: str) -> Ruling:
-    how = operation.how or (one.closed if one else None) or OUTCOMES[belief.item.type][0]
-    how = how if how in OUTCOMES[belief.item.type] else OUTCOMES[belief.item.type][0]
-    return replace(_on(replace(operation, how=how), [belief], one), trust=trust, asks=asks)
 
 
 def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fresh: str) -> Ruling:
