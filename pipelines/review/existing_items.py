@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import is_pending, matter_words
 from pipelines.review.match_forms import parts_at, seen
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, is_archive_of
 from pipelines.store.wording import veto_key, without_tags, words_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from pipelines.extract.extraction import Candidate, Links
     from pipelines.review.questions import DoubtfulClaim
@@ -116,11 +116,10 @@ class KnownItems:
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
-        return _by(_said, self.all)
-
-    @cached_property
-    def _closed_by_people(self) -> defaultdict[str, list[Belief]]:
-        return _by(veto_key, (one for one in self.all if one.item.closed_by_person))
+        found = defaultdict[str, list[Belief]](list)
+        for one in self.all:
+            found[_said(one.item.text)].append(one)
+        return found
 
     def get(self, ident: str) -> Belief | None:
         """Return the belief with an id, its own or a temporary one, or None."""
@@ -161,8 +160,7 @@ class KnownItems:
         Todos do not count, nor does what the same log brought.
         """
         ended = self._removed[one.document, day]
-        held = len(self._there[one.document]) + ended
-        return not self._is_bound(one, day) or ended < max(3, held // 4)
+        return not self._is_bound(one, day) or ended < max(3, (len(self._there[one.document]) + ended) // 4)
 
     def _is_bound(self, one: Belief, day: str) -> bool:
         return one.item.type is not ItemType.TODO and not (one.was is None and one.learnt == day)
@@ -186,12 +184,14 @@ class KnownItems:
 
     def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
         """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
-        day = candidate.entry.day
+        day, key = candidate.entry.day, veto_key(candidate.text)
         return any(
-            {one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type
-            for one in self._closed_by_people.get(veto_key(candidate.text), ())
-            if repeats_there(one.document, document)
+            ({one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type)
+            and repeats_there(one.document, document)
             and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
+            and veto_key(one.item.text) == key
+            for one in self.all
+            if one.item.closed_by_person
         )
 
     def near(self, one: Candidate, document: str) -> list[Belief]:
@@ -218,13 +218,6 @@ class KnownItems:
             if parts_at(one.item.text, other.item.text) is None
         }
         return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
-
-
-def _by(key: Callable[[str], str], beliefs: Iterable[Belief]) -> defaultdict[str, list[Belief]]:
-    found = defaultdict[str, list[Belief]](list)
-    for one in beliefs:
-        found[key(one.item.text)].append(one)
-    return found
 
 
 def _said(text: str) -> str:
@@ -256,8 +249,3 @@ def repeats_there(place: str, document: str) -> bool:
 def speaks_for(place: str, home: str) -> bool:
     """Whether an item filed in `home` can change one in `place`: the same page, or either speaks for all."""
     return home in _SHARED_PAGES or repeats_there(place, home)
-
-
-def home_of_successor(place: str, home: str) -> str:
-    """Return where the successor of an item in `place` is filed: in its place if that is no archive, else at `home`."""
-    return place if speaks_for(place, home) and kind_of(place) is not Kind.ARCHIVE else home

@@ -75,33 +75,29 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         one = ruling.candidate
         if one is None or ruling.told not in days or not one.by_rules:
             continue
-        there = known.near(one, ruling.document)
-        rows = Counter(_row(one, belief) for belief in there)
-        rows[None] = 0  # no list
-        alone = [old for old in there if may_conflict(one, old) and rows[_row(one, old)] < _A_LIST]
+        mine = known.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
+        there = known.near(one, ruling.document) if mine else []
+        rows = {old.name: parts_at(one.text, old.item.text) for old in there if old.item.type is one.type}
+        lists = Counter(rows.values())
+        lists[None] = 0  # no list
+        alone = [old for old in there if may_conflict(one, old) and lists[rows.get(old.name)] < _A_LIST]
         near = [
             (shared(one.text, belief.item.text), belief.name)
             for _, belief in near_ones(ruling, named, known)
             if belief in alone and belief.learnt < one.entry.day
         ]
-        mine = known.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
-        is_own = mine and one.trust.reaches(Trust.SELF) and one.page_section != ASKED
+        is_own = one.trust.reaches(Trust.SELF) and one.page_section != ASKED
         alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
-        held = [old for old in alike_ones if mine and old.at < mine.at]
-        ids = {old.item.id: old.name for old in held}
-        other = ids.get(replaced_in(one.text, [old.item for old in held]), "")
+        held = {old.item.id: old for old in alike_ones if mine and old.at < mine.at}
+        other = replaced_in(one.text, [old.item for old in held.values()])
+        other = held[other].name if other else ""
         if len(rivals := [old for old in alike_ones if are_rivals(one.text, old.item.text)]) == 1:
-            near += [(1, old.name) for old in rivals if old in alone and old in held]
+            near += [(1, old.name) for old in rivals if old in alone and old.item.id in held]
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
         if other and other not in named:
             after[at] = replace(ruling, candidate=replace(one, links=(*one.links, (MAY_CONFLICT, other))))
     return after
-
-
-def _row(one: Candidate, old: Belief) -> int | None:
-    """Return where an item parts from another one of its type that has another value there, or None."""
-    return parts_at(one.text, old.item.text) if old.item.type is one.type and old.name != one.id else None
 
 
 def may_conflict(one: Candidate, old: Belief) -> bool:

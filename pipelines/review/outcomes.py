@@ -137,17 +137,11 @@ def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Do
     if placed.section != HISTORY and kind_of(path) is not Kind.ARCHIVE:
         after[path] = edited(after[path], replace={ident: item})
         return after
-    block = replace(block_of(after[path], placed), item=item)
+    block, home = replace(block_of(after[path], placed), item=item), path
     after[path] = edited(after[path], remove=[ident])
-    home = _home_of(path, after)
+    if kind_of(path) is Kind.ARCHIVE:
+        name = re.sub(r"-\d{4}$", "", path.rpartition("/")[2].removesuffix(".md"))
+        there = (one for one in after if one.endswith(f"/{name}.md") and kind_of(one) in {Kind.PROJECT, Kind.AREA})
+        home = next(there, GENERAL)
     after[home] = edited(after.get(home) or document_at(home, "# General\n"), add=[block])
     return after
-
-
-def _home_of(path: str, documents: Mapping[str, Document]) -> str:
-    """Return the document that an item returns to: its own, that of its archive, or Areas/general."""
-    if kind_of(path) is not Kind.ARCHIVE:
-        return path
-    name = re.sub(r"-\d{4}$", "", path.rpartition("/")[2].removesuffix(".md"))
-    homes = [one for one in documents if one.endswith(f"/{name}.md") and kind_of(one) in {Kind.PROJECT, Kind.AREA}]
-    return homes[0] if homes else GENERAL

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place, shown_text
-from pipelines.review.existing_items import Belief, KnownItems, home_of_successor
+from pipelines.review.existing_items import Belief, KnownItems, speaks_for
 from pipelines.review.outcomes import with_confirmation, with_end, with_link, with_successor
 from pipelines.review.questions import DOUBT, DoubtfulClaim
 from pipelines.store.item import (
@@ -23,7 +23,7 @@ from pipelines.store.item import (
     new_id,
     quote_digest,
 )
-from pipelines.store.layout import document_id
+from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.review_queue import waiting
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling
 
 def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:
     """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
-    path = home_of_successor(old[0].document, ruling.document) if old and not ruling.asks else ruling.document
+    path, place = ruling.document, old[0].document if old and not ruling.asks else ""
+    path = place if place and speaks_for(place, path) and kind_of(place) is not Kind.ARCHIVE else path
     # The line that a person has to judge is its last evidence.
     decider = candidate.decider
     places = sorted(candidate.places, key=lambda one: decider is not None and decider.meets(one))
@@ -126,24 +127,23 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
 
 def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     """Apply a ruling to an existing item."""
-    kind, item, how = ruling.kind, belief.item, Status.NEVER_HELD
+    operation, kind, item, how = ruling.operation, ruling.kind, belief.item, Status.NEVER_HELD
     if kind in {OperationKind.CLOSE, OperationKind.CONFIRM}:
-        how = ruling.operation.how or OUTCOMES[item.type][0]
+        how = operation.how or OUTCOMES[item.type][0]
+    ended = with_end(item, how, ruling.day, evidence_of(operation.places[-1]))
     if ruling.asks or kind is OperationKind.QUESTION:
-        ended = with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1]))
         claimed = how.value if kind is OperationKind.CLOSE else DOUBT
         known.claims.append(DoubtfulClaim(ended, claimed, ruling.asks or "nothing says what is true instead"))
     if ruling.asks:
         return
-    if kind is OperationKind.CONFIRM and ruling.operation.how:
-        said = shown_text(" ".join(ruling.operation.places[-1].lines), _MOST_SAID)
+    if kind is OperationKind.CONFIRM and operation.how:
+        said = shown_text(" ".join(operation.places[-1].lines), _MOST_SAID)
         belief.item = replace(item, perhaps=f"{how} {ruling.day}: {said}")
     elif kind is OperationKind.CONFIRM:
         _confirm(ruling, belief, known)
     elif kind is OperationKind.QUESTION:
         belief.item = replace(item, doubted=ruling.day)
     elif kind in {OperationKind.CLOSE, OperationKind.RETRACT}:
-        ended = with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1]))
         known.take_out(belief, ended, ruling.told)
         known.closed[item.id] = None
 

@@ -65,8 +65,11 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
     pairs: list[tuple[float, Posed]] = []
     named = frozenset(ident for one in rulings for ident in one.operation.ids)
     for number, ruling in enumerate(rulings):
-        if claim := _item_claim(ruling):
-            found.append(Posed(number, claim))
+        one = ruling.candidate
+        if one and not one.by_rules and ruling.kind in {OperationKind.ADD, OperationKind.SUPERSEDE}:
+            text = _with_days(one)
+            if text != one.text or needs_verifying(text, one.places):
+                found.append(Posed(number, Claim("item", text, quotes_of(one.places), _context(one))))
         found += [Posed(number, claim) for claim in _operation_claims(ruling, known)]
         near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, named, known)]
         found += [one for _, one in near]
@@ -74,17 +77,6 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
     pairs.sort(key=lambda pair: -pair[0])
     left = [one for _, one in pairs[MOST_PAIRS_A_DAY:]]
     return [one for one in found if one not in left]
-
-
-def _item_claim(ruling: Ruling) -> Claim | None:
-    """Return the claim of a new item, unless it is verbatim text of the log and no more."""
-    one = ruling.candidate
-    if one is None or ruling.kind not in {OperationKind.ADD, OperationKind.SUPERSEDE} or one.by_rules:
-        return None
-    text = _with_days(one)
-    if text == one.text and not needs_verifying(text, one.places):
-        return None
-    return Claim("item", text, quotes_of(one.places), _context(one))
 
 
 def _with_days(one: Candidate) -> str:
