@@ -1,12 +1,13 @@
 """The git repository of a memory: its content, and commits to it.
 
-GitPython starts git, which reads the objects. It does not write them: no hook, fsmonitor, filter or signing
+GitPython finds the repository and reads its objects. It does not write them: no hook, fsmonitor, filter or signing
 prompt runs, as they would with its commits; `git fast-import` stores commits without the person's index, so that staged
 changes stay as they are, and flushes them.
 """
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import hashlib
 import os
@@ -22,7 +23,7 @@ from pipelines.errors import (
     NotARepository,
 )
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
-from pipelines.store.git_process import GitCommands, fault_of, git_commands
+from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import clear_stale_locks, private_folder
 
@@ -64,10 +65,6 @@ _LAG = "index-base"
 _BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git's `ident.c` strips from both ends of a name."""
-_HEAD = re.compile(r"(?:ref:\s*(refs/\S+)|[0-9a-f]{40,64})\s*")
-_WORK_TREE = re.compile(r"^\s*worktree\s*=\s*(\S.*)$", re.MULTILINE | re.IGNORECASE)
-_PARENT = re.compile(r"^parent (\w+)$", re.MULTILINE)
-_COMMITTED = re.compile(r"^committer .* (\d+) \S+$", re.MULTILINE)
 _NEAR = 64
 _BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS = 16
@@ -122,29 +119,28 @@ class Git(GitCommands):
         if self._repository is not None:
             return self._repository
         top = Path(os.path.realpath(self.root))
-        own = top / ".git"
-        if not os.path.lexists(own):
+        if not os.path.lexists(top / ".git"):
             raise NotARepository(self.root)
+        opened = gitpython()
+        from git.exc import GitError  # noqa: PLC0415  imported by now
+
         try:
-            if own.is_file():  # of another work tree, or a submodule
-                own = (top / own.read_text().removeprefix("gitdir:").strip()).resolve()
-            shared = own / "commondir"
-            common = (own / shared.read_text().strip()).resolve() if shared.exists() else own
-            head, settings = (own / "HEAD").read_text(), (common / "config").read_text()
-        except (OSError, ValueError):
-            head = settings = ""
-        found = _HEAD.fullmatch(head)
-        if found is None:
-            raise DamagedGit(f"git cannot use the repository at {self.root}.")
-        if "sha256" in settings.lower():
+            with without_git_variables():
+                found = opened(str(top))
+            settings = found.config_reader("repository")
+            own, branch = Path(found.git_dir), "HEAD" if found.head.is_detached else found.head.reference.path
+        except (GitError, ValueError, OSError, AssertionError, configparser.Error):
+            raise DamagedGit(f"git cannot use the repository at {self.root}.") from None
+        elsewhere = settings.get("core", "worktree", fallback="")
+        if elsewhere and (own / elsewhere).resolve() != top:
+            raise NotARepository(self.root)
+        if settings.get("extensions", "objectformat", fallback="sha1") != "sha1":
             why = f"The repository at {self.root} has SHA-256 ids, which GitPython cannot read."
             raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
-        elsewhere = _WORK_TREE.search(settings)
-        if elsewhere and (own / elsewhere[1].strip('"')).resolve() != top:
-            raise NotARepository(self.root)
-        self._objects = git_commands()(str(top))
+        # Not `found.git`: the settings' parser keeps `found`, and so its `git cat-file`, until a garbage collection.
+        self._objects = opened.GitCommandWrapperType(str(top))
         weakref.finalize(self, self._objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
-        self._repository = Repository(own, common, found[1] or "HEAD")
+        self._repository = Repository(own, Path(found.common_dir), branch)
         return self._repository
 
     def object(self, name: str) -> tuple[str, str, bytes] | None:
@@ -190,9 +186,9 @@ class Git(GitCommands):
         if found is None or found[1] != "commit":
             return None
         head, _, message = found[2].decode(errors="replace").partition("\n\n")
-        tree, parents = head[len("tree ") :].partition("\n")[0], tuple(_PARENT.findall(head))
-        committed = _COMMITTED.search(head)
-        return Commit(found[0], tree, parents, int(committed[1]) if committed else 0, message)
+        tree, parents = (re.findall(rf"^{key} (\w+)$", head, re.MULTILINE) for key in ("tree", "parent"))
+        committed = re.search(r"^committer .* (\d+) \S+$", head, re.MULTILINE)
+        return Commit(found[0], tree[0], tuple(parents), int(committed[1]) if committed else 0, message)
 
     def tree(self, commit: str | None) -> Mapping[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files; empty for None."""

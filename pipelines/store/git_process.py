@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import DamagedGit, GitFault
 from pipelines.store.files import writing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 _NOT_FOUND = 127
 
@@ -48,7 +53,8 @@ class GitCommands:
             given.write(data)
             given.seek(0)
         with given:
-            code, out, error = git_commands()(str(self.root)).execute(
+            commands = gitpython().GitCommandWrapperType(str(self.root))
+            code, out, error = commands.execute(
                 ["git", *arguments], istream=given, with_extended_output=True, with_exceptions=False,
                 stdout_as_string=False, strip_newline_in_stdout=False,
             )  # fmt: skip
@@ -58,14 +64,10 @@ class GitCommands:
 
 
 @cache
-def git_commands() -> Any:  # noqa: ANN401  its types are not worth the import
-    """Return GitPython's commands, hardened. Its import takes 90 ms, which only what needs git pays."""
-    os.environ |= _IMPORTED
-    try:
+def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
+    """Return GitPython's `Repo`, with hardened commands. Its import takes 90 ms, which only what needs git pays."""
+    with without_git_variables(GIT_PYTHON_REFRESH="quiet", GIT_PYTHON_GIT_EXECUTABLE="/nowhere/git"):
         import git  # noqa: PLC0415  without asking a git in PATH for its version: the first command says as much
-    finally:
-        for key in _IMPORTED:
-            del os.environ[key]
 
     class Commands(git.Git):
         """Git commands that nothing in the repository or in the caller's environment can change.
@@ -85,10 +87,25 @@ def git_commands() -> Any:  # noqa: ANN401  its types are not worth the import
             start = [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
             return super().execute([*start, *command[1:]], *arguments, **options)
 
-    return Commands
+    class Repo(git.Repo):
+        """A repository that is read with these commands."""
+
+        GitCommandWrapperType = Commands
+
+    return Repo
 
 
-_IMPORTED = {"GIT_PYTHON_REFRESH": "quiet", "GIT_PYTHON_GIT_EXECUTABLE": "/nowhere/git"}
+@contextlib.contextmanager
+def without_git_variables(**own: str) -> Iterator[None]:
+    """Hide the caller's variables for git, which would lead GitPython elsewhere, and set others instead."""
+    kept = {key: os.environ.pop(key) for key in [*os.environ] if key.startswith("GIT_") and key not in _PASSED_ON}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for key in own:
+            del os.environ[key]
+        os.environ.update(kept)
 
 
 @cache
