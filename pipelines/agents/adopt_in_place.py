@@ -47,7 +47,6 @@ class InPlace:
         logs: the daily notes.
         notes: the other notes, which search covers.
         left_out: what is not part of the memory, and why.
-        sentences: notes for the person.
     """
 
     kind: NotesKind
@@ -55,7 +54,6 @@ class InPlace:
     logs: tuple[str, ...]
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
-    sentences: tuple[str, ...]
 
 
 def plan_in_place(found: Source) -> InPlace:
@@ -75,10 +73,7 @@ def plan_in_place(found: Source) -> InPlace:
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     left = [(shown(path), APART) for path in found.files if path not in inside]
     notes = tuple(path for path in inside if path not in logs)
-    told = ["Your notes are never changed: `curate log` and `curate capture` write to logs of the memory's own."]
-    if kind is NotesKind.BASIC_MEMORY:
-        told.append("Observations such as `- [decision] …` are searched, and become items only in a copy.")
-    return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left), tuple(told))
+    return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left))
 
 
 def _days(found: Source, vault: Vault) -> str:

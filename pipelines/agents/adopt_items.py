@@ -48,7 +48,7 @@ def with_items(kind: NotesKind, text: str) -> str:
     front = read_front_matter(lines)
     if kind is NotesKind.OPENCLAW and "[score=" in text:
         return "".join(map(_promoted, lines))
-    if kind is NotesKind.BASIC_MEMORY and front.get("permalink"):
+    if front.get("permalink"):
         for number, line in body_lines(lines, front.lines):
             lines[number] = _observed(line)
     return "".join(lines)

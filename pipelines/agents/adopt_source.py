@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import dated, is_graph
+from pipelines.agents.adopt_days import LOGSEQ, dated
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import PARA
@@ -29,17 +29,10 @@ LeftOut = tuple[str, str]
 MAX_BYTES = 64 * 1024 * 1024
 _NOTES = (".md", ".txt")
 _ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
-_PERMALINK = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---|\.\.\.).*\n){0,60}?permalink[ \t]*:")
 _WORKSPACE = frozenset(
     {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
 )
 _ENOUGH = 2
-_LOOKED_FOR = """A folder can be adopted if it has
-  openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
-  basic-memory  notes, most of them with a permalink in their front matter
-  obsidian      a folder .obsidian, a graph of Logseq (logseq/config.edn), or notes named YYYY-MM-DD*.md
-  claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
-If it is one of these anyway, name the kind with --as KIND."""
 
 
 class NotesKind(StrEnum):
@@ -48,7 +41,6 @@ class NotesKind(StrEnum):
     OPENCLAW = "openclaw"
     CLAUDE_CODE = "claude-code"
     OBSIDIAN = "obsidian"
-    BASIC_MEMORY = "basic-memory"
 
     @property
     def called(self) -> str:
@@ -64,8 +56,7 @@ class NotesKind(StrEnum):
 _TITLES = {
     NotesKind.OPENCLAW: "an OpenClaw workspace",
     NotesKind.CLAUDE_CODE: "a project memory of Claude Code",
-    NotesKind.OBSIDIAN: "a vault of Obsidian or Logseq",
-    NotesKind.BASIC_MEMORY: "a folder of basic-memory",
+    NotesKind.OBSIDIAN: "a folder of notes",
 }
 
 
@@ -123,10 +114,10 @@ def notes_in(folder: Path, named: str | None) -> Source:
         raise BadFile(root, "is not a folder", "Name the folder that holds the notes.")
     if memory_at(root):
         raise UsageFault(f"{root} is already a memory.", f"`curate init {root}` adds what it lacks.")
-    files, left, permalinks = _read(root := root.resolve())
+    files, left = _read(root := root.resolve())
     if not files:
         raise UsageFault(f"There is nothing to adopt in {root}.", "It has no notes, PDF files or images.")
-    kind = NotesKind(named) if named else _detect(root, files, left, permalinks)
+    kind = NotesKind(named) if named else _detect(files, left)
     if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(map(_is_inside, files)):
         return notes_in(root / "memory", kind)
     return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
@@ -136,11 +127,10 @@ def _is_inside(path: str) -> bool:
     return path.startswith("memory/")
 
 
-def _read(root: Path) -> tuple[dict[str, int], list[LeftOut], int]:
-    """Return the size of each file that can be adopted, what cannot, and how many notes have a permalink."""
+def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
+    """Return the size of each file that can be adopted, and what cannot."""
     found: dict[str, int] = {}
     left: list[LeftOut] = []
-    permalinks = 0
 
     def refused(error: OSError) -> None:
         left.append((shown(os.path.relpath(error.filename, root)), f"cannot be listed: {reason_of(error)}"))
@@ -159,11 +149,10 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut], int]:
                 continue
             try:
                 data = note_text(root, path) if path.lower().endswith(_NOTES) else b""
-                permalinks += is_note(path) and bool(_PERMALINK.match(data))
                 found[path] = len(data)
             except BadFile as fault:
                 left.append((path, fault.why))
-    return found, left, permalinks
+    return found, left
 
 
 def is_note(path: str) -> bool:
@@ -219,27 +208,14 @@ def _unfit(file: Path, path: str) -> str:
     return f"is larger than {MAX_BYTES >> 20} MB" if file.stat().st_size > MAX_BYTES else ""
 
 
-def _detect(root: Path, files: Mapping[str, int], left: Sequence[LeftOut], permalinks: int) -> NotesKind:
-    """Return the kind of notes in a folder. The surest signs are checked first.
-
-    Raises:
-        UsageFault: it is of no known kind; the sentence lists the signs.
-    """
-    notes = [path for path in files if is_note(path)]
-    top = {path for path in notes if "/" not in path}
+def _detect(files: Mapping[str, int], left: Sequence[LeftOut]) -> NotesKind:
+    """Return the kind of notes in a folder; what is no agent's is a folder of notes."""
+    top = {path for path in files if "/" not in path}
     sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in left)
-    if sessions and "memory/MEMORY.md" in notes:
+    if sessions and "memory/MEMORY.md" in files:
         return NotesKind.CLAUDE_CODE
-    has_days = any(_is_inside(path) and dated(path)[0] for path in notes)
+    has_days = any(is_note(path) and _is_inside(path) and dated(path)[0] for path in files)
     if has_days or len(top & _WORKSPACE) >= _ENOUGH:
         return NotesKind.OPENCLAW
-    if notes and 2 * permalinks >= len(notes):
-        return NotesKind.BASIC_MEMORY
-    settings = root / ".obsidian"
-    if is_graph(root) or (settings.is_dir() and not settings.is_symlink()):
-        return NotesKind.OBSIDIAN
-    if "MEMORY.md" in top:
-        return NotesKind.CLAUDE_CODE
-    if any(dated(path)[0] for path in notes):
-        return NotesKind.OBSIDIAN
-    raise UsageFault(f"{root} is not a kind of notes that can be adopted.", _LOOKED_FOR)
+    is_vault = any(path in {".obsidian", f"{LOGSEQ}/config.edn"} for path, _ in left)
+    return NotesKind.CLAUDE_CODE if "MEMORY.md" in top and not is_vault else NotesKind.OBSIDIAN

@@ -63,6 +63,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
         check_places(found.root, target)
     plan = plan_adoption(found, settings.caps.briefing)
     _show(found, plan, ("files", "from → to"), _copy_rows(plan.pieces))
+    say(*plan.sentences)
     if not (target and _is_agreed(wanted, f"Copy this to {target}?")):
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")
@@ -83,6 +84,7 @@ def adopt_in_place(wanted: Wanted) -> Path | None:
     found, settings = notes_in(wanted.notes, wanted.kind), Settings(timezone=system_zone())
     plan = plan_in_place(found)
     _show(found, plan, ("what", "files", "read in place as"), _part_rows(plan))
+    say("Your notes are never changed: `curate log` and `curate capture` write to logs of the memory's own.")
     memory = found.root / HOME
     if not _is_agreed(wanted, f"Make a memory in {memory}?"):
         say("Nothing was written. Add --yes to do it.")
@@ -140,4 +142,3 @@ def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: 
                 for why, names in groups.items()
             ],
         )
-    say(*plan.sentences)

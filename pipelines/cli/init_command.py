@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-_KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
+_KINDS = ("openclaw", "claude-code", "obsidian")
 
 
 @click.command()
@@ -79,7 +79,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     --nights answer for a script. Existing files are never overwritten. The memory is a git repository of its own.
 
     With --adopt, the new memory starts with a copy of NOTES: an OpenClaw workspace, a Claude Code project memory, an
-    Obsidian vault, or a basic-memory folder. It shows first what goes where, and writes nothing until you agree or give
+    Obsidian vault, or other notes. It shows first what goes where, and writes nothing until you agree or give
     --yes. With --in-place, the memory is NOTES/Curated: daily notes are read each night, other notes are
     searched, and none is ever changed.
 

@@ -48,7 +48,7 @@ def test_a_callout_is_no_observation(adoption: Adoption) -> None:
 def test_a_note_with_a_byte_order_mark_keeps_its_front_matter(adoption: Adoption) -> None:
     """https://github.com/open-gsd/gsd-core/issues/2977."""
     lay(adoption.old, {"a.md": f"\ufeff{BASIC}- [decision] Oak, not pine\n".replace("\n", "\r\n")})
-    adoption.adopt("--as", "basic-memory", "--yes")
+    adoption.adopt("--as", "obsidian", "--yes")
     adoption.memory.curate("run", *NIGHT)
     assert texts(adoption.memory) == {"Oak, not pine"}
 

@@ -114,7 +114,7 @@ def test_a_claude_code_memory_is_taken_in(copied: Callable[..., Memory]) -> None
 
 def test_basic_memory_notes_are_taken_in(copied: Callable[..., Memory]) -> None:
     note = "---\ntitle: Coffee\npermalink: coffee\n---\n# Coffee\n\n## Observations\n- [method] Pour over #brewing\n"
-    new = copied({"Coffee.md": note}, "--as", "basic-memory")
+    new = copied({"Coffee.md": note}, "--as", "obsidian")
     assert any("Pour over" in hit["text"] for hit in found(new, "pour over brewing"))
 
 

@@ -191,7 +191,6 @@ def test_private_files_stay_private(adoption: Adoption) -> None:
     ("before", "code", "says"),
     [
         ({}, 2, "There is nothing to adopt"),
-        ({"a.md": "no kind"}, 2, "A folder can be adopted if it has"),
         ({"curate.toml": "", "MEMORY.md": ""}, 2, "is already a memory"),
         ({"a.exe": b"MZ"}, 2, "There is nothing to adopt"),
     ],
