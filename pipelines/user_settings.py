@@ -84,23 +84,23 @@ def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-_PING_ADDRESS = re.compile(r"https?://[^\s/?#]++[!-~]*")
-_BASE_ADDRESS = re.compile(r"https?://[^\s/]\S*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MODEL = re.compile(r"[^-\s].{0,199}")
 _PROGRAM = re.compile(r"/.+")
-_ADDRESS = "an address that begins with https:// or http://"
+Address = Annotated[
+    str, _matching(re.compile(r"https?://[^\s/?#]++[!-~]*"), "an address: https:// or http://, and a host")
+]
 
 
 class PingTable(_Table):
     """The address of a monitor that is pinged on each run."""
 
-    url: Annotated[str, _matching(_PING_ADDRESS, _ADDRESS)] = ""
+    url: Address = ""
 
 
 class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    base_url: Annotated[str, _matching(_BASE_ADDRESS, _ADDRESS)] = ""
+    base_url: Address = ""
     api_key_env: Annotated[str, _matching(_VARIABLE, "the name of an environment variable, not the key itself")] = ""
     api_key: object = None
 

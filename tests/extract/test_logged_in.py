@@ -103,7 +103,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
             claude_says(structured_output=None, stop_reason="refusal"),
             {},
             Kind.UNUSABLE,
-            "refused to read",
+            "(refusal)",
         ),
         (
             "claude-code",

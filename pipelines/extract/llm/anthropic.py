@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count
+from pipelines.extract.llm.provider import ProviderModel, as_count, check_whole
 from pipelines.usage import GARBLED, Usage
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
-
-
-STOPS: Final = {
-    "max_tokens": TRUNCATED,
-    "model_context_window_exceeded": "says the text is too long for its context",
-    "refusal": "refused to read the text",
-}
 
 
 class AnthropicModel(ProviderModel):
@@ -49,8 +42,7 @@ class AnthropicModel(ProviderModel):
             ModelFailed: it is a refusal, was cut off, or is not a message.
         """
         usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
-        if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
-            raise ModelFailed(self.provider, stopped.format(provider=self.provider), usage=usage)
+        check_whole(self.provider, getattr(reply, "stop_reason", None), usage)
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
+from pipelines.extract.llm.provider import ProviderModel, check_whole
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
@@ -40,15 +40,10 @@ class GeminiModel(ProviderModel):
         """
         usage = _usage(reply)
         if not reply.candidates:
-            if blocked := reply.prompt_feedback and reply.prompt_feedback.block_reason:
-                raise ModelFailed(self.provider, f"does not let the text be read ({_word(blocked)})", usage=usage)
+            check_whole(self.provider, reply.prompt_feedback and reply.prompt_feedback.block_reason, usage)
             raise ModelFailed(self.provider, "gave an empty answer", usage=usage)
         candidate = reply.candidates[0]
-        finish = _word(candidate.finish_reason)
-        if finish == "MAX_TOKENS":
-            raise ModelFailed(self.provider, TRUNCATED.format(provider=self.provider), usage=usage)
-        if finish not in {"STOP", ""}:
-            raise ModelFailed(self.provider, f"stopped without an answer ({finish})", usage=usage)
+        check_whole(self.provider, candidate.finish_reason, usage)
         parts = (candidate.content and candidate.content.parts) or []
         return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
@@ -75,8 +70,3 @@ def _usage(reply: GenerateContentResponse) -> Usage:
         return Usage()
     output = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
     return Usage(usage.prompt_token_count or 0, output, usage.cached_content_token_count or 0)
-
-
-def _word(reason_code: object) -> str:
-    """Return the name of a reason; if the SDK does not know it, at most its first letters."""
-    return str(getattr(reason_code, "value", reason_code or ""))[:40]

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus
 from pipelines.extract.llm.program import ending, run_program
-from pipelines.extract.llm.provider import RETRIES, ProviderModel, as_count, as_failure
+from pipelines.extract.llm.provider import RETRIES, ProviderModel, as_count, as_failure, check_whole
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
@@ -154,11 +153,10 @@ class ClaudeCodeModel(LoggedInModel):
             usage = replace(usage, usd=float(usd))
         found, words = result.get("structured_output"), str(result.get("result") or otherwise)
         failed, status = result.get("is_error"), result.get("api_error_status")
-        stopped = STOPS.get(str(result.get("stop_reason"))) if found is None else None
-        if not (failed or stopped):
+        if found is None:
+            check_whole(self.provider, result.get("stop_reason"), usage)
+        if not failed:
             return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
-        if stopped:
-            raise ModelFailed(self.provider, stopped.format(provider=self.provider), usage=usage)
         if "structured_output" in str(result.get("subtype")):
             raise ModelFailed(self.provider, "gave no answer in the requested format", usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:

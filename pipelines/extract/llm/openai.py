@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import (
-    TRUNCATED,
     ProviderModel,
     as_count,
     as_failure,
+    check_whole,
     with_deadline,
 )
 from pipelines.search.embedders.remote import open_url, with_path
@@ -119,12 +119,7 @@ class OpenAIModel(ProviderModel):
             content, refusal = message.get("content"), message.get("refusal")
         except (LookupError, TypeError, AttributeError):
             raise ModelFailed(self.provider, GARBLED, usage=usage) from None
-        if refusal:
-            raise ModelFailed(self.provider, "refused to read the text", usage=usage)
-        if finish == "length":
-            raise ModelFailed(self.provider, TRUNCATED.format(provider=self.provider), usage=usage)
-        if finish == "content_filter":
-            raise ModelFailed(self.provider, "does not let the text be read", usage=usage)
+        check_whole(self.provider, "refusal" if refusal else finish, usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
 
 

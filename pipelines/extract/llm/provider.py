@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.call import Call, ModelAnswer
     from pipelines.provider_settings import ProviderSettings
+    from pipelines.usage import Usage
 
 
 Result = TypeVar("Result")
-TRUNCATED: Final = "was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
+_CUT_OFF = frozenset({"max_tokens", "length"})
+_REFUSED = frozenset({
+    "refusal", "content_filter", "model_context_window_exceeded", "safety", "recitation", "language", "blocklist",
+    "prohibited_content", "spii", "malformed_response", "other",
+})  # fmt: skip
 INPUT_TOKENS: Final = 24_000
 """Longer calls gain nothing, and above 100,000 tokens in all some models cost several times as much."""
 RETRIES: Final = 2
@@ -73,6 +78,20 @@ class ProviderModel:
         except Exception as fault:  # noqa: BLE001  any error of an SDK is an answer
             return as_failure(self.provider, fault).why
         return ""
+
+
+def check_whole(provider: str, ending: object, usage: Usage) -> None:
+    """Check the word by which a provider says how an answer ended; only these words are shown of it.
+
+    Raises:
+        ModelFailed: it was cut off, or refused.
+    """
+    word = str(getattr(ending, "value", ending)).lower()
+    if word in _CUT_OFF:
+        why = f"was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
+        raise ModelFailed(provider, why, usage=usage)
+    if word in _REFUSED:
+        raise ModelFailed(provider, f"stopped without an answer ({word})", usage=usage)
 
 
 def with_deadline(seconds: float, work: Callable[[], Result]) -> Result:
