@@ -19,7 +19,7 @@ from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
 from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
-from pipelines.store.generated import told_in, with_rewrapped
+from pipelines.store.generated import told_in
 from pipelines.store.git_history import unknown_ids
 from pipelines.store.item import (
     STRUCK,
@@ -111,8 +111,7 @@ class Reconciled:
 def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: str) -> Reconciled:
     """Return a memory's documents after understanding people's edits since the last run."""
     documents, (changed, _) = snapshot.documents, baseline
-    wrapped = {path: with_rewrapped(one, changed[path]) for path, one in documents.items() if path in changed}
-    documents = marked_again({**documents, **wrapped}, changed.values())
+    documents = marked_again(documents, changed.values())
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today) if foreign else documents
     commit = git.read_commit(git.last_run() or "")

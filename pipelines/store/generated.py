@@ -25,7 +25,7 @@ from pipelines.store.document import (
     without_empty,
 )
 from pipelines.store.item import Item, Status
-from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, is_generated_under, line_key, values_in
+from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, line_key, values_in
 from pipelines.store.markdown import line_end
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.state import Reason, Tombstone, file_hash
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _KEYS = ("of", "is", "lines", "days", "items")
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
-_ENDS = re.compile(r"(?<=[.!?…。！？])\s+")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.WAITING, Status.MERGED})
 
 
@@ -123,42 +122,6 @@ def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence]]]:
 def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence]]:
     """Return the generated sentences under a heading that nobody changed, each after its line (from 0)."""
     return sentences_in(document).get(title.casefold(), [])
-
-
-def with_rewrapped(document: Document, was: Document) -> Document:
-    """Return the document with generated lines that a formatter wrapped each on one line again.
-
-    Args:
-        document: the document as it is now.
-        was: the same as the last run left it, whose rows say what was generated.
-    """
-    if was.told <= document.told:
-        return document
-    rows = {key: was.rows[key] for key in was.told}
-    lines, out, title, group = [*document.lines, "\n"], list[str](), "", list[str]()
-    headings = {heading.line: heading.title for heading in document.headings}
-    for number, line in enumerate(lines):
-        if group and (not line.strip() or number in headings or line.startswith("- ")):
-            out += _told_in(group, title, rows)
-            group = []
-        title = headings.get(number, title)
-        if line.strip() and number not in headings and is_generated_under(document.path, title):
-            group.append(line)
-        else:
-            out.append(line)
-    return document.with_text("".join(out[:-1]), generated=rows)
-
-
-def _told_in(group: list[str], title: str, rows: Mapping[str, str]) -> list[str]:
-    """Return the lines of a paragraph or list item as its generated lines, if it consists of such; else as it is."""
-    parts, found = _ENDS.split(" ".join(map(str.strip, group))), list[str]()
-    while parts:
-        size = next((n for n in range(len(parts), 0, -1) if line_key(title, " ".join(parts[:n])) in rows), 0)
-        if not size:
-            return group
-        found.append(" ".join(parts[:size]) + line_end(group))
-        parts = parts[size:]
-    return found
 
 
 def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:

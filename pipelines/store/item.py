@@ -370,7 +370,7 @@ _TEXTS = {
     )
 }  # fmt: skip
 """What of an item is a text of its row, and its key there."""
-_KNOWN = {*_TEXTS.values(), *LINK_KINDS, "id", "type", "trust", "confidence", "from", "seen", "pinned", "status"}
+_KNOWN = {*_TEXTS.values(), *LINK_KINDS, "id", "type", "trust", "confidence", "from", "seen", "pinned", "status", "rev"}
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
 

@@ -49,20 +49,14 @@ def is_generated_under(path: str, title: str) -> bool:
     return title.lower() in OWNED if path == "MEMORY.md" else title.lower() == "state"
 
 
-def rows_in(text: str) -> dict[str, str]:
-    """Return the rows of a ledger's file by id; lines that are none are passed over."""
+def rows_in(data: bytes) -> dict[str, str]:
+    """Return the rows of a ledger's file by id, of two the greater text; lines that are none are passed over."""
     found: dict[str, str] = {}
-    for line in text.split("\n"):
+    for line in data.decode(errors="replace").split("\n"):
         if line.startswith('{"id": "'):
             ident = line[8 : line.find('"', 8)]
-            found[ident] = line if ident not in found else max(found[ident], line, key=weight_of)
+            found[ident] = max(found.get(ident, ""), line)
     return found
-
-
-def weight_of(row: str) -> tuple[int, str]:
-    """Return by what one of two rows of an item counts: the greater revision, which is the first without a number."""
-    number = values_in(row).get("rev", "")
-    return int(number) if number.isdecimal() else 1, row
 
 
 class ItemLine(NamedTuple):

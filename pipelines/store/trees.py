@@ -5,8 +5,7 @@ A tree is the disk, a commit, or a side of a merge. Nothing else parses an item'
 The ledger is what the machine knows of each item, one row a line, in `State/items/YYYY-MM.jsonl` by month of birth.
 Beside it, `State/generated/` has a row for each line that a run wrote: `YYYY-MM.jsonl` for episodes, `pages.jsonl` for
 the rest. A row's key is its heading and its words, folded; a line without a row is a person's. Two machines' files are
-merged by union. Of two rows of one item the one with the higher revision counts, of two with the same revision the
-greater text, on either machine.
+merged by union. Of two rows of one item the greater text counts, on either machine.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.item import ids_in, without_mark
-from pipelines.store.item_line import ITEM_ID, line_key, own_block_id, rows_in, values_in, weight_of
+from pipelines.store.item_line import ITEM_ID, line_key, own_block_id, rows_in, values_in
 from pipelines.store.layout import BRIEFING, FOLDERS, GENERATED, ITEMS, LEDGER, REVIEW, USER, kind_of
 from pipelines.store.state import read_record
 from pipelines.text import stated_due
@@ -66,21 +65,6 @@ def left_out(root: Path) -> dict[str, bytes]:
 
 
 _MONTH = re.compile(r"\d{4}-\d\d")
-_REVISION = ', "rev": "'
-
-
-def folded_rows(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Return the rows of several files as one ledger, as `row_of` writes them."""
-    parts = {ident: row.rpartition(_REVISION) for ident, row in _folded(files).items()}
-    return {ident: f"{bare}}}" if mark else row for ident, (bare, mark, row) in parts.items()}
-
-
-def _folded(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for rows in files:
-        twice = found.keys() & rows.keys()
-        found = {**found, **rows, **{ident: max(found[ident], rows[ident], key=weight_of) for ident in twice}}
-    return found
 
 
 def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
@@ -90,7 +74,7 @@ def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
 
 @lru_cache(maxsize=2)
 def _read(files: tuple[bytes, ...]) -> Ledger:
-    return folded_rows(rows_in(data.decode(errors="replace")) for data in files)
+    return {ident: row for data in files for ident, row in rows_in(data).items()}
 
 
 def ledger_on_disk(root: Path) -> Ledger:
@@ -101,17 +85,13 @@ def ledger_on_disk(root: Path) -> Ledger:
 
 def ledger_at(git: Git, commit: str | None) -> Ledger:
     """Return the ledger of a commit."""
-    tree = git.tree(commit)
-    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(LEDGER)]
-    for blob, rows in blobs:
-        if not rows:
-            rows.update(rows_in((git.blob(blob) or b"").decode(errors="replace")))
-    return folded_rows(rows for _, rows in blobs)
+    blobs = [blob for path, (_, blob) in git.tree(commit).items() if path.startswith(LEDGER)]
+    return {ident: row for blob in blobs for ident, row in _rows_at(git, blob).items()}
 
 
 @lru_cache(maxsize=64)
-def _kept(_blob: str) -> dict[str, str]:
-    return {}
+def _rows_at(git: Git, blob: str) -> dict[str, str]:
+    return rows_in(git.blob(blob) or b"")
 
 
 def ledger_after(
@@ -124,20 +104,11 @@ def ledger_after(
         documents: the documents; rows of other items and lines stay.
         gone: the ids and keys whose rows go.
     """
-    files = {
-        path: rows_in(data.decode(errors="replace")) for path, data in sorted(state.items()) if path.startswith(LEDGER)
-    }
+    files = {path: rows_in(data) for path, data in sorted(state.items()) if path.startswith(LEDGER)}
     homes = {ident: path for path, rows in files.items() for ident in rows}
-    old = _folded(files.values())
-    bare = folded_rows([old])
-    wanted = {ident: row for ident, row in old.items() if ident not in gone}
-    for document in documents:
-        for ident in (document.held.keys() & document.rows.keys()) | document.told:
-            row = document.rows[ident]
-            if ident not in old:
-                wanted[ident] = row
-            elif row != bare[ident]:
-                wanted[ident] = f'{row[:-1]}{_REVISION}{weight_of(old[ident])[0] + 1}"}}'
+    wanted = {ident: files[path][ident] for ident, path in homes.items() if ident not in gone}
+    for one in documents:
+        wanted |= {ident: one.rows[ident] for ident in (one.held.keys() & one.rows.keys()) | one.told}
     after: dict[str, dict[str, str]] = {path: {} for path in files}
     for ident, row in sorted(wanted.items()):
         after.setdefault(homes.get(ident) or _home(ident, row), {})[ident] = row
@@ -203,7 +174,7 @@ def bare_words(line: str) -> str:
 
 
 def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document]]:
-    """Yield each document that a commit changed, newest commit first.
+    """Yield each document that a commit changed, or an item's row of it, newest commit first.
 
     Args:
         git: the memory's git.
@@ -211,51 +182,29 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
         narrowed: further arguments of `git log`.
 
     Yields:
-        The formatted commit, and the document before and after it.
+        The formatted commit, and the document before and after it; of a join, before it on either side.
     """
-    for named, blobs in _changed(git, f"%H %P\x1e{form}", *narrowed):
-        commits, _, commit = named.partition("\x1e")
-        after, _, parents = commits.strip().partition(" ")
-        sides = (parents.partition(" ")[0] or None, after)
-        ledgers = [_ledger_of_version(git, side) for side in sides]
-        more = _pages_of_changed_rows(git, *sides) if any(path.startswith(ITEMS) for path in blobs) else ()
-        for path, both in (dict(more) | blobs).items():
-            if kind_of(path):
-                was, now = (read_version(path, git.blob(one), row) for one, row in zip(both, ledgers, strict=True))
-                yield commit, was, now
+    listed = git.run(*_log(f"%H %P%x1e{form}", "--no-patch", *narrowed)).decode(errors="replace")
+    for record in dict.fromkeys(listed.split("\0")[1:]):  # a join is listed for each parent
+        head, _, told = record.strip("\n").partition("\x1e")
+        after, *parents = head.split()
+        now, now_rows = _side(git, after)
+        for parent in parents or [""]:
+            was, was_rows = _side(git, parent or None)
+            changed = {ident for ident in was_rows.keys() & now_rows.keys() if was_rows[ident] != now_rows[ident]}
+            for path in sorted(path for path in {*was, *now} if changed or was.get(path) != now.get(path)):
+                if kind_of(path) is None:
+                    continue
+                data = [git.blob(side[path][1]) if path in side else None for side in (was, now)]
+                if was.get(path) != now.get(path) or not changed.isdisjoint(ids_in((data[1] or b"").decode("latin-1"))):
+                    yield told, read_version(path, data[0], was_rows), read_version(path, data[1], now_rows)
 
 
-def _changed(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """Yield each formatted commit with the files that it changed: path → their blobs before and after it."""
-    fields = iter(git.run(*_log(form, "--raw", "-z", "--no-abbrev", *narrowed)).split(b"\0"))
-    head, blobs = "", dict[str, tuple[str, str]]()
-    for field in fields:
-        if field.lstrip().startswith(b":"):
-            before, after = field.decode().split(" ")[2:4]
-            blobs[os.fsdecode(next(fields))] = before, after
-        elif field:
-            if head:
-                yield head, blobs
-            head, blobs = field.decode(errors="replace"), {}
-    if head:
-        yield head, blobs
-
-
-def _pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield path and both blobs of each page that two commits have, and on which the row of an item changed."""
-    was, now = (_ledger_of_version(git, side) for side in (before, after))
-    changed = {ident for ident in was.keys() & now.keys() if was[ident] != now[ident]}
-    older = git.tree(before)
-    for path, (_, blob) in sorted(git.tree(after).items()) if changed else ():
-        data = (git.blob(blob) if path in older and kind_of(path) else None) or b""
-        if not changed.isdisjoint(ids_in(data.decode(errors="replace"))):
-            yield path, (older[path][1], blob)
-
-
-def _ledger_of_version(git: Git, commit: str | None) -> Ledger:
-    with contextlib.suppress(CurateError):  # beyond the end of a shallow clone
-        return ledger_at(git, commit)
-    return {}
+def _side(git: Git, commit: str | None) -> tuple[Mapping[str, tuple[str, str]], Ledger]:
+    """Return the files and the ledger of a commit; nothing beyond the end of a shallow clone."""
+    with contextlib.suppress(CurateError):
+        return git.tree(commit), ledger_at(git, commit)
+    return {}, {}
 
 
 def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str, list[str]]]:
@@ -268,7 +217,7 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str,
             commit = line[1:]
         elif line.startswith(("--- a/", "+++ a/")):
             path = line[len("--- a/") :]
-        elif line[:1] in {"-", "+"} and (ids := [*rows_in(line[1:])] or ids_in(line)):
+        elif line[:1] in {"-", "+"} and (ids := [*rows_in(raw[1:])] or ids_in(line)):
             yield commit, path, ids
 
 

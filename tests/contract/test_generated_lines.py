@@ -1,12 +1,11 @@
-"""What runs write on pages: a person may wrap, reword, delete or move it, and sees no comment of a machine."""
+"""What runs write on pages: a person may reword, delete or move it, and sees no comment of a machine."""
 
 import shutil
-import textwrap
 
 import pytest
 
 from tests.conftest import Memory
-from tests.contract.story import ALPHA, DISK, MARA, NEXT, THIRD, items, night
+from tests.contract.story import ALPHA, MARA, NEXT, THIRD, items, night
 
 EPISODES = "Episodes/2026-03.md"
 LONG = "Decision: The ferry's timetable is printed on paper, since pilots read it in the rain and screens do not last."
@@ -30,28 +29,6 @@ def test_no_page_has_a_comment_of_a_run(written: Memory) -> None:
     for page in (ALPHA, EPISODES):
         assert "<!--" not in written.read(page)
     assert written.read("MEMORY.md").count("<!--") == 1  # the template's own
-
-
-def test_a_wrap_at_eighty_changes_nothing_that_a_run_wrote(written: Memory) -> None:
-    pages = (ALPHA, EPISODES, "MEMORY.md")
-    told = {page: written.read(page) for page in pages}
-    for page, text in told.items():
-        parts = text.split("\n\n")
-        wrapped = [textwrap.fill(part, 80) if part[:1].isalpha() and len(part) > 80 else part for part in parts]
-        written.write(page, "\n\n".join(wrapped))
-    assert written.read(ALPHA) != told[ALPHA]
-    night(written, NEXT)
-    assert {page: written.read(page) for page in pages} == told
-
-
-@pytest.mark.parametrize("gone", ["State/generated", "State/generated/pages.jsonl"])
-def test_lines_whose_rows_are_lost_are_still_the_runs(written: Memory, gone: str) -> None:
-    (decided, *_) = [line for line in state(written) if "decision" in line]
-    path = written.root / gone
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
-    written.curate("resolve", DISK, "--now", "2026-03-12T09:00")
-    assert state(written).count(decided) == 1
-    assert not [line for line in state(written) if "At risk" in line]
 
 
 def test_a_reworded_sentence_is_the_persons(written: Memory) -> None:
