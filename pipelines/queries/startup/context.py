@@ -6,7 +6,7 @@ Its last line is the memory's health: a night that did not happen, or did not en
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,6 @@ from pipelines.queries.startup.read import (
     fitting,
     is_open,
     redacted,
-    redacted_log,
     said_first,
     tokens,
 )
@@ -162,10 +161,6 @@ class ContextPart:
         """The tokens of all that it could show."""
         return sum(entry.size for entry in self.entries) + self.frame if self.entries else 0
 
-    def to_json(self) -> dict[str, object]:
-        """Return it as what `json` can write."""
-        return {"part": self.name, "path": self.path, "text": self.text, "cut": self.cut, "fault": self.fault}
-
 
 def assemble(request: ContextRequest, documents: Mapping[str, Document] | None = None) -> list[ContextPart]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone.
@@ -187,7 +182,7 @@ def assemble(request: ContextRequest, documents: Mapping[str, Document] | None =
     for part in parts:
         part.kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
         lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]
-        part.text = "\n".join(lines).lstrip("\n")
+        part.text = redacted("\n".join(lines).lstrip("\n"))
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]
@@ -196,7 +191,7 @@ def assemble(request: ContextRequest, documents: Mapping[str, Document] | None =
 def unsettled_pairs(root: Path) -> str:
     """Return the pairs that may conflict, as the context shows them; empty if none waits."""
     documents = _of_sessions(read_documents(root))
-    return "\n".join([entry.text for entry in _veiled(pair_entries(items_of(documents), _short(documents)))])
+    return redacted("\n".join([entry.text for entry in pair_entries(items_of(documents), _short(documents))]))
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -245,9 +240,8 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     above = told_above(held, said, short) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
 
     def document(name: str, path: str, page: Document) -> ContextPart:
-        clean = replace(page, text=text) if (text := redacted(page.text)) != page.text else page
         ranks = ranks_of([one for one in held if one[0] is page], today) if name == "project" else {}
-        entries = document_entries(clean, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
+        entries = document_entries(page, with_open=name == SOUL, ranks=ranks)  # of others, a part of its own
         entries = entries[1:] if entries and entries[0].heading == 1 else entries  # the part has a title
         if name == BRIEFING:
             entries = _said_once(_now_first(entries, now, homes, here), now, said, above, aged)
@@ -267,14 +261,14 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         found.append(ContextPart("project", fault=fault))
     for part, is_quiet in ("open", False), ("quiet", True):
         entries = open_entries(held, today, said, short, here, above=above, is_quiet=is_quiet)
-        found.append(ContextPart(part, "", _veiled(entries)))
+        found.append(ContextPart(part, "", entries))
     name = page_name(here) if here else project_of_repository(request.folder, str(root))[1]
     last, own = last_day(root, today, slug(name) if name else "")
     own = slug(page_name(here)) if here else own
     for name, day in ("yesterday" if last == day_before(today) else "last day", last), ("today", today):
         found.append(_log_part(request, name, day, said, documents, own))
-    found.append(ContextPart("work", "", _veiled(work_entries(pages, held, today, said, here))))
-    found.append(ContextPart("pairs", "", _veiled(pair_entries(held, short))))
+    found.append(ContextPart("work", "", work_entries(pages, held, today, said, here)))
+    found.append(ContextPart("pairs", "", pair_entries(held, short)))
     return found
 
 
@@ -368,7 +362,7 @@ def _log_part(
         waits = {one.item.id for page in documents.values() for one in page.items if is_open(one.item)}
         listed = {one.text for one in written if one.by_code and waits.issuperset(one.ids)}
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
-        told = [Snippet(redacted(line)) for line in lines if line not in listed and not said.tells(line)]
+        told = [Snippet(line) for line in lines if line not in listed and not said.tells(line)]
     entries, fault = list[Snippet](), ""
     try:
         paths = logs_by_day(root).get(day, paths)
@@ -429,7 +423,11 @@ def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[t
     """Return the entries of a log, or of its end, that are the owner's or the agent's own word."""
     from pipelines.queries.startup.own_log import own_entries
 
-    text = redacted_log((read_bytes(root, path) or b"").decode(errors="replace"))
+    text = (read_bytes(root, path) or b"").decode(errors="replace")
+    if "private>" in text.lower():
+        from pipelines.store.secrets.redact import log_without_private
+
+        text = log_without_private(text)
     return own_entries(path, day, _end_of(text, most), covered)
 
 
@@ -442,13 +440,6 @@ def _end_of(log: str, most: int) -> str:
         return log
     heading = log.rfind("\n#", 0, cut) + 1
     return "\n" * log.count("\n", 0, cut) + log[heading : log.find("\n", heading)] + log[cut:]
-
-
-def _veiled(entries: list[Snippet]) -> list[Snippet]:
-    """Return entries without secrets."""
-    if redacted(text := "\n".join([entry.text for entry in entries])) != text:
-        return [replace(entry, text=redacted(entry.text)) for entry in entries]
-    return entries
 
 
 def _health(request: ContextRequest, documents: Mapping[str, Document]) -> ContextPart:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 BUDGET = 4000
 LEAST_BUDGET = 300
 HOOKS = ("claude-code", "cursor")
-FORMATS = ("text", "json", *HOOKS)
+FORMATS = ("text", *HOOKS)
 HOOK_CHARACTERS = 10_000
 """A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone."""
 PAGE, SETTINGS, ZONES = ".curate/start", "curate.toml", "/usr/share/zoneinfo"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -46,7 +45,7 @@ TITLES = {
 
 
 def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) -> str:
-    """Return the context as text or JSON; keep it for who asks the same again.
+    """Return the context as text; keep it for who asks the same again.
 
     Args:
         request: what the session asks for.
@@ -56,8 +55,7 @@ def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) ->
     """
     stamps = _stamps(request) if keeps else []
     parts = _parts_for_hook(request) if form in HOOKS else assemble(request)
-    rows = [part.to_json() for part in parts]
-    text = json.dumps(rows, ensure_ascii=False, indent=1) if form == "json" else as_text(parts)
+    text = as_text(parts)
     keep_page(request.root, asked, text, stamps, request.now.timestamp())
     return text
 

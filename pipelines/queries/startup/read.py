@@ -248,15 +248,6 @@ def _headings_above(entries: list[Snippet]) -> list[list[int]]:
     return found
 
 
-def redacted_log(text: str) -> str:
-    """Return a log's text without secrets and private parts."""
-    if "private>" in text.lower():
-        from pipelines.store.secrets.redact import log_without_private
-
-        text = log_without_private(text)
-    return redacted(text)
-
-
 def redacted(text: str) -> str:
     """Return a text without secrets; the rules are slow, so a quick look comes first."""
     if not suspicious(text):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.queries.startup.page import TITLES
 from pipelines.store.generated import Sentence
 from tests.conftest import Memory
 from tests.forking import forked
@@ -203,8 +204,16 @@ LONG = f"{LAUNCH} Nothing moves before it is there, and whoever asks for it in t
 
 
 def parts_of(memory: Memory, *named: str) -> dict[str, str]:
-    parts = json.loads(memory.curate("context", *named, "--now", MORNING, "--format", "json"))
-    return {part["part"]: part["text"] for part in parts}
+    return in_parts(memory.curate("context", *named, "--now", MORNING))
+
+
+def in_parts(context: str) -> dict[str, str]:
+    """Return each part of the context by its name."""
+    names = {title: name for name, title in TITLES.items()}
+    found = re.findall(
+        r"^=== (.*?)(?: \(\S+\))? ===\n(.*?)(?=\n\n===|\n\nMemory health)", context, re.DOTALL | re.MULTILINE
+    )
+    return {names[title]: text for title, text in found}
 
 
 def run_in(folder: Path, memory: Memory, *words: str) -> str:
@@ -382,9 +391,9 @@ def test_a_session_sees_the_last_day_of_work_on_its_project(memory: Memory, tmp_
     (repository / ".git/HEAD").touch()
     shown = [parts_of(memory, *way).get("last day", "") for way in ((), ("--project", "quay"))]
     assert ["The quay is closed." in one for one in shown] == [True, True], "the 17th has no log"
-    told = json.loads(run_in(repository, memory, "context", "--now", MORNING, "--format", "json"))
-    [last] = [part for part in told if part["part"] == "last day"]
-    assert (last["path"], "port 5433" in last["text"]) == ("Logs/2026-03-13.md", True)
+    told = run_in(repository, memory, "context", "--now", MORNING)
+    assert "port 5433" in in_parts(told)["last day"]
+    assert "(Logs/2026-03-13.md)" in told
 
 
 def test_a_full_memory_leaves_room_for_yesterday(memory: Memory) -> None:

@@ -29,7 +29,7 @@ OUTSIDE = {
 
 def started(memory: Memory, now: str) -> str:
     """Return everything that a session is given at its start, in every form."""
-    ways = ((), ("--project", "harbor"), ("--format", "json"), ("--format", "claude-code"))
+    ways = ((), ("--project", "harbor"), ("--format", "claude-code"))
     told = [memory.curate("context", *way, "--budget", "20000", "--now", now) for way in ways]
     told += [Opened(memory.root).context(project="harbor")]
     return "\n".join([*told, memory.read("MEMORY.md"), memory.read("USER.md")])
