@@ -6,7 +6,7 @@ Also the reverse: what a run did, as the difference between two memories, item b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.item import Item, brought_back
@@ -119,6 +119,11 @@ class ItemChange:
     id: str
     before: ItemPlace | None
     after: ItemPlace | None
+
+    @property
+    def place(self) -> ItemPlace:
+        """Where it is, or was last."""
+        return cast("ItemPlace", self.after or self.before)
 
 
 def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:

@@ -7,14 +7,15 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 from __future__ import annotations
 
 import asyncio
+import secrets
 import signal
 import socket
 import threading
 import time
 from collections import defaultdict
-from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import quote
 
 import uvicorn
@@ -26,11 +27,16 @@ from starlette.staticfiles import StaticFiles
 
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.edit_page import Saved, save_document
+from pipelines.queries.startup.kept import SETTINGS, stamp
+from pipelines.settings import load_settings
+from pipelines.store.files import list_files
 from pipelines.store.git import Git
-from pipelines.store.layout import document_id, document_path
+from pipelines.store.layout import LEDGER, PRIVATE, document_path
+from pipelines.store.lock import is_held
+from pipelines.store.snapshot import document_paths
 from pipelines.text import escape_terminal
 from pipelines.view import markup, pages, today
-from pipelines.view.entrance import ENTER, STATIC, Gate, Pass, TimedConnection
+from pipelines.view.entrance import STATIC, Gate, OwnConnection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -43,28 +49,17 @@ if TYPE_CHECKING:
     """Runs a verb with its arguments; returns its exit code and what it printed."""
 
 
-class Verb(NamedTuple):
-    """What a form may ask for: what its button says, what is said when it has changed an item, and its command line.
-
-    The line has the form's fields for what stands in braces; `{id}` may be several.
-    """
-
-    button: str
-    said: str = ""
-    line: str = "{verb} -- {id}"
-
-
-VERBS: Final = {
-    "done": Verb("Done", "Done"), "close": Verb("Done or over", "Over"), "drop": Verb("Drop", "Dropped"),
-    "retract": Verb("Wrong", "Never true"), "reopen": Verb("Reopen", "Open again"),
-    "pin": Verb("Pin", "Pinned"), "unpin": Verb("Unpin", "As usual"),
-    "set last": Verb("Demote", "Comes last", "set -- {id} last=yes"),
-    "set usual": Verb("As usual", "As usual", "set -- {id} last="),
-    "change": Verb("Save"), "correct": Verb("Save", "Changed", "correct -- {id} {text}"),
-    "move": Verb("Move", "Moved", "move -- {id} {page}"),
-    "undo": Verb("Undo"), "undo --item": Verb("Undo", "", "undo --item {id}"),
-    "review": Verb("", "", "review --choose={choice} -- {id}"),
+BUTTONS: Final = {
+    "done": "Done", "close": "Done or over", "drop": "Drop", "retract": "Wrong", "reopen": "Reopen", "pin": "Pin",
+    "unpin": "Unpin", "set last": "Demote", "set usual": "As usual", "correct": "Save", "move": "Move", "undo": "Undo",
+    "undo --item": "Undo", "review": "",
 }  # fmt: skip
+"""What a form may ask for, and what its button says."""
+_LINES: Final = {
+    "set last": "set -- {id} last=yes", "set usual": "set -- {id} last=", "correct": "correct -- {id} {text}",
+    "move": "move -- {id} {page}", "undo --item": "undo --item {id}", "review": "review --choose={choice} -- {id}",
+}  # fmt: skip
+"""How a verb is called where it is not just with ids; `{id}` may be several."""
 PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
     "/": today.today, "/agents": today.agents, "/nights": today.nights, "/night/{ident}": today.night,
     "/items": pages.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
@@ -72,6 +67,8 @@ PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
 }  # fmt: skip
 """What is shown where: the template is named like the path."""
 _TELLS_EACH = 1.0
+_A_WHILE = 2.0
+"""Seconds after which a lock is that of a run; a command is done sooner."""
 
 
 class App:
@@ -85,7 +82,8 @@ class App:
     """
 
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime]) -> None:
-        self._reading, self._act, self._token = pages.MemoryReader(root, clock), act, token
+        self._root, self._act, self._token, self._clock = root, act, token, clock
+        self._git, self._turn, self._kept = Git(root), threading.Lock(), ("", cast("pages.Reading", None))
         self._told: dict[str, str | None] = {}
         self.has_ended: Callable[[], bool] = bool
 
@@ -98,13 +96,26 @@ class App:
             *(Route(at, partial(self._shown, name=at.split("/")[1], values=one)) for at, one in PAGES.items()),
         ])  # fmt: skip
 
+    def _look(self) -> tuple[str, pages.Reading]:
+        """Return the memory as it is, and what is another text once a file, commit, run or hour is new."""
+        lock = self._root / PRIVATE / "lock"
+        with self._turn:  # one git process answers all requests
+            rows = (path for folder in LEDGER for path in list_files(self._root, folder.rstrip("/"), ".jsonl"))
+            paths = [SETTINGS, f"{PRIVATE}/runs", *document_paths(self._root), *rows]
+            running = lock.exists() and time.time() - lock.stat().st_mtime > _A_WHILE and is_held(self._root)
+            stamps = [stamp(f"{self._root}/{path}") for path in paths]
+            state = f"{hash((*stamps, self._git.head(), running, f'{self._clock():%F %H}')):x}"
+            if state != self._kept[0]:
+                self._kept = state, pages.Reading(self._root, self._clock(), running=running)
+            return self._kept
+
     async def events(self, _: Request) -> Response:
         """Tell the state of the memory's files whenever it changes, and that the server ends."""
 
         async def told() -> AsyncIterator[str]:
             last = ""
             while not self.has_ended():
-                now = await run_in_threadpool(self._reading.look)
+                now, _ = await run_in_threadpool(self._look)
                 yield f"data: {now}\n\n" if now != last else ":\n\n"
                 last = now
                 await asyncio.sleep(_TELLS_EACH)
@@ -114,65 +125,54 @@ class App:
     def do(self, request: Request) -> Response:
         """Run a verb and return to the page of the form, which shows what became of the item."""
         given = defaultdict[str, str](str, request.scope["form"])
-        verb, was, text, due = (given[name] for name in ("verb", "was", "text", "due"))
-        self._reading.look()
-        held = self._reading.beliefs.by_id.get(given["id"])
+        verb, was, text = (given[name] for name in ("verb", "was", "text"))
+        held = self._look()[1].held.get(given["id"])
         says = escape_terminal(held.item.text) if held else ""
-        given["was"] = was or says
-        said = "Nothing was changed."
-        self._told = {}
-        if verb not in VERBS:
-            said = "Nothing was done: no form asks for that."
+        if verb not in BUTTONS:
+            self._told = {"said": "Nothing was done: no form asks for that."}
         elif held and was not in {"", says}:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
-            said = f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"
-        elif verb != "change":
-            self._run(verb, given)
-        elif held:
-            stays = given["page"] in {"", document_id(held.path)}
-            if (stays or self._run("move", given)) and (text, due) != (held.item.text, held.item.due):
-                self._run("correct", given | {"text": f"{text} (due {due})" if due else text})
-        self._told = self._told or {"said": said}
+            self._told = {"said": f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"}
+        else:
+            due = f" (due {given['due']})" if given["due"] else ""
+            self._run(given | {"text": text + due, "was": was or says})
         back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
         return RedirectResponse(back, 303)
 
-    def _run(self, verb: str, given: dict[str, str]) -> bool:
-        """Run a verb, keep what to say of it and what undoes it, and return whether it went well."""
-        git, idents = Git(self._reading.root), [*given["id"].split(), *given["also"].split()]
-        before, one, fields = git.head(), VERBS[verb], given | {"verb": verb}
-        words = (idents if part == "{id}" else [part.format_map(fields)] for part in one.line.split())
-        code, said = self._act([one for some in words for one in some if one])
-        made = git.head()
-        if not code and (label := today.answer_label(given["choice"]) if verb == "review" else one.said):
-            more = f" and {len(idents) - 1} more" if idents[1:] else ""
-            said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(idents)} marked")
+    def _run(self, given: dict[str, str]) -> None:
+        """Run a verb, and keep what to say of it and what undoes it."""
+        verb, ids, before = given["verb"], f"{given['id']} {given['also']}".split(), Git(self._root).head()
+        line = _LINES.get(verb, "{verb} -- {id}").split()
+        words = [one for part in line for one in (ids if part == "{id}" else [part.format_map(given)])]
+        code, said = self._act(words)
+        if not code and verb != "undo":
+            label = BUTTONS[verb] or today.ANSWERS.get(given["choice"], given["choice"])
+            more = f" and {len(ids) - 1} more" if ids[1:] else ""
+            said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(ids)} marked")
+        made = Git(self._root).head()
         self._told = {"said": said, "undo": made if made != before else ""}
-        return not code
 
     def save(self, request: Request) -> Response:
         """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
-        reading, ident, given = self._reading, request.path_params["ident"], defaultdict(str, request.scope["form"])
+        ident, given = request.path_params["ident"], defaultdict[str, str](str, request.scope["form"])
         base, text = given["base"], given["text"]
-        saved = Saved("", (), text, base)
+        saved, when = Saved("", (), text, base), self._clock()
         if not given["preview"]:
             try:
-                reading.begin()
-                saved = save_document(reading.root, reading.settings, reading.now, document_path(ident), base, text)
+                settings = load_settings(self._root)
+                saved = save_document(self._root, settings, when, document_path(ident), base, text)
             except CurateError as fault:
-                saved = Saved("", (str(fault),), text, base)
+                saved = replace(saved, faults=(str(fault),))
             if not saved.faults:
                 self._told = {"said": saved.said}
                 return RedirectResponse(f"/document/{ident}", 303)
-        return self._shown(request, "edit", lambda of, asked: pages.to_edit(of, {**given, **asked}, saved))
+        return self._shown(request, "edit", partial(pages.to_edit, saved=saved), preview=given["preview"])
 
-    def _shown(self, request: Request, name: str, values: Callable[..., pages.Values]) -> Response:
-        reading, status, state = self._reading, 200, ""
-        frame: pages.Values = {}
+    def _shown(self, request: Request, name: str, values: Callable[..., pages.Values], **more: str) -> Response:
+        status, state, reading = 200, "", None
         try:
-            state = reading.begin()
-            with suppress(CurateError):  # the page itself says what is wrong
-                frame = reading.frame()
-            given = values(reading, {**request.query_params, **request.path_params})
+            state, reading = self._look()
+            given = values(reading, {**request.query_params, **request.path_params, **more})
         except CurateError as fault:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
@@ -182,7 +182,7 @@ class App:
             told, self._told = self._told, told
         around = {
             "title": name.capitalize(), "name": name, "here": request.url.path, "state": state, "token": self._token,
-            "frame": frame, "memory": reading.root.name, "today": reading.today, **told, **given,
+            "memory": self._root.name, "reading": reading, **told, **given,
         }  # fmt: skip
         return HTMLResponse(_templates().get_template("frame.html.j2").render(around), status)
 
@@ -196,8 +196,8 @@ def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported
         loader=PackageLoader("pipelines.view", "templates"), undefined=ChainableUndefined, trim_blocks=True,
         lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
     )  # fmt: skip
-    made.filters |= {"sentence": markup.sentence, "told": markup.told, "answer": today.answer_label}
-    made.globals["verbs"] = VERBS
+    made.filters["sentence"] = markup.sentence
+    made.globals |= {"buttons": BUTTONS, "answers": today.ANSWERS}
     return made
 
 
@@ -208,7 +208,7 @@ def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported
 IDLE_SECONDS: Final = 3600
 
 
-def serve(  # noqa: PLR0913  the last two are given by tests alone
+def serve(
     root: Path,
     act: Act,
     clock: Callable[[], datetime],
@@ -216,7 +216,6 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
     *,
     port: int = 0,
     idle: float = IDLE_SECONDS,
-    patience: float = TimedConnection.seconds,
 ) -> None:
     """Serve a memory's page until it has been idle for some time, or is interrupted.
 
@@ -227,7 +226,6 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         opened: called once the server listens, with the address to open; the code is what follows its `#`.
         port: where to listen; 0 for any free one.
         idle: how many seconds without a request end it.
-        patience: how many seconds a request may take to arrive.
 
     Raises:
         UsageFault: the port is taken.
@@ -237,20 +235,17 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
     except (OSError, OverflowError) as fault:
         raise UsageFault(f"Port {port} cannot be used: {fault}.", "Name another one.") from fault
     with listening:  # requests wait until the server runs
-        key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
-        last = [time.monotonic()]
-
-        def seen() -> None:
-            last[0] = time.monotonic()
+        token = secrets.token_urlsafe(32)
+        page = App(root, act, token, clock)
+        gate = Gate(page.starlette, f"127.0.0.1:{listening.getsockname()[1]}", token)
 
         async def look() -> None:
-            server.should_exit = server.should_exit or time.monotonic() - last[0] > idle
+            server.should_exit = server.should_exit or time.monotonic() - gate.seen > idle
 
-        page = App(root, act, key.form, clock)
         config = uvicorn.Config(
-            Gate(page.starlette, key, seen), log_config=None, access_log=False, server_header=False,
-            date_header=False, ws="none", lifespan="off", proxy_headers=False,  # or a header says who asks
-            http=type("Connection", (TimedConnection,), {"seconds": patience}), callback_notify=look, timeout_notify=1,
+            gate, log_config=None, access_log=False, server_header=False, date_header=False, ws="none", lifespan="off",
+            proxy_headers=False,  # or a header says who asks
+            http=OwnConnection, callback_notify=look, timeout_notify=1, timeout_graceful_shutdown=20,
         )  # fmt: skip
         server = uvicorn.Server(config)
         page.has_ended = lambda: server.should_exit
@@ -261,5 +256,5 @@ def serve(  # noqa: PLR0913  the last two are given by tests alone
         if threading.current_thread() is threading.main_thread():  # Ctrl-C ends it cleanly, even before it listens
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, end)
-        opened(f"{key.origin}{ENTER}#{key.code}")
+        opened(gate.address)
         server.run(sockets=[listening])

@@ -3,8 +3,8 @@
 The server listens only on 127.0.0.1. A form exchanges a one-time code for a cookie. The terminal shows the code; where
 the kernel tells whose a connection is, the browser gets it behind the # of the address. A request needs the exact Host,
 the cookie and no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1,
-where another user's server could catch it, so on Linux the connection must also belong to the owner. All this is
-checked before a form is read, and a request that does not arrive whole in time ends its connection.
+where another user's server could catch it, so on Linux a connection must also belong to the owner, or nothing is read
+from it. All else is checked before a form is read.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import os
 import secrets
 import socket
 import sys
-from dataclasses import dataclass, field
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
-import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -27,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -39,8 +38,6 @@ STATIC: Final = "/static/"
 """Files that reveal nothing about the memory."""
 _BYTES, _EDIT_BYTES = 64 << 10, 49 << 20
 """How long a form may be; that of the editor holds a document of up to 8 MB twice, a byte as up to three."""
-_STRANGERS = 16
-"""So many connections are open before a further one of another user is closed unanswered."""
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _ESTABLISHED = "01"
 """The one state that tells whose a connection is: once its program closed it, the table says user 0."""
@@ -65,45 +62,26 @@ _WRONG_CODE = "The code is wrong or has been used."
 _NO_FORM = "This request did not come from a form on this page."
 
 
-@dataclass(slots=True)
-class Pass:
-    """What opens the gate.
-
-    Args:
-        host: the only accepted value of the Host header.
-        code: the one-time code; empty once it has been used.
-        cookie: the value of the cookie, and `name` its name.
-        form: the token in every form.
-        name: the cookie's name, with the port, since each memory's page has its own.
-    """
-
-    host: str
-    code: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    form: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-
-    @property
-    def name(self) -> str:
-        """The cookie's name."""
-        return f"curate-{self.host.rpartition(':')[2]}"
-
-    @property
-    def origin(self) -> str:
-        """The page's own origin."""
-        return f"http://{self.host}"
-
-
 class Gate:
     """Passes on requests from the owner's browser, and refuses all others.
 
     Args:
         app: the page.
-        key: the secrets that a request must have.
-        seen: called for each accepted request.
+        host: the only accepted value of the Host header.
+        token: what every form carries.
     """
 
-    def __init__(self, app: ASGIApp, key: Pass, seen: Callable[[], None]) -> None:
-        self._app, self._pass, self._seen = app, key, seen
+    def __init__(self, app: ASGIApp, host: str, token: str) -> None:
+        self._app, self._host, self._token, self._origin = app, host, token, f"http://{host}"
+        self.code, self._cookie = secrets.token_urlsafe(16), secrets.token_urlsafe(32)
+        self._name = f"curate-{host.rpartition(':')[2]}"  # each memory's page has a port, and so a cookie of its own
+        self.seen = time.monotonic()
+        """When the owner's browser last asked."""
+
+    @property
+    def address(self) -> str:
+        """What lets a browser in, once."""
+        return f"{self._origin}{ENTER}#{self.code}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -127,7 +105,7 @@ class Gate:
         elif scope["path"] == ENTER:
             await self._entered(scope["method"])(scope, receive, with_headers)
         else:
-            self._seen()
+            self.seen = time.monotonic()
             scope["form"] = form_of(body)
             await self._app(scope, receive, with_headers)
 
@@ -135,27 +113,27 @@ class Gate:
         """Return the page that asks for the code; to who gave it, the cookie."""
         if method != "POST":
             return HTMLResponse(_ASK)
-        self._pass.code = ""
+        self.code = ""
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._pass.name, self._pass.cookie, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
         return answer
 
     def _fault(self, scope: Scope) -> tuple[int, str]:
         """Return why a request is refused before its form is read, with the status; empty if it is not."""
-        key, method, path, headers = self._pass, scope["method"], scope["path"], Headers(scope=scope)
+        method, path, headers = scope["method"], scope["path"], Headers(scope=scope)
         site, origin, length = (headers.get(name) for name in ("sec-fetch-site", "origin", "content-length"))
         is_post = method == "POST"
         is_inside = path != ENTER and (is_post or not path.startswith(STATIC))
+        pairs = (part.strip().partition("=") for part in ";".join(headers.getlist("cookie")).split(";"))
+        cookies = [value for name, _, value in pairs if name == self._name]
         faults = {
-            "Another user of this machine sent this request.": not is_own(scope.get("client"), scope.get("server")),
-            "This is not the address of the page.": headers.getlist("host") != [key.host],
+            "This is not the address of the page.": headers.getlist("host") != [self._host],
             "This method is not supported.": method not in {"GET", "HEAD", "POST"},
-            _WRONG_CODE: path == ENTER and not key.code,
-            "This browser has no access.": is_inside
-            and not any(_same(one, key.cookie) for one in _cookies(headers, key.name)),
+            _WRONG_CODE: path == ENTER and not self.code,
+            "This browser has no access.": is_inside and not any(_same(one, self._cookie) for one in cookies),
             "Another site sent this request.": is_inside
-            and (site not in {None, "same-origin", "none"} or origin not in {None, key.origin}),
-            _NO_FORM: is_inside and is_post and (site, origin) != ("same-origin", key.origin),
+            and (site not in {None, "same-origin", "none"} or origin not in {None, self._origin}),
+            _NO_FORM: is_inside and is_post and (site, origin) != ("same-origin", self._origin),
         }
         if fault := next((fault for fault, is_so in faults.items() if is_so), ""):
             return 403, fault
@@ -167,53 +145,18 @@ class Gate:
 
     def _fault_of_form(self, path: str, body: bytes) -> str:
         """Return why the form in a request is refused, or an empty string."""
-        key = self._pass
-        name, secret, fault = ("code", key.code, _WRONG_CODE) if path == ENTER else ("token", key.form, _NO_FORM)
+        name, secret, fault = ("code", self.code, _WRONG_CODE) if path == ENTER else ("token", self._token, _NO_FORM)
         return "" if secret and _same(form_of(body).get(name, ""), secret) else fault
 
 
-class TimedConnection(H11Protocol):
-    """A connection that ends when a request does not arrive whole in time, so that unfinished ones hold nothing."""
-
-    seconds = 20.0
-    """How long a request may take to arrive, from the moment when the server begins to wait for it."""
-    _end: asyncio.TimerHandle | None = None
+class OwnConnection(H11Protocol):
+    """A connection of the serving user; another user's is closed before anything is read from it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for a request; not for another user's where many connections are open."""
+        """Begin to read, or close it."""
         super().connection_made(transport)
-        self._wait()
-        if len(self.connections) > _STRANGERS and not is_own(self.client, self.server):
+        if not is_own(self.client, self.server):
             transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        """Take a part of a request; once it is whole, its answer may take as long as it needs."""
-        super().data_received(data)
-        if self._is_whole:
-            self._stop()
-
-    def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        super().on_response_complete()
-        self._stop()
-        if not self._is_whole:
-            self._wait()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        self._stop()
-        super().connection_lost(exc)
-
-    @property
-    def _is_whole(self) -> bool:
-        return self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}
-
-    def _wait(self) -> None:
-        self._end = self.loop.call_later(self.seconds, self.transport.abort)
-
-    def _stop(self) -> None:
-        if self._end:
-            self._end.cancel()
 
 
 def is_own(client: Address | None, server: Address | None, tables: Iterable[Path] = _TABLES) -> bool:
@@ -251,8 +194,3 @@ def form_of(body: bytes) -> dict[str, str]:
 
 def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode(), other.encode())
-
-
-def _cookies(headers: Headers, name: str) -> list[str]:
-    pairs = (part.strip().partition("=") for line in headers.getlist("cookie") for part in line.split(";"))
-    return [value for key, _, value in pairs if key == name]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from datetime import date
-from difflib import SequenceMatcher
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -31,12 +30,9 @@ if TYPE_CHECKING:
     from pipelines.store.evidence import FoundQuote
 
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
-_APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 _COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
 _RELATIVE = re.compile(r'href="(?![/#]|[\w.+-]+:)([^"#]+)')
 _HEADING = re.compile(r"(<h\d)>([\w -]+)<")
-_ALIKE, _PLACES = 0.5, 2
-"""How alike two sentences are, and in how few places they differ, whose words are shown as one."""
 
 
 def html_of(text: str, path: str = "") -> Markup:
@@ -62,8 +58,8 @@ def sentence(text: str) -> Markup:
 
 
 def spoken(text: str) -> Markup:
-    """Return words of a log with their `code` and *emphasis*, without the pointers that capture wrote."""
-    return Markup(_renderers()[2].renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
+    """Return words of a log, without the pointers that capture wrote."""
+    return sentence(without_pointer(text))
 
 
 def plain(text: object) -> object:
@@ -77,26 +73,22 @@ def html(shape: str, *parts: object) -> Markup:
 
 
 @cache
-def _renderers() -> tuple[MarkdownIt, MarkdownIt, MarkdownIt]:
-    """Return what renders a page, what renders a sentence, and what renders words of a log."""
+def _renderers() -> tuple[MarkdownIt, MarkdownIt]:
+    """Return what renders a page, and what renders a sentence."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
 
     page = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
-    return page, MarkdownIt("zero").enable("backticks"), MarkdownIt("zero").enable(["backticks", "emphasis"])
+    return page, MarkdownIt("zero").enable("backticks")
 
 
 def changed(old: str, new: str) -> Markup:
     """Return what makes one sentence of another: what stays, what goes (`del`) and what comes (`ins`), in order."""
-    stop = "." if old.endswith(".") and new.endswith(".") else ""
-    one, other = old.removesuffix(stop).split(), new.removesuffix(stop).split()
-    found = SequenceMatcher(None, one, other, autojunk=False)
-    codes = found.get_opcodes()
-    is_alike = found.ratio() > _ALIKE and sum(kind != "equal" for kind, *_ in codes) <= _PLACES
-    shown = []
-    for kind, a, b, c, d in codes if is_alike else (("", 0, len(one), 0, len(other)),):
-        sides = {"span": one[a:b]} if kind == "equal" else {"del": one[a:b], "ins": other[c:d]}
-        shown += [f"<{tag}>{sentence(' '.join(words))}</{tag}>" for tag, words in sides.items() if words]
-    return Markup(" ".join(shown) + stop)  # noqa: S704  of sentences
+    one, other = old.split(), new.split()
+    same = len(posixpath.commonprefix([one, other]))
+    rest = len(posixpath.commonprefix([one[same:][::-1], other[same:][::-1]]))
+    ends, comes = len(one) - rest, len(other) - rest
+    parts = ("span", one[:same]), ("del", one[same:ends]), ("ins", other[same:comes]), ("span", one[ends:])
+    return Markup(" ").join(html(f"<{tag}>{{}}</{tag}>", sentence(" ".join(some))) for tag, some in parts if some)
 
 
 def marked(shown: str, query: str) -> Markup:
@@ -107,31 +99,7 @@ def marked(shown: str, query: str) -> Markup:
     return Markup(found)  # noqa: S704  the same signs
 
 
-# ---------------------------------------- small print
-
-
-def said_days(text: str, today: str) -> str:
-    """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
-    return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(today)), text)
-
-
-def said_apart(text: str, today: str) -> str:
-    """Return a generated sentence with those of its days as people say them that code wrote in brackets."""
-    return _APART.sub(lambda found: said_days(found[0], today), text)
-
-
-def told(text: str, today: str) -> Markup:
-    """Return a sentence of the program with its days as people say them."""
-    return sentence(said_days(text, today))
-
-
-@lru_cache
-def when(day: str, today: str) -> Markup:
-    """Return a day or a moment as people say it, with the exact one on hover."""
-    return html('<time title="{}">{}</time>', day[:16].replace("T", " "), said_days(day, today))
-
-
-def joined(parts: Iterable[object]) -> Markup:
+def joined(*parts: object) -> Markup:
     """Return what is there of some parts, with points between."""
     return Markup(" · ").join(plain(part) for part in parts if part)  # type: ignore[misc]
 
@@ -149,8 +117,8 @@ def place(path: str, first: int, last: int = 0, *, query: str = "", day: str = "
 
 def address_of(path: str) -> str:
     """Return where the page shows a file of the memory: a document as people read it, else line by line."""
-    bare, mark, place = path.partition("#")
-    return f"/document/{quote(document_id(bare))}{mark}{place}" if kind_of(bare) else file_address(path)
+    bare, mark, anchor = path.partition("#")
+    return f"/document/{quote(document_id(bare))}{mark}{anchor}" if kind_of(bare) else file_address(path)
 
 
 def file_address(path: str) -> str:
@@ -158,7 +126,14 @@ def file_address(path: str) -> str:
     return f"/file/{quote(path).replace('../', '..%2F', 1)}"
 
 
-# ---------------------------------------- cards of rows, and the row that shows an item
+def quoted(found: FoundQuote) -> Markup:
+    """Return the words that an item rests on, and where they stand."""
+    words = without_secrets(found.quote or "The words are no longer there.")
+    where = joined(place(found.path, found.start_line, found.end_line), found.record and place(*found.record))
+    return html("<blockquote>{} <small>{}</small></blockquote>", spoken(words), where)
+
+
+# ---------------------------------------- cards of rows
 
 
 class Row(NamedTuple):
@@ -167,13 +142,12 @@ class Row(NamedTuple):
     Args:
         text: what it says.
         to: where that leads.
-        told: the small print below.
+        told: the small print beside it.
         mark: what stands before it.
         asked: the verbs of its buttons; `edit` is the link to an item's form.
         id: what they act on.
         was: the sentence that they are meant for.
         below: more HTML.
-        anchor: the end of its address.
     """
 
     text: object
@@ -184,7 +158,6 @@ class Row(NamedTuple):
     id: str = ""
     was: str = ""
     below: object = ""
-    anchor: str = ""
 
 
 class Card(NamedTuple):
@@ -196,60 +169,69 @@ class Card(NamedTuple):
     to: str = ""
 
 
-def item_row(  # noqa: PLR0913  each is a part of the row
-    item: Item, today: str, asked: Sequence[str] | None = None, page: Document | None = None,
-    *, text: object = "", what: str = "", said: object = "", **more: object,
-) -> Row:  # fmt: skip
-    """Return the row of an item.
+class Day(NamedTuple):
+    """The memory's day, `YYYY-MM-DD`, and what is said of items and days on it."""
 
-    Args:
-        item: the item.
-        today: the memory's day.
-        asked: its verbs; by default those of a list of what holds.
-        page: where it stands, if that is to be told.
-        text: its sentence, as HTML.
-        what: what happened to it.
-        said: where it was said, instead of since when it holds.
-        more: what else the row has.
-    """
-    waits = item.status is Status.WAITING
-    is_over = not item.active and not waits
-    shown = text or sentence(item.text)
-    told = joined((
-        html('<b class="{0}">{0}</b>', kind_of_item(item)),
-        what or (is_over and html("{} {}", item.status, when(item.until, today))),
-        page and link(page.title, f"/document/{page.id}"),
-        due(item, today) or said or since(item, today),
-        *notes(item),
-    ))  # fmt: skip
-    usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
-    return Row(
-        html("<s>{}</s>", shown) if is_over else shown,
-        f"/inbox?at={item.id}" if waits else f"/item/{item.id}",
-        told, asked=usual if asked is None else asked, id=item.id, was=item.text, **more,  # type: ignore[arg-type]
-    )  # fmt: skip
+    today: str
 
+    def said(self, text: str) -> str:
+        """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
+        return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(self.today)), text)
 
-def since(item: Item, today: str) -> object:
-    """Return the day since which an item holds."""
-    return when(item.since, today) if item.since else "no day"
+    def told(self, text: str) -> Markup:
+        """Return a sentence of the program with its days as people say them."""
+        return sentence(self.said(text))
 
+    def when(self, moment: str) -> Markup:
+        """Return a day or a moment as people say it, with the exact one on hover."""
+        return html('<time title="{}">{}</time>', moment[:16].replace("T", " "), self.said(moment))
 
-def due(item: Item, today: str) -> object:
-    """Return when an item is due, marked from that day on; nothing if it has no day."""
-    late = item.active and item.due <= today and html("<mark>{}</mark>", "due" if item.due == today else "overdue")
-    return item.due and html("{} {}", late or "due", when(item.due, today))
+    def dated(self, item: Item) -> Markup:
+        """Return when an item is due, marked from that day on; or else since when it holds."""
+        if not item.due:
+            return self.when(item.since or "no day")
+        late = html("<mark>{}</mark>", "due" if item.due == self.today else "overdue")
+        return html("{} {}", late if item.active and item.due <= self.today else "due", self.when(item.due))
+
+    def row(
+        self, item: Item, asked: Sequence[str] | None = None, page: Document | None = None,
+        *, text: object = "", what: str = "", said: object = "", **more: object,
+    ) -> Row:  # fmt: skip
+        """Return the row of an item.
+
+        Args:
+            item: the item.
+            asked: its verbs; by default those of a list of what holds.
+            page: where it stands, if that is to be told.
+            text: its sentence, as HTML.
+            what: what happened to it.
+            said: where it was said, instead of since when it holds.
+            more: what else the row has.
+        """
+        waits, shown = item.status is Status.WAITING, text or sentence(item.text)
+        if not (item.active or waits):
+            shown, what = html("<s>{}</s>", shown), what or html("{} {}", item.status, self.when(item.until))
+        told = joined(
+            html('<b class="{0}">{0}</b>', kind_of_item(item)), what, page and link(page.title, address_of(page.path)),
+            said if said and not item.due else self.dated(item), *notes(item),
+        )  # fmt: skip
+        usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
+        to = f"/inbox?at={item.id}" if waits else f"/item/{item.id}"
+        return Row(shown, to, told, asked=usual if asked is None else asked, id=item.id, was=item.text, **more)
+
+    def related(self, items: Iterable[Holding]) -> list[Row]:
+        """Return the rows of the items that links lead to."""
+        return [self.row(one.item, ()) for one in items]
 
 
 def notes(item: Item) -> list[object]:
     """Return what is unusual about an item: whose word it is, how sure, how it stands among others."""
+    whose = "your word" if item.trust is Trust.OWNER else html("<mark>{}</mark>", trust_label(item))
     return [
-        "your word"
-        if item.trust is Trust.OWNER
-        else item.trust is not Trust.SELF and html("<mark>{}</mark>", trust_label(item)),
-        item.confidence is not Confidence.HIGH
-        and ": ".join(filter(None, (f"{item.confidence} confidence", item.reason))),
-        item.doubted and html("<mark>{}</mark>", "in doubt"),
+        item.trust is not Trust.SELF and whose,
+        item.confidence is not Confidence.HIGH and f"{item.confidence} confidence",
+        item.reason,
+        item.doubted and html("<mark>in doubt</mark>"),
         "pinned" if item.pinned else item.last and "comes last",
     ]
 
@@ -257,21 +239,3 @@ def notes(item: Item) -> list[object]:
 def ranks(item: Item) -> list[str]:
     """Return the verbs that change where an item stands among others."""
     return ["unpin"] if item.pinned else ["set usual"] if item.last else ["pin", "set last"]
-
-
-def quoted(found: FoundQuote) -> Markup:
-    """Return the words that an item rests on, and where they stand."""
-    words = without_secrets(found.quote or "The words are no longer there.")
-    places = (place(found.path, found.start_line, found.end_line), found.record and place(*found.record))
-    return html("<blockquote>{} <small>{}</small></blockquote>", spoken(words), joined(places))
-
-
-def related(items: Iterable[Holding], today: str) -> list[Row]:
-    """Return the rows of the items that links lead to."""
-    return [item_row(one.item, today, ()) for one in items]
-
-
-def item_link(item: Item, words: str) -> Markup:
-    """Return a link to an item that says some of its words."""
-    shown = sentence(words)
-    return link(shown if item.active else html("<s>{}</s>", shown), f"/item/{item.id}", item.text)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import date, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from pipelines.night.answers import questions
 from pipelines.night.run_history import PastRun, RunEnd, find_run
-from pipelines.queries.health import OK, providers
-from pipelines.queries.health import agents as agents_of
-from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
+from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
@@ -22,7 +18,7 @@ from pipelines.review.trust import made_inert
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
-from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
+from pipelines.store.layout import BRIEFING, day_of_log
 from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold
@@ -31,31 +27,26 @@ from pipelines.view.markup import (
     Row,
     address_of,
     changed,
-    due,
     html,
     html_of,
-    item_row,
     joined,
     notes,
     place,
     quoted,
     ranks,
-    said_days,
     sentence,
-    since,
     spoken,
-    when,
 )
 from pipelines.view.pages import counted, ended, generated_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
-    from pipelines.view.pages import MemoryReader, Values
+    from pipelines.view.markup import Day
+    from pipelines.view.pages import Reading, Values
 
 _MOST = 8
 """Rows of a list beside the diff."""
@@ -83,19 +74,17 @@ _WHY = {
 }
 
 
-def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
+def today(reading: Reading, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
-    frame, held, day = reading.frame(), reading.beliefs.by_id, reading.today
-    runs, nights = frame["runs"], frame["nights"]
-    recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]
+    runs, nights, standing, held, day = reading.runs, reading.nights, reading.standing, reading.held, reading.day
+    recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]  # type: ignore[operator]  # each has one
     diffs = [diff_of(reading, run, _ROWS) for run in recent]
     shown = [card for card, did in diffs if did]
     if not shown:  # a dead night does not hide what was learnt before
         before = [run for run in nights[len(recent) :] if run.added or run.changed][:1]
         shown = [card for card, _ in (*diffs[:1], *(diff_of(reading, run, _ROWS) for run in before))]
-    standing = [one for one in reading.beliefs.holdings if one.item.active and one.path != REVIEW]
-    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
-    waiting = sorted(questions(reading.documents), key=lambda one: one.entry.kind == QUIET)
+    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day.today))
+    waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
     first = [html_of(one.removeprefix("- "), BRIEFING) for one in generated_rows(reading.documents.get(BRIEFING))]
 
     def named(words: str) -> str:
@@ -106,12 +95,12 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         return Card(title, [reading.row(one) for one in found[:_MOST]] + more, len(found), to)
 
     own = [
-        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", when(run.when, day),
+        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", day.when(run.when),
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
         for run in runs[: runs.index(nights[0]) if nights else None] if run.commit and not run.is_night
     ]  # fmt: skip
     asked = [Row(asks(one, held), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
-    steps = () if nights else first_steps(reading.root)
+    steps = () if nights else first_steps(reading)
     left = [*shown, Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
     right = [
         Card(counted(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
@@ -120,89 +109,71 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
         listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
     ]
-    lead = _summary(recent, [did for _, did in diffs])
-    return {"title": long_day(day), "lead": lead, "faults": frame["faults"], "columns": [left, right]}
+    title, did = date.fromisoformat(day.today), sum((did for _, did in diffs), Counter[str]())
+    return {"title": f"{title:%A}, {title.day} {title:%B %Y}", "lead": _summary(recent, did),
+            "faults": reading.frame["faults"], "columns": [left, right]}  # fmt: skip
 
 
-def _summary(runs: Sequence[PastRun], did: Iterable[Counter[str]]) -> str:
+def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
     """Return what agents wrote and what became of it, in words; empty if nothing was read."""
     read, left = (sum(run.number("entries", key) for run in runs) for key in ("read", "left"))
-    counts = sum(did, Counter[str]())
-    parts: list[object] = [
-        counted(counts["added"] + counts["changed"], "became an item", "became items"),
-        counted(counts["closed"], "was closed", "were closed"),
-        left and counted(left, "was not understood", "were not understood"),
-        counts["asked"] and counted(counts["asked"], "waits for you", "wait for you"),
+    parts = [
+        counted(did["added"] + did["changed"], "became an item", "became items"),
+        counted(did["closed"], "was closed", "were closed"),
+        counted(left, "was not understood", "were not understood") if left else "",
+        counted(did["asked"], "waits for you", "wait for you") if did["asked"] else "",
     ]
-    return (
-        f"The logs brought {counted(read, 'new line')}. {', '.join(str(part) for part in parts if part)}."
-        if read
-        else ""
-    )
+    return f"The logs brought {counted(read, 'new line')}. {', '.join(filter(None, parts))}." if read else ""
 
 
-def long_day(day: str) -> str:
-    """Return a day as in “Thursday, 30 April 2026”."""
-    one = date.fromisoformat(day)
-    return f"{one:%A}, {one.day} {one:%B %Y}"
-
-
-def first_steps(root: Path) -> Iterator[Row]:
+def first_steps(reading: Reading) -> Iterator[Row]:
     """Yield the steps to a memory: how each is, and the command that does it."""
-    copied = partial(html, '<p><code>{0}</code> <button data-copy="{0}">Copy</button></p>')
-    connected, chosen = agents_of(root), providers()
+    copied = '<p><code>{0}</code> <button data-copy="{0}">Copy</button></p>'
+    connected, chosen = examine(Checkup(reading.root, reading.now), ("agents", "providers")).values()
     for step, is_done, says, command in (
         ("Connect an agent", connected.state is OK, connected.says, "curate install claude-code"),
         ("Choose who reads", chosen.state is OK, chosen.says, "curate models use claude-code"),
         ("Let the first night run", False, "It reads your agents' logs, now or every night.", "curate run"),
         ("Look at a memory first", False, "It has a week of logs; nothing of yours is touched.", "curate demo"),
     ):
-        yield Row(step, told=says, mark="✓" if is_done else "○", below="" if is_done else copied(command))
+        yield Row(step, told=says, mark="✓" if is_done else "○", below="" if is_done else html(copied, command))
 
 
 # ---------------------------------------- the inbox
 
 
-_ANSWERS: Final = {
+ANSWERS: Final = {
     "keep new": "New is right", "keep old": "Old is right", "keep both": "Both, of different things",
     "neither": "Neither", "keep": "Keep it", "drop": "Drop it", "close": "It is over", "end": "It holds no more",
     "retract": "It was never true", "restore": "Put it back",
 }  # fmt: skip
+"""What the button of a choice says, where it is not the choice itself."""
 
 
-def answer_label(choice: str) -> str:
-    """Return what a button that makes a choice says."""
-    return _ANSWERS.get(choice, choice.capitalize())
-
-
-def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
+def inbox(reading: Reading, asked: Mapping[str, str]) -> Values:
     """Show what waits for a person: all questions by their titles, and one with its answers.
 
     Args:
         reading: the memory.
         asked: `at`, the id of the question to show; without one, or with one that was answered, the first.
     """
-    waiting, day, held, quotes = (
-        questions(reading.documents),
-        reading.today,
-        reading.beliefs.by_id,
-        Quotes(reading.root),
-    )
-    at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
+    waiting, day, quotes = reading.waiting, reading.day, Quotes(reading.root)
     if not waiting:
-        return {"lead": "Nothing waits for you.", "one": None}
+        return {"lead": "Nothing waits for you."}
+    at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
     one = waiting[at]
-    found, is_pair = _beliefs(one, held)
+    found, is_pair = _beliefs(one, reading.held)
     about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
-    for number, of in enumerate(found):
+    for of, name in zip(found, ("New", "Old") if is_pair else [""] * len(found), strict=True):
         said = Markup().join(quoted(quotes.found(place)) for place in of.evidence)
-        about.append(item_row(of, day, (), mark=is_pair and ("New", "Old")[number], below=said))
+        about.append(day.row(of, (), mark=name, below=said))
     rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
-        "lead": joined((f"{at + 1} of {len(waiting)}", html("asked {}", when(one.entry.day, day)))),
-        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(one, held),
-        "about": Card("", about), "was": one.items[0].text if one.items else one.title, "alike": alike,
+        "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", day.when(one.entry.day))),
+        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(one, reading.held),
+        "about": Card("", about), "was": one.items[0].text if one.items else one.title,
+        "alike": alike,
         "next": waiting[(at + 1) % len(waiting)].id,
     }  # fmt: skip
 
@@ -225,7 +196,7 @@ def _beliefs(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[list[Ite
 # ---------------------------------------- a night as a diff
 
 
-def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
+def night(reading: Reading, asked: Mapping[str, str]) -> Values:
     """Show what one run, or one change by hand, did to items.
 
     Raises:
@@ -236,83 +207,75 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     return {"title": title, "columns": [[diff_of(reading, run)[0]]], "faults": run.warnings}
 
 
-def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
+def nights(reading: Reading, _: Mapping[str, str]) -> Values:
     """Show all nights: who read, what came of it, what it cost."""
     rows = []
-    for run in reading.frame()["nights"]:
+    for run in reading.nights:
         usd, took = run.reported("model", "usd"), run.reported("seconds")
         did = {"added": run.added, "closed": run.number("items", "closed"), "asked": run.number("people", "asked")}
-        rows.append(Row(_moment(run, reading.today), f"/night/{run.id}", joined((
+        rows.append(Row(_moment(reading, run), f"/night/{run.id}", joined(
             run.ended is not RunEnd.WELL and run.outcome,
             str(run.reported("model", "extractor") or "rules").partition("@")[0],
             counted(run.number("entries", "read"), "line"),
             *(f"{count} {what}" for what, count in did.items() if count),
             usd and f"{usd:.2f} USD", isinstance(took, dict) and took and f"{sum(took.values()):.1f} s",
-        ))))  # fmt: skip
-    return {"columns": [[Card("", rows)]], "faults": reading.frame()["faults"]}
+        )))  # fmt: skip
+    return {"columns": [[Card("", rows)]], "faults": reading.frame["faults"]}
 
 
-def _moment(run: PastRun, today: str) -> Markup:
-    return html("{}, {}", when(run.when, today), run.when[11:16])
+def _moment(reading: Reading, run: PastRun) -> Markup:
+    return html("{}, {}", reading.day.when(run.when), run.when[11:16])
 
 
-def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
+def diff_of(reading: Reading, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
     """Return what a run did: so many rows of items that it added, changed, closed or asked of; and how many each."""
     changes = {one.id: one for one in reading.changed(run)}
-    quotes, now, rest, day = Quotes(reading.root), reading.beliefs.by_id, Counter[str](), reading.today
-    replaced = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
-    signed, rows = [], list[Row]()
-    for ident, one in changes.items():
-        place = one.after or one.before
-        if place and place.item.superseded_by not in changes:
-            did, what = _deed(one, replaced.get(ident))
-            if did:
-                signed.append(([*_SIGNS].index(did), place.path, ident, did, what, place.item))
-            elif what:
-                rest[what] += 1
-    for _, path, ident, did, what, item in sorted(signed)[:most]:
-        one = changes[ident]
-        is_same = item.status is not Status.WAITING and ident in now and now[ident].item == item
-        said, quote = _said(quotes, item, day)
-        was = (replaced.get(ident) or (one.before.item if one.before else item)).text
-        rows.append(item_row(
-            item, day, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
-            reading.documents.get(path), text=changed(was, item.text) if was != item.text else "", what=what, said=said,
-            below=quote, mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
-        ))  # fmt: skip
-    to = f"/night/{run.id}"
-    also = joined(
-        (signed[most:] and f"{len(signed) - most} more", *(f"{count} {what}" for what, count in rest.items()))
-    )
-    undoes = Row(f"Take back all {len(signed)}…", to, also)
+    olds = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
+    deeds = [
+        (*_deed(one, olds.get(one.id)), one) for one in changes.values() if one.place.item.superseded_by not in changes
+    ]
+    shown = [(did, what, one) for sign in _SIGNS for did, what, one in deeds if did == sign]
+    quotes, rest = Quotes(reading.root), Counter(what for did, what, _ in deeds if what and not did)
+    rows = [_changed(reading, quotes, *one, olds.get(one[2].id)) for one in shown[:most]]
+    also = joined(shown[most:] and f"{len(shown) - most} more", *(f"{count} {what}" for what, count in rest.items()))
+    undoes = Row(f"Take back all {len(shown)}…", f"/night/{run.id}", also)
     if run.ended is RunEnd.UNDONE:
         undoes = Row("It was undone. Undo brings it back.", "", also, asked=["undo"], id=run.why)
     elif most == _ALL:
-        how = f"{counted(len(signed), 'change')} will be undone in one commit, which can be undone."
+        how = f"{counted(len(shown), 'change')} will be undone in one commit, which can be undone."
         undoes = Row(how, "", also, asked=["undo"], id=run.id)
     rows += [undoes] if run.commit and rows else [Row(also)] if also else []
-    told = joined((_moment(run, day), run.ended is not RunEnd.WELL and ended(run)))
-    return Card(_headline(reading, run, len(signed)), rows, told), Counter(did for *_, did, _, _ in signed)
-
-
-def _headline(reading: MemoryReader, run: PastRun, total: int) -> str:
-    """Return what is said above a diff: which night it was, and what it did."""
     is_last = run.moment and reading.now - run.moment < timedelta(days=1)
-    which = "Last night" if is_last else f"The night of {said_days(run.when, reading.today)}"
-    did = "changed nothing" if run.ended in {RunEnd.WELL, RunEnd.UNDONE} else "did not finish, and changed nothing"
-    did = f"changed {counted(total, 'thing')}" if total else did
-    return f"{which if run.is_night else 'This change'} {did}"
+    which = "Last night" if is_last else f"The night of {reading.day.said(run.when)}"
+    what = "changed nothing" if run.ended in {RunEnd.WELL, RunEnd.UNDONE} else "did not finish, and changed nothing"
+    what = f"changed {counted(len(shown), 'thing')}" if shown else what
+    when = joined(_moment(reading, run), run.ended is not RunEnd.WELL and ended(run))
+    return Card(f"{which if run.is_night else 'This change'} {what}", rows, when), Counter(did for did, *_ in shown)
 
 
-def _said(quotes: Quotes, item: Item, today: str) -> tuple[object, object]:
+def _changed(reading: Reading, quotes: Quotes, did: str, what: str, one: ItemChange, old: Item | None) -> Row:
+    """Return the row of a change: the item's sentence, old → new, where it was said, and what may be done about it."""
+    there, now = one.place, reading.held.get(one.id)
+    item = there.item
+    is_same = item.status is not Status.WAITING and now and now.item == item
+    said, quote = _said(quotes, item, reading.day)
+    was = old or (one.before or there).item
+    return reading.day.row(
+        item, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
+        reading.documents.get(there.path), text=was.text != item.text and changed(was.text, item.text), what=what,
+        said=said, below=quote, mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
+    )  # fmt: skip
+
+
+def _said(quotes: Quotes, item: Item, day: Day) -> tuple[object, object]:
     """Return where an item was last said, and its words there, if they are others than its own."""
     if not item.evidence:
         return "", ""
     found = quotes.found(item.evidence[-1])
     words = made_inert(_LOG_MARK.sub("", without_secrets(fold(without_pointer(found.quote or "")))))
-    said = place(found.path, found.start_line, found.end_line, day=said_days(day_of_log(found.path), today))
+    said = place(found.path, found.start_line, found.end_line, day=day.said(day_of_log(found.path)))
     said_so, own = (text.casefold().rstrip(".") for text in (words, item.text))
-    return said, "" if not words or said_so.endswith(own) else html("<small><q>{}</q></small>", spoken(words))
+    return said, "" if not words or said_so.endswith(own) else html("<q>{}</q>", spoken(words))
 
 
 def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
@@ -334,27 +297,22 @@ def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
 # ---------------------------------------- what agents read first
 
 
-def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
+def agents(reading: Reading, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
-    kept, held, day = reading.frame(), reading.beliefs.by_id, reading.today
-    if "context" not in kept:  # as long as the frame
-        kept["context"] = assemble(ContextRequest(reading.root, day, reading.now), reading.documents)
-    parts: list[ContextPart] = kept["context"]
+    day, parts, cards = reading.day, reading.context, []
     written = generated_rows(reading.documents.get(BRIEFING))
-    cards = []
     for part in parts:
         rows: list[Row | Markup] = [] if part.kept else [Row(part.text or part.fault)]
         for entry in part.kept:
             for text in filter(str.strip, entry.text.split("\n")):
                 ids = next((ids for row, ids in written.items() if text.startswith(row)), entry.ids)
-                words, one = sentence(text.lstrip("-# ")), held.get(ids[0]) if ids else None
+                words, one = sentence(text.lstrip("-# ")), reading.held.get(ids[0]) if ids else None
                 if entry.heading or not one:
                     rows.append(html("<small>{}</small>", words) if entry.heading else Row(words))
                     continue
-                item = one.item
-                row = item_row(item, day, ["edit", *ranks(item)] if item.active else (), text=words)
-                rows.append(row._replace(told=joined((due(item, day) or since(item, day), *notes(item)))))
-        told = joined((_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens"))
+                row = day.row(one.item, ["edit", *ranks(one.item)] if one.item.active else (), text=words)
+                rows.append(row._replace(told=joined(day.dated(one.item), *notes(one.item))))
+        told = joined(_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens")
         title = TITLES.get(part.name, "Health").partition(" (")[0]
         cards.append(Card(title, rows, told, part.path and address_of(part.path)))
     size = f"{tokens(as_text(parts)):,} of {BUDGET:,} tokens"

@@ -117,7 +117,7 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         page.keyboard.press("Control+A")
         page.keyboard.type("Oil both hinges")
         page.keyboard.press("Enter")
-        wait_for(page, "Changed: “Oil the hinge”")
+        wait_for(page, "Save: “Oil the hinge”")
         assert items(told)["Oil both hinges"]["status"] == "open"
         page.keyboard.type("u")
         wait_for(page, "undone")
@@ -137,10 +137,10 @@ def test_what_is_typed_stays_while_the_memory_changes(chromium: Chromium, told: 
         page.get_by_text("You are typing").wait_for()
         assert row.get_by_label("Sentence").input_value() == "Use steel for the hinge."
         row.get_by_role("button", name="Save").click()
-        wait_for(page, "Changed: “Use brass for the hinge.”")
+        wait_for(page, "Save: “Use brass for the hinge.”")
         told.curate("pin", "rust", "--now", "2026-03-19T08:00")
         page.locator("main li").filter(has_text="The hinge may rust.").get_by_text("pinned").wait_for()
-        wait_for(page, "Changed: “Use brass for the hinge.”")
+        wait_for(page, "Save: “Use brass for the hinge.”")
 
 
 def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: Memory) -> None:
@@ -150,7 +150,7 @@ def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: 
         height = page.evaluate("scrollY")
         assert height > 0
         page.get_by_role("button", name="Pin").click()
-        wait_for(page, "Pinned")
+        wait_for(page, "Pin:")
         assert page.evaluate("scrollY") == height
 
 
@@ -178,7 +178,7 @@ def test_on_a_phone_rows_are_whole_and_what_may_be_done_is_at_hand(chromium: Chr
         assert box
         assert box["y"] + box["height"] < 740
         pin.click()
-        wait_for(page, "Pinned: 2 marked")
+        wait_for(page, "Pin: 2 marked")
         page.get_by_role("button", name="More").click()
         page.get_by_text("Last night ended well").wait_for()
         page.get_by_role("link", name="What agents read first").click()
@@ -256,13 +256,13 @@ def test_a_page_is_previewed_saved_by_a_key_and_not_left_unasked(chromium: Chrom
 
 def test_what_takes_long_shows_a_bar_and_two_presses_are_one(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told) as page:
-        note = "sessionStorage.bar = getComputedStyle(document.querySelector('#work')).visibility"
+        note = "sessionStorage.bar = document.querySelector('progress.said').hidden"
         page.evaluate(f"addEventListener('pagehide', () => {{ {note}; }})")
         sent: list[str] = []
         page.on("request", lambda request: sent.extend([request.url] * (request.method == "POST")))
         page.get_by_role("region", name="Due").get_by_role("button", name="Done").dblclick()
         wait_for(page, "Done: “Oil the hinge”")
-        assert page.evaluate("sessionStorage.bar") == "visible"
+        assert page.evaluate("sessionStorage.bar") == "false"
         assert page.get_by_label("At work").is_hidden()
         assert len(sent) == 1
 

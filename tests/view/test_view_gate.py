@@ -95,22 +95,17 @@ def test_nothing_that_others_send_reads_or_changes_anything(memory: Memory, insi
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_another_user_of_the_machine_is_refused_even_with_the_cookie(inside: Browser) -> None:
     ask = (
-        "import encodings.idna, os, sys, http.client as h; os.setuid(int(sys.argv[3]));"
-        " c = h.HTTPConnection(sys.argv[1]);"
-        " c.request('GET', '/', headers={'Cookie': sys.argv[2]}); a = c.getresponse(); print(a.status, a.read())"
+        "import encodings.idna, os, sys, http.client as h; os.setuid(int(sys.argv[4]));"
+        " c = h.HTTPConnection(sys.argv[1])\n"
+        "try: c.request('GET', '/', headers={'Cookie': sys.argv[2], **eval(sys.argv[3])}); a = c.getresponse()\n"
+        "except OSError: print('closed')\n"
+        "else: print(a.status)"
     )
-    command = [sys.executable, "-c", ask, inside.host, inside.cookie]
-    own, other = (
-        subprocess.run([*command, user], capture_output=True, check=True, text=True).stdout for user in ("0", "65534")
-    )
-    assert own.startswith("200")
-    assert other.startswith("403 b'Another user of this machine sent this request.")
     with connect(inside) as held:  # uvicorn would take a proxy's word for who the client is
-        place = f"127.0.0.1:{held.getsockname()[1]}"
-        forged = [*command, "65534"]
-        forged[2] = ask.replace("headers={", f"headers={{'X-Forwarded-For': '{place}', ")
-        other = subprocess.run(forged, capture_output=True, check=True, text=True).stdout
-    assert other.startswith("403 b'Another user of this machine sent this request.")
+        forged = {"X-Forwarded-For": f"127.0.0.1:{held.getsockname()[1]}"}
+        for headers, user, answered in (({}, "0", "200"), ({}, "65534", "closed"), (forged, "65534", "closed")):
+            command = [sys.executable, "-c", ask, inside.host, inside.cookie, str(headers), user]
+            assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == f"{answered}\n"
 
 
 def connect(inside: Browser, source: str = "127.0.0.1", port: int = 0, kind: int = socket.AF_INET) -> socket.socket:
@@ -145,8 +140,9 @@ def test_only_the_address_listened_on_may_ask(inside: Browser, kind: int) -> Non
         assert answer(own).startswith(b"HTTP/1.1 200")
         for source in ("127.0.0.2", "127.255.255.254", "127.1.2.3"):
             with connect(inside, f"{begin}{source}", own.getsockname()[1], kind) as other:
-                other.sendall(head(inside, "GET /inbox"))
-                assert answer(other).startswith(b"HTTP/1.1 403")
+                with contextlib.suppress(OSError):
+                    other.sendall(head(inside, "GET /inbox"))
+                assert answer(other) == b""
 
 
 def test_no_header_says_who_asks(inside: Browser) -> None:
@@ -223,26 +219,6 @@ def test_a_form_has_one_length(inside: Browser, sent: str) -> None:
     with connect(inside) as made:
         made.sendall(head(inside, "POST /do", sent))
         assert answer(made)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 411"}
-
-
-def test_what_does_not_arrive_in_time_ends_its_connection(memory: Memory) -> None:
-    browser = Browser(memory, patience=0.2).enter()
-    starts = (
-        b"",
-        b"GET / HTTP/1.1\r\nHost: ",
-        head(browser, "POST /do", "Content-Length: 900"),
-        head(browser, "POST /do", "Content-Length: 900") + b"token=",
-        head(browser, "GET /inbox"),
-        head(browser, "POST /enter", "Content-Length: 900"),
-    )
-    begun = [connect(browser) for _ in starts]
-    for made, sent in zip(begun, starts, strict=True):
-        made.sendall(sent)
-    for made in begun:
-        while answer(made):  # without an end this waits until the socket's own time is over, and fails
-            pass
-        made.close()
-    browser.get("/inbox")
 
 
 def test_a_form_that_breaks_off_is_not_carried_out(memory: Memory, inside: Browser) -> None:

@@ -115,7 +115,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
         assert head.endswith("memory Ada Lind’s memory")
         assert frame.startswith("Today Inbox Items 4 Nights 1 More What agents read first Projects Kestrel 4")
         assert "Last night ended well, today" in frame
-        assert "No night is scheduled" in frame
+        assert "No run is scheduled" in frame
     failed = {
         "run": "x",
         "now": "2026-03-18T03:00:00+00:00",
@@ -139,7 +139,7 @@ def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_wai
     assert words(page).count("claude is not logged in.") == 1
     assert "No run has ended well since 16 Mar, 2 days ago." in words(page)
     assert section(page, "Last night") == (
-        "Last night did not finish, and changed nothingtoday, 02:00 · left something pending"
+        "Last night did not finish, and changed nothing today, 02:00 · left something pending"
     )
     assert "The hinge may rust." in section(page, "The night of 16 Mar changed 4 things")
     waiting = section(page, "2 questions wait for you")
@@ -315,9 +315,9 @@ def test_the_marked_items_of_the_table_are_changed_at_once(told: Memory) -> None
     assert "Nothing was found." in browser.get("/items?status=done")
     both = f"{found['Use brass for the hinge.']} {found['The gate weighs 40 kg.']}"
     told.write("Areas/yard.md", "# Yard\n")
-    assert "Moved: 2 marked Undo" in words(browser.post("/do", verb="move", id=both, page="Areas/yard", back="/items"))
+    assert "Move: 2 marked Undo" in words(browser.post("/do", verb="move", id=both, page="Areas/yard", back="/items"))
     assert all(told.read("Areas/yard.md").count(one) == 1 for one in both.split())
-    assert "Over: 2 marked" in words(browser.post("/do", verb="close", id=both, back="/items"))
+    assert "Done or over: 2 marked" in words(browser.post("/do", verb="close", id=both, back="/items"))
     assert "2 items" in words(browser.get("/items?status=ended"))
 
 
@@ -326,19 +326,17 @@ def test_a_sentence_its_day_and_its_page_are_changed_where_they_stand(told: Memo
     form = browser.get(f"/item/{ident}")
     assert 'value="2026-03-16"' in form
     told.write("Areas/yard.md", "# Yard\n")
-    fields = {"verb": "change", "id": ident, "was": "Oil the hinge", "text": "Oil the hinge", "back": "/"}
-    browser.post("/do", **fields, due="2026-03-30", page="Areas/yard")
-    assert f"- [ ] Todo: Oil the hinge (due 2026-03-30) ^{ident}" in told.read("Areas/yard.md")
-    assert "Nothing was changed." in browser.post("/do", **fields, due="2026-03-30", page="Areas/yard")
-    page = browser.post("/do", **{**fields, "text": "Oil both hinges", "due": "2026-04-02"})
-    assert "Changed: “Oil the hinge” Undo" in words(page)
+    fields = {"id": ident, "was": "Oil the hinge", "back": "/"}
+    assert "Move: “Oil the hinge” Undo" in words(browser.post("/do", verb="move", **fields, page="Areas/yard"))
+    page = browser.post("/do", verb="correct", **fields, text="Oil both hinges", due="2026-04-02")
+    assert "Save: “Oil the hinge” Undo" in words(page)
     assert "Todo: Oil both hinges (due 2026-04-02) ^" in told.read("Areas/yard.md")
 
 
 def test_an_item_is_put_last_in_what_agents_read(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["The hinge may rust."]
     page = browser.post("/do", verb="set last", id=ident, was="The hinge may rust.", back="/agents")
-    assert "Comes last: “The hinge may rust.” Undo" in words(page)
+    assert "Demote: “The hinge may rust.” Undo" in words(page)
     assert "comes last" in words(page)
     context = told.curate("context", "--now", "2026-03-18T08:00")
     assert context.index("Oil the hinge") < context.index("The hinge may rust.", context.index("Oil the hinge"))

@@ -2,15 +2,15 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", sent = false, turn = 0, here = location.pathname, typed, source;
+let last = "", sent = false, typed = false, turn = 0, here = location.pathname, pause, source;
 
 on("keydown", (event) => {
-  const { key, target } = event, form = one("#text")?.form;
-  if (form && (event.ctrlKey || event.metaKey) && key === "s") {
+  const { key, target } = event, form = one("#text")?.form, held = event.ctrlKey || event.altKey || event.metaKey;
+  if (form && held && key === "s") {
     event.preventDefault();
     form.requestSubmit();
   }
-  if (sent || event.ctrlKey || event.altKey || event.metaKey || target.matches("input:not([type=checkbox]), textarea, select")) {
+  if (sent || held || target.matches("input:not([type=checkbox]), textarea, select")) {
     return;
   }
   const keys = last + key, row = target.closest("li"), wanted = `[data-k="${CSS.escape(keys)}"]`;
@@ -21,7 +21,7 @@ on("keydown", (event) => {
     found.focus();
     found.click();
   } else if (keys === "j" || keys === "k") {
-    const now = one("main [aria-current=true]"), rows = [...(now?.closest("ul") ?? one("main")).querySelectorAll(".item")];
+    const now = one("main [aria-current]"), rows = [...(now?.closest("ul") ?? one("main")).querySelectorAll(".item")];
     const next = rows[Math.max(0, rows.indexOf(now ?? (row && one(".item", row))) + (keys === "j" ? 1 : -1))];
     next?.focus();
     now && next?.click();
@@ -34,10 +34,6 @@ const tell = (words) => {
   news.textContent = words;
 };
 
-// What is typed or marked is kept.
-const busy = () => one("#text, main :is(input, textarea, select):focus, main input:checked")
-  || [...document.querySelectorAll("main :is(input, textarea)")].some((field) => field.value !== field.defaultValue);
-
 const read = async (address) => {
   const answer = await fetch(address, { headers: { "X-Beside": "1" } });
   return new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -45,7 +41,7 @@ const read = async (address) => {
 
 const show = async (address) => {
   const mine = ++turn, found = await read(address).catch(() => null);
-  if (busy()) {
+  if (typed) {
     tell("You are typing, so this page stays as it is. Reload it to see what is new.");
   } else if (found && mine === turn && !sent) {
     document.title = found.title;
@@ -55,16 +51,19 @@ const show = async (address) => {
   }
 };
 
+// What is typed or marked is kept; what is asked is answered at once.
 on("input", ({ target }) => {
-  if (target.type === "search") {
-    clearTimeout(typed);
-    typed = setTimeout(() => {
-      const address = `/items?q=${encodeURIComponent(target.value)}`;
-      history[here === "/items" ? "replaceState" : "pushState"](null, "", address);
-      here = "/items";
-      show(address);
-    }, 200);
+  if (target.type !== "search") {
+    typed = true;
+    return;
   }
+  clearTimeout(pause);
+  pause = setTimeout(() => {
+    const address = `/items?q=${encodeURIComponent(target.value)}`;
+    history[here === "/items" ? "replaceState" : "pushState"](null, "", address);
+    here = "/items";
+    show(address);
+  }, 200);
 });
 on("popstate", () => location.pathname !== here && location.reload());
 
@@ -76,8 +75,9 @@ on("click", async (event) => {
     target.textContent = "Copied";
   } else if (target.matches("li [data-k=e]") && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
-    const row = target.closest("li"), form = one("[name=text]", row)?.form ?? one("main form:has([name=page])", await read(target.href));
-    row.append(form);
+    typed = true;
+    const form = one("main form:has([name=text])", await read(target.href));
+    target.closest("li").append(form);
     form.text.focus();
   }
 });
@@ -85,17 +85,13 @@ on("click", async (event) => {
 // A form is sent once, and the page stays where it is scrolled to.
 on("submit", (event) => {
   sent && event.preventDefault();
-  document.body.classList.add("sent");
-  sessionStorage.stood = JSON.stringify([location.href, scrollY]);
   sent = true;
+  one("progress.said").hidden = false;
+  sessionStorage[location.href] = scrollY;
 });
-on("pageshow", () => {
-  sent = false;
-  document.body.classList.remove("sent");
-});
-const [where, height] = JSON.parse(sessionStorage.stood ?? "[]");
-delete sessionStorage.stood;
-where === location.href && scrollTo(0, height);
+on("pageshow", (event) => event.persisted && location.reload());
+scrollTo(0, sessionStorage[location.href] ?? scrollY);
+delete sessionStorage[location.href];
 
 onbeforeunload = (event) => {
   const words = one("#text");
@@ -124,6 +120,5 @@ if (one("[name=code]")) {
   one("[name=code]").value = location.hash.slice(1);
   location.hash && document.forms[0].submit();
 } else {
-  one("main [aria-current=true]")?.scrollIntoView({ block: "nearest" });
   listen();
 }
