@@ -83,7 +83,7 @@ class App:
 
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime]) -> None:
         self._root, self._act, self._token, self._clock = root, act, token, clock
-        self._git, self._turn, self._kept = Git(root), threading.Lock(), ("", cast("pages.Reading", None))
+        self._git, self._turn, self._kept = Git(root), threading.Lock(), ("", cast("pages.MemoryReader", None))
         self._told: dict[str, str | None] = {}
         self.has_ended: Callable[[], bool] = bool
 
@@ -96,7 +96,7 @@ class App:
             *(Route(at, partial(self._shown, name=at.split("/")[1], values=one)) for at, one in PAGES.items()),
         ])  # fmt: skip
 
-    def _look(self) -> tuple[str, pages.Reading]:
+    def _look(self) -> tuple[str, pages.MemoryReader]:
         """Return the memory as it is, and what is another text once a file, commit, run or hour is new."""
         lock = self._root / PRIVATE / "lock"
         with self._turn:  # one git process answers all requests
@@ -106,7 +106,7 @@ class App:
             stamps = [stamp(f"{self._root}/{path}") for path in paths]
             state = f"{hash((*stamps, self._git.head(), running, f'{self._clock():%F %H}')):x}"
             if state != self._kept[0]:
-                self._kept = state, pages.Reading(self._root, self._clock(), running=running)
+                self._kept = state, pages.MemoryReader(self._root, self._clock(), running=running)
             return self._kept
 
     async def events(self, _: Request) -> Response:

@@ -83,7 +83,7 @@ _ABOVE = 40
 """Lines shown above those that an address names."""
 
 
-class Reading:
+class MemoryReader:
     """A memory as it is at one moment; what its pages ask for is found out once.
 
     Args:
@@ -178,14 +178,14 @@ def ended(run: PastRun) -> str:
     return re.split("[:;]| by ", run.outcome)[0]
 
 
-def page(reading: Reading, asked: Mapping[str, str]) -> Values:
+def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
     lead = joined(found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id))
     return {"title": found.title, "lead": lead, "columns": [[Card("", parts_of(found, reading.day))]]}
 
 
-def to_edit(reading: Reading, asked: Mapping[str, str], saved: Saved | None = None) -> Values:
+def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None = None) -> Values:
     """Show a document's text for editing.
 
     Args:
@@ -202,7 +202,7 @@ def to_edit(reading: Reading, asked: Mapping[str, str], saved: Saved | None = No
             "columns": [[Card("Preview", parts)]], "faults": saved.faults}  # fmt: skip
 
 
-def item(reading: Reading, asked: Mapping[str, str]) -> Values:
+def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one item: what it rests on, its history, and what depends on it.
 
     Raises:
@@ -232,7 +232,7 @@ def item(reading: Reading, asked: Mapping[str, str]) -> Values:
     }  # fmt: skip
 
 
-def file_lines(reading: Reading, asked: Mapping[str, str]) -> Values:
+def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show a log, a page or a session as it is, line by line; of a session, what was said.
 
     Args:
@@ -264,7 +264,7 @@ def file_lines(reading: Reading, asked: Mapping[str, str]) -> Values:
 # ---------------------------------------- items as a list, or what a search finds
 
 
-def items(reading: Reading, params: Mapping[str, str]) -> Values:
+def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     """Show the items that the filters leave, or the results of a search.
 
     Args:
@@ -294,7 +294,7 @@ def items(reading: Reading, params: Mapping[str, str]) -> Values:
             "filters": filters, "columns": [[Card("", rows or [Row("Nothing was found.")])]]}  # fmt: skip
 
 
-def _held(reading: Reading, asked: Mapping[str, str]) -> list[Holding]:
+def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     """Return the items that the filters leave; by default what is due comes first, then the newest."""
     found = []
     for one in reading.beliefs.holdings if asked["status"] else reading.standing:
@@ -307,7 +307,7 @@ def _held(reading: Reading, asked: Mapping[str, str]) -> list[Holding]:
     return found if asked["sort"] else sorted(found, key=lambda one: one.item.due or "~")
 
 
-def _marked(reading: Reading, one: Holding) -> Row:
+def _marked(reading: MemoryReader, one: Holding) -> Row:
     box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'
     return reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text))
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
     from pipelines.view.markup import Day
-    from pipelines.view.pages import Reading, Values
+    from pipelines.view.pages import MemoryReader, Values
 
 _MOST = 8
 """Rows of a list beside the diff."""
@@ -74,7 +74,7 @@ _WHY = {
 }
 
 
-def today(reading: Reading, _: Mapping[str, str]) -> Values:
+def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
     runs, nights, standing, held, day = reading.runs, reading.nights, reading.standing, reading.held, reading.day
     recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]  # type: ignore[operator]  # each has one
@@ -126,7 +126,7 @@ def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
     return f"The logs brought {counted(read, 'new line')}. {', '.join(filter(None, parts))}." if read else ""
 
 
-def first_steps(reading: Reading) -> Iterator[Row]:
+def first_steps(reading: MemoryReader) -> Iterator[Row]:
     """Yield the steps to a memory: how each is, and the command that does it."""
     copied = '<p><code>{0}</code> <button data-copy="{0}">Copy</button></p>'
     connected, chosen = examine(Checkup(reading.root, reading.now), ("agents", "providers")).values()
@@ -150,7 +150,7 @@ ANSWERS: Final = {
 """What the button of a choice says, where it is not the choice itself."""
 
 
-def inbox(reading: Reading, asked: Mapping[str, str]) -> Values:
+def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show what waits for a person: all questions by their titles, and one with its answers.
 
     Args:
@@ -196,7 +196,7 @@ def _beliefs(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[list[Ite
 # ---------------------------------------- a night as a diff
 
 
-def night(reading: Reading, asked: Mapping[str, str]) -> Values:
+def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show what one run, or one change by hand, did to items.
 
     Raises:
@@ -207,7 +207,7 @@ def night(reading: Reading, asked: Mapping[str, str]) -> Values:
     return {"title": title, "columns": [[diff_of(reading, run)[0]]], "faults": run.warnings}
 
 
-def nights(reading: Reading, _: Mapping[str, str]) -> Values:
+def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show all nights: who read, what came of it, what it cost."""
     rows = []
     for run in reading.nights:
@@ -223,11 +223,11 @@ def nights(reading: Reading, _: Mapping[str, str]) -> Values:
     return {"columns": [[Card("", rows)]], "faults": reading.frame["faults"]}
 
 
-def _moment(reading: Reading, run: PastRun) -> Markup:
+def _moment(reading: MemoryReader, run: PastRun) -> Markup:
     return html("{}, {}", reading.day.when(run.when), run.when[11:16])
 
 
-def diff_of(reading: Reading, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
+def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
     """Return what a run did: so many rows of items that it added, changed, closed or asked of; and how many each."""
     changes = {one.id: one for one in reading.changed(run)}
     olds = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
@@ -253,7 +253,7 @@ def diff_of(reading: Reading, run: PastRun, most: int = _ALL) -> tuple[Card, Cou
     return Card(f"{which if run.is_night else 'This change'} {what}", rows, when), Counter(did for did, *_ in shown)
 
 
-def _changed(reading: Reading, quotes: Quotes, did: str, what: str, one: ItemChange, old: Item | None) -> Row:
+def _changed(reading: MemoryReader, quotes: Quotes, did: str, what: str, one: ItemChange, old: Item | None) -> Row:
     """Return the row of a change: the item's sentence, old → new, where it was said, and what may be done about it."""
     there, now = one.place, reading.held.get(one.id)
     item = there.item
@@ -297,7 +297,7 @@ def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
 # ---------------------------------------- what agents read first
 
 
-def agents(reading: Reading, _: Mapping[str, str]) -> Values:
+def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
     day, parts, cards = reading.day, reading.context, []
     written = generated_rows(reading.documents.get(BRIEFING))
