@@ -169,7 +169,7 @@ class Card(NamedTuple):
     to: str = ""
 
 
-class Day(NamedTuple):
+class Calendar(NamedTuple):
     """The memory's day, `YYYY-MM-DD`, and what is said of items and days on it."""
 
     today: str

@@ -38,8 +38,8 @@ from pipelines.store.template import named_documents, named_item
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
 from pipelines.view.markup import (
+    Calendar,
     Card,
-    Day,
     Row,
     address_of,
     file_address,
@@ -95,7 +95,7 @@ class MemoryReader:
     def __init__(self, root: Path, moment: datetime, *, running: bool) -> None:
         self.root, self.running, self.settings = root, running, load_settings(root)
         self.now = moment.astimezone(ZoneInfo(self.settings.timezone))
-        self.day = Day(day_of(self.now, self.settings))
+        self.day = Calendar(day_of(self.now, self.settings))
         self.beliefs = Beliefs.of(read_documents(root))
         self.documents, self.held = self.beliefs.documents, self.beliefs.by_id
         self._changed: dict[str, list[ItemChange]] = {}
@@ -312,7 +312,7 @@ def _marked(reading: MemoryReader, one: Holding) -> Row:
     return reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text))
 
 
-def _hit(one: Hit, query: str, day: Day) -> Row:
+def _hit(one: Hit, query: str, day: Calendar) -> Row:
     text, over = marked(spoken(one.text), query), one.overruled
     to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
     return Row(html("<s>{}</s>", text) if over else text, to, joined(
@@ -322,7 +322,7 @@ def _hit(one: Hit, query: str, day: Day) -> Row:
     ))  # fmt: skip
 
 
-def parts_of(document: Document, day: Day) -> list[Row | Markup]:
+def parts_of(document: Document, day: Calendar) -> list[Row | Markup]:
     """Return the rows of a document's items, and as HTML the prose between them and what runs wrote."""
     lines, path = document.lines, document.path
     found: dict[int, tuple[int, Row | Markup]] = {}

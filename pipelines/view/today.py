@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
-    from pipelines.view.markup import Day
+    from pipelines.view.markup import Calendar
     from pipelines.view.pages import MemoryReader, Values
 
 _MOST = 8
@@ -267,7 +267,7 @@ def _changed(reading: MemoryReader, quotes: Quotes, did: str, what: str, one: It
     )  # fmt: skip
 
 
-def _said(quotes: Quotes, item: Item, day: Day) -> tuple[object, object]:
+def _said(quotes: Quotes, item: Item, day: Calendar) -> tuple[object, object]:
     """Return where an item was last said, and its words there, if they are others than its own."""
     if not item.evidence:
         return "", ""
