@@ -131,14 +131,6 @@ class Tally:
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
 
     @property
-    def by_model(self) -> tuple[Spent, ...]:
-        """What was spent on each model, ordered by name."""
-        found: dict[str, Spent] = {}
-        for one in self.spent:
-            found[one.model] = found[one.model] + one if one.model in found else one
-        return tuple(found[model] for model in sorted(found))
-
-    @property
     def calls(self) -> int:
         """The number of network calls made or programs run."""
         return sum(one.calls for one in self.spent)

@@ -242,8 +242,7 @@ def _verify(run: Run, verifier: Verifier) -> None:
         run.rulings, run.briefed, report.skipped = [], None, []
         return
     verdicts = iter(found.verdicts)
-    run.rulings, counts = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
-    report.review = {**counts, "claims": len(claims)}
+    run.rulings = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
     lost = {one for one, _ in sentences if next(verdicts) is not Verdict.SUPPORTED}
     if run.briefed:
         run.briefed = replace(run.briefed, proposals=tuple(one for one in proposals if one not in lost))

@@ -16,7 +16,7 @@ from pipelines.store.layout import BRIEFING, slug
 from pipelines.store.template import aliases_of, with_alias
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Mapping
 
 
 def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
@@ -119,7 +119,7 @@ def _with_links_updated(
     after = {}
     for path, document in documents.items():
         place = new[0] if path == old[0] else path
-        linked = replace(document, path=place, text=_relinked(document, place, old, new, documents))
+        linked = replace(document, path=place, text=_relinked(document, place, old, new))
         homes = {}  # waiting items store the path of their future document
         for placed in linked.items:
             extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
@@ -129,23 +129,18 @@ def _with_links_updated(
     return after
 
 
-def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str], there: Container[str]) -> str:
-    before, after = posixpath.dirname(document.path), posixpath.dirname(place)
+def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str]) -> str:
+    before = posixpath.dirname(document.path)
     stems = [path.removesuffix(".md") for path, _ in (old, new)]
     # A wiki-link names a document in one of three forms, and keeps its form.
     forms = (stems, [stem.rpartition("/")[2] for stem in stems], [title for _, title in (old, new)])
 
     def markdown(found: re.Match[str]) -> str:
         target, tail = unquote(found["target"]), found["tail"] or ""
-        resolved = posixpath.normpath(posixpath.join(before, target))
-        if target == old[0] and resolved not in there:
-            link = new[0]  # a path from the memory's root
-        elif resolved == old[0]:
-            link = posixpath.relpath(new[0], after or ".")
-        elif before != after and resolved in there:
-            link = posixpath.relpath(resolved, after or ".")
-        else:
+        if old[0] not in {target, posixpath.normpath(posixpath.join(before, target))}:
             return found[0]
+        # A path from the memory's root stays one.
+        link = new[0] if target == old[0] else posixpath.relpath(new[0], posixpath.dirname(place) or ".")
         return f"{found['open']}{link if found['open'] else quote(link, safe=_SAFE)}{tail}"
 
     def wiki(found: re.Match[str]) -> str:

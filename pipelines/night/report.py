@@ -9,7 +9,7 @@ import contextlib
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
@@ -57,7 +57,6 @@ class RunReport:
         entries: how many new ones were `read`, how many lines of them were not understood (`left`), and how many stay
             `pending` because a model failed.
         verdicts: verdict → count.
-        review: the models' verdicts on candidates, if models were asked.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says they are over; document → items added (`by_document`).
         people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
@@ -85,7 +84,6 @@ class RunReport:
     pending_days: Sequence[str] = ()
     entries: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(("read", "pending", "left"), 0))
     verdicts: Mapping[str, int] = field(default_factory=dict)
-    review: Mapping[str, int] = field(default_factory=dict)
     items: Mapping[str, Any] = field(default_factory=dict)
     people: dict[str, int] = field(default_factory=dict)
     evicted: Sequence[Mapping[str, str]] = ()
@@ -118,26 +116,15 @@ class RunReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the report as `--json` prints it."""
-        tally, usage, failures = self.tally, self.tally.usage, dict[str, dict[str, int]]()
-        for (provider, kind), count in sorted(tally.failures.items()):
-            failures.setdefault(provider, {})[str(kind)] = count
+        tally, usage = self.tally, self.tally.usage
         model = {
             "extractor": self.extractor,
             "calls": tally.calls,
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
             "usd": tally.usd,
-            "spent": {
-                one.model: {
-                    "calls": one.calls,
-                    **asdict(one.usage),
-                    "usd": None if one.usd is None else round(one.usd, 6),
-                }
-                for one in tally.by_model
-            },
             "failure": self.failure or None,
             "over_budget": self.over_budget or None,
-            "failures": failures,
             "failing": tally.failing,
         }
         rows = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in _OF_MODELS)
@@ -167,7 +154,7 @@ class RunReport:
         return f"{'Curated ' + ' to '.join(days) if days else f'Changes as of {self.day}'}: {', '.join(parts)}"
 
 
-_OF_LAST = frozenset({"run", "now", "day", "again", "skipped", "extractor", "index", "seconds"})
+_OF_LAST = frozenset({"run", "now", "day", "again", "skipped", "extractor", "index", "seconds", "commit"})
 
 
 def joined(reports: Sequence[RunReport]) -> RunReport:
@@ -175,14 +162,13 @@ def joined(reports: Sequence[RunReport]) -> RunReport:
     if len(reports) == 1:
         return reports[0]
     names = [one.name for one in fields(RunReport) if one.name not in _OF_LAST]
-    whole = replace(reports[-1], **{name: _joined([getattr(one, name) for one in reports]) for name in names})
-    whole.failure = " ".join(dict.fromkeys(one.failure for one in reports if one.failure))
-    whole.over_budget = " ".join(dict.fromkeys(one.over_budget for one in reports if one.over_budget))
-    return whole
+    whole = {name: _joined([getattr(one, name) for one in reports]) for name in names}
+    commits = [one.commit for one in reports if one.commit]
+    return replace(reports[-1], **whole, commit=commits[-1] if commits else None)
 
 
 def _joined(values: Sequence[Any]) -> Any:  # noqa: ANN401  of any type that a report has
-    """Return the values of a field as one: counts added up, each row once, else the last value that is there."""
+    """Return the values of a field as one: counts added up, each row and each sentence once."""
     last = values[-1]
     if isinstance(last, Tally):
         last = Tally()
@@ -192,13 +178,12 @@ def _joined(values: Sequence[Any]) -> Any:  # noqa: ANN401  of any type that a r
     if isinstance(last, int):
         return type(last)(sum(values))
     if isinstance(last, Mapping):
-        return {
-            key: _joined([one[key] for one in values if key in one]) for key in {k: 0 for one in values for k in one}
-        }
+        keys = {key: None for one in values for key in one}
+        return {key: _joined([one[key] for one in values if key in one]) for key in keys}
     if isinstance(last, list | tuple):
         rows = [row for one in values for row in one]
         return type(last)(row for at, row in enumerate(rows) if row not in rows[:at])
-    return next((one for one in reversed(values) if one), None)
+    return " ".join(dict.fromkeys(filter(None, values)))
 
 
 def save_report(root: Path, report: Mapping[str, object]) -> None:
@@ -243,12 +228,11 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         now: the time it acted at.
         error: what ended it.
     """
+    sentence = "It hit a bug."
     if isinstance(error, CurateError):
         sentence = without_secrets(" ".join(str(error).split()))
-    elif isinstance(error, Ended):
-        sentence = f"It was stopped by {error.name}."
-    else:
-        sentence = "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It hit a bug."
+    elif isinstance(error, Ended | KeyboardInterrupt):
+        sentence = f"It was stopped by {error.name}." if isinstance(error, Ended) else "It was interrupted."
     record = {
         "run": run,
         "now": now.isoformat(timespec="seconds"),

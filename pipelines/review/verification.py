@@ -8,7 +8,6 @@ pending.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -131,8 +130,8 @@ def _context(one: Candidate | Operation) -> tuple[str, ...]:
 
 def judged(
     rulings: Sequence[Ruling], claims: Sequence[Posed], verdicts: Sequence[Verdict], known: KnownItems
-) -> tuple[list[Ruling], Counter[str]]:
-    """Return the rulings after their verdicts, and how many claims there were and how many were not supported.
+) -> list[Ruling]:
+    """Return the rulings after their verdicts.
 
     Args:
         rulings: in order.
@@ -140,13 +139,11 @@ def judged(
         verdicts: one per claim.
         known: the items that the rulings name; what a pair replaces is taken out.
     """
-    counts = Counter(claims=len(claims))
-    counts.update(str(verdict) for verdict in verdicts if verdict not in {Verdict.SUPPORTED, Verdict.BOTH})
     said: dict[int, list[tuple[Posed, Verdict]]] = {}
     for one, verdict in zip(claims, verdicts, strict=True):
         said.setdefault(one.ruling, []).append((one, verdict))
     kept = (_judged(ruling, said.get(number, ()), known) for number, ruling in enumerate(rulings))
-    return [one for one in kept if one], counts
+    return [one for one in kept if one]
 
 
 def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownItems) -> Ruling | None:

@@ -90,7 +90,7 @@ def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
         return {"now": [{"text": "The billing jobs have a new host.", "ids": ids}], "states": []}
 
     model = Reader(read, lambda claim: "both" if claim["kind"] == "pair" else "supported", write)
-    report = curate(memory, model)
+    curate(memory, model)
     [claims] = model.claims
     assert [(one["kind"], one["text"]) for one in claims] == [
         ("item", f"{TOLD} (on 2026-04-01)"),
@@ -101,7 +101,6 @@ def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
         ("sentence", "The billing jobs have a new host."),
         ("sentence", "The host of the billing jobs changed."),
     ]
-    assert report.review == {"claims": 7}
     assert "The billing jobs have a new host." in memory.read("MEMORY.md")
     assert "The host of the billing jobs changed." in memory.read("Episodes/2026-03.md")
 
@@ -146,7 +145,7 @@ def test_what_is_not_supported_changes_nothing_and_asks_nobody(memory: Memory, k
     report = curate(memory, model)
     one = by_id(memory, "k2222222222")
     assert (one.status, one.doubted, waits(memory)) == (Status.OPEN, "", [])
-    assert (report.items["closed"], report.review) == (0, {"claims": 1, verdict: 1})
+    assert report.items["closed"] == 0
 
 
 # ---------------------------------------------------------------- what is unsure
@@ -247,4 +246,4 @@ def test_the_verifier_that_the_user_names_is_asked(memory: Memory, tmp_path: Pat
     config.write_text(f"providers = [{reader!r}]\n[verify]\nproviders = [{other!r}]\n")
     log(memory, LINE)
     told = memory.json("run", "--now", NOW)
-    assert (told["items"]["added"], told["review"]["unsupported"]) == (0, 1)
+    assert told["items"]["added"] == 0

@@ -29,7 +29,7 @@ def on_held(kind: OperationKind, text: str = "") -> Ruling:
 
 def left(ruling: Ruling, *verdicts: Verdict, held: Item = HELD) -> list[Ruling]:
     known = KnownItems([(HOME, held)])
-    return judged([ruling], posed([ruling], known), verdicts, known)[0]
+    return judged([ruling], posed([ruling], known), verdicts, known)
 
 
 def added(one: Candidate = NEW, held: Item = HELD) -> tuple[list[Ruling], KnownItems]:
@@ -79,7 +79,7 @@ def test_only_what_is_supported_is_done(kind: OperationKind) -> None:
 )
 def test_a_pair_is_one_item_two_or_a_question(verdict: Verdict, kind: OperationKind, asks: bool) -> None:  # noqa: FBT001
     found, known = added()
-    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, verdict], known)[0]
+    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, verdict], known)
     assert (one.kind, bool(one.asks)) == (kind, asks)
     assert one.operation.ids == ((HELD.id,) if kind is not KINDS.ADD else ())
 
@@ -87,7 +87,7 @@ def test_a_pair_is_one_item_two_or_a_question(verdict: Verdict, kind: OperationK
 @pytest.mark.parametrize("held", [replace(HELD, trust=Trust.OWNER), replace(HELD, source="Rui")])
 def test_what_a_person_told_the_agent_ends_no_others_word_by_a_pair(held: Item) -> None:
     found, known = added(replace(NEW, source="Joana"), held)
-    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.REPLACES], known)[0]
+    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.REPLACES], known)
     assert (one.kind, bool(one.asks)) == (KINDS.SUPERSEDE, True)
 
 
@@ -95,9 +95,9 @@ def test_an_item_that_is_over_closes_the_open_one_that_it_repeats() -> None:
     todo = Item(ItemType.TODO, "Paint the gate of the yard", "k000002", Status.OPEN, "2026-03-01", trust=Trust.SELF)
     done = replace(NEW, type=ItemType.TODO, text="The gate of the yard was painted", closed=Status.DONE)
     found, known = added(done, todo)
-    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.SAME], known)[0]
+    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.SAME], known)
     assert (one.kind, one.operation.ids, one.operation.how) == (KINDS.CLOSE, (todo.id,), Status.DONE)
     owned = replace(todo, trust=Trust.OWNER)
     found, known = added(done, owned)
-    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.SAME], known)[0]
+    [one] = judged(found, posed(found, known), [Verdict.SUPPORTED, Verdict.SAME], known)
     assert (one.kind, bool(one.asks)) == (KINDS.CLOSE, True)
