@@ -33,7 +33,6 @@ from pipelines.store.document import (
     document_at,
     edited,
     kept_with_document,
-    numbered,
 )
 from pipelines.store.generated import (
     Sentence,
@@ -52,7 +51,7 @@ from pipelines.store.priority import priority
 from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import Told
 
@@ -214,23 +213,21 @@ _ORDER = (_CHANGED, "Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
 """What changed is told first, then what was decided, and of a full day the rest not at all."""
 
 
-def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
-    """Return day → document path and item, for the items that each day brought or ended and an episode may cite.
+def items_of_days(documents: Mapping[str, Document], days: Collection[str]) -> dict[str, list[Item]]:
+    """Return day → the items that it brought or ended and an episode may cite.
 
     They are in the order of the log; what a person put in place of another item comes before it.
     """
-    found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
-    former = former_of(placed.item for _, placed in numbered(documents.values()))
-    for document, placed in numbered(documents.values()):
-        item = placed.item
-        if item.status is Status.SUPERSEDED and item.until == item.learnt:  # the day itself corrected it
-            continue
-        if (item.learnt in days or item.until in days) and (item.evidence or item.id in former) and is_citable(item):
-            for day in {item.learnt, item.until if item.status in _ENDED else ""}:
-                if day in days:
-                    found[day].append((document.path, item))
-    for items in found.values():
-        items.sort(key=lambda one: (one[1].learnt, [(at.path, at.start_line) for at in one[1].evidence[:1]], one[1].id))
+    found: dict[str, list[Item]] = defaultdict(list)
+    items = [item for _, item in items_by_id(documents).values()]
+    former = former_of(items)
+    for item in items:
+        is_own_correction = item.status is Status.SUPERSEDED and item.until == item.learnt
+        if is_citable(item) and (item.evidence or item.id in former) and not is_own_correction:
+            for day in {item.learnt, item.until if item.status in _ENDED else ""}.intersection(days):
+                found[day].append(item)
+    for some in found.values():
+        some.sort(key=lambda one: (one.learnt, [(at.path, at.start_line) for at in one.evidence[:1]], one.id))
     return found
 
 
@@ -251,7 +248,7 @@ def told_sentences(documents: Mapping[str, Document], day: str, told: Iterable[T
     """
     from pipelines.review.trust import made_inert  # noqa: PLC0415  the start of a session needs no reader of logs
 
-    items, found = [item for _, item in items_of_days(documents, {day}).get(day, ())], []
+    items, found = items_of_days(documents, {day}).get(day, []), []
     for one in told:
         if can_stand(text := made_inert(one.text)):
             cited = [item for item in items if any(place.meets(at) for at in item.evidence for place in one.places)]
@@ -278,13 +275,13 @@ def with_episodes(
         closed: files that exist but cannot be read; no episode is put into them.
         written: day → a model's verified sentences; code adds what they leave out.
     """
-    after = dict(documents)
-    known = {ident: item for ident, (_, item) in items_by_id(documents).items() if is_citable(item)}
-    pages = [one for one in documents.values() if one.kind is Kind.EPISODE]
-    homes = {day: page.path for page in pages for day, _, _ in _days_on(page) if sentences_under(page, day)}
-    logs = {place.path for _, placed in numbered(documents.values()) for place in placed.item.evidence}
+    after, places = dict(documents), items_by_id(documents).values()
+    known = {item.id: item for _, item in places if is_citable(item)}
+    logs = {place.path for _, item in places for place in item.evidence}
     days = {day for day in (*map(day_of_log, logs), *written) if day and episode_path(day) not in closed}
-    homes = {day: episode_path(day) for day in days} | homes
+    homes = {day: episode_path(day) for day in days}
+    for page in (one for one in documents.values() if one.kind is Kind.EPISODE):
+        homes |= {day: page.path for day, _, _ in _days_on(page) if sentences_under(page, day)}
     items, former = items_of_days(documents, homes) if homes else {}, former_of(known.values())
     for day, path in sorted(homes.items()):
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
@@ -293,7 +290,7 @@ def with_episodes(
         was = [one for _, one in sentences_under(page, day) if not one.by_code]
         was = [one for one in was if not any(a <= d and c <= b for a, b in rests_on(one) for c, d in read)]
         kept = [one for one in (*was, *new) if still_rests(one, known, with_status=False)]
-        sentences = completed(kept, [item for _, item in items.get(day, ())], day, vetoed, former)
+        sentences = completed(kept, items.get(day, ()), day, vetoed, former)
         if sentences or path in after:
             there = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
             after[path] = with_sentences(page, {day: sentences}, tuple(there))
@@ -316,15 +313,15 @@ def completed(
     answer to a question in its place. To what a model told of the day, code adds only what the rules had read before.
     """
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed)][:_MOST_OF_A_DAY]
-    if any(one.of and one.lines and not one.by_code for one in kept):
-        items = [one for one in items if one.by.startswith("rules@")]
-    items = [one for one in items if one.learnt == day or (one.status in _ENDED and one.until == day)]
-    items = [item for item in items if item.confidence not in UNSURE and not is_vetoed(day, "", (item,), vetoed)]
+    by_model = any(one.of and one.lines and not one.by_code for one in kept)
     groups: dict[str, list[Item]] = defaultdict(list)
     cited = {ident for one in kept for ident in one.ids}
     for item in items:
-        if item.id not in cited:
-            ended = _ENDED.get(item.status, "") if item.until == day else ""
+        ended = _ENDED.get(item.status, "") if item.until == day else ""
+        is_due = item.learnt == day or ended
+        if not is_due or item.id in cited or (by_model and not item.by.startswith("rules@")):
+            continue
+        if item.confidence not in UNSURE and not is_vetoed(day, "", (item,), vetoed):
             asked = "Asked" if item.page_section == "questions" else ""
             changed = _CHANGED if item.id in former and item.learnt == day else ""
             groups[ended or changed or asked or _TITLES[item.type]].append(item)
@@ -338,10 +335,9 @@ def completed(
         told = [shortened(answered.get(one.id, one)) for one in named]
         if title == _CHANGED:
             told = [f"{words} (before: {shortened(former[one.id])})" for words, one in zip(told, named, strict=True)]
-        text = titled(title, joined(told))
         rests = [*some, *(item for _, left in ordered[room:] for item in left if at == room)]
         rests += [other for one in some for other in (answered.get(one.id), former.get(one.id)) if other]
-        ids = tuple(one.id for one in rests)
+        text, ids = titled(title, joined(told)), tuple(one.id for one in rests)
         kept.append(Sentence(text, ids, digest(rests, with_status=False), by_code=True))
     return kept
 
