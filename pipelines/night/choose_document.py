@@ -211,14 +211,12 @@ def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog)
     words = content_words(text)
     if titled := [path for path, title in catalog.title_words.items() if title <= words]:
         return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
-    if kind in {ItemType.FACT, ItemType.RULE} and _describes_person(text, catalog) and USER not in catalog.closed:
-        return USER
+    if kind in {ItemType.FACT, ItemType.RULE} and USER not in catalog.closed:
+        name = catalog.person.partition(" ")[0]
+        if name and re.match(rf"{re.escape(name)}\b", folded(text)):
+            return USER
+        if _OF_THE_PERSON.search(text) and not (name and _OF_ANOTHER.match(text)):
+            return USER
     is_sure = confidence in {Confidence.HIGH, Confidence.MEDIUM}
     is_known = (kind is ItemType.RULE and is_sure) or GENERAL in catalog.closed
     return BRIEFING if is_known and BRIEFING not in catalog.closed else GENERAL
-
-
-def _describes_person(text: str, catalog: Catalog) -> bool:
-    if catalog.person and re.match(rf"{re.escape(catalog.person.split(' ')[0])}\b", folded(text)):
-        return True
-    return bool(_OF_THE_PERSON.search(text)) and not (catalog.person and _OF_ANOTHER.match(text))

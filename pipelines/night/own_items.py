@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
@@ -24,7 +23,7 @@ from pipelines.store.layout import USER, document_id
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item
 from pipelines.store.wording import folded, words_key
-from pipelines.text import escape_terminal_line
+from pipelines.text import clipped, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -97,28 +96,13 @@ def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
         return meant[0][1].id
     many = len(meant) > 1
     sentence = f"“{words}” matches {len(meant)} {what}s" if many else f"No {what} matches “{words}”"
-    offered = _nearest(words, meant if many else fitting)
+    offered = sorted(meant if many else fitting, key=lambda pair: -len(wanted & words_in(pair[1].text)))[:_OFFERED]
     if not offered:
         raise UsageFault(f"{sentence}.", f"There is no {what}.")
-    rows = "".join(f"\n  {_row(item)} ({path})" for path, item in offered)
+    shown = ((path, one, escape_terminal_line(clipped(without_secrets(one.text), _LONGEST))) for path, one in offered)
+    rows = "".join(f"\n  {one.id} {one.type}: {text} ({path})" for path, one, text in shown)
     hint = "Name one by its id:" if many else "Name one by its id, such as:"
     raise UsageFault(f"{sentence}.", f"{hint}{rows}")
-
-
-def _row(item: Item) -> str:
-    text = item.text if len(item.text) <= _LONGEST else f"{item.text[: _LONGEST - 1].rstrip()}…"
-    return f"{item.id} {item.type}: {escape_terminal_line(without_secrets(text))}"
-
-
-def _nearest(words: str, items: Sequence[Held]) -> list[Held]:
-    """Return the items that share the most words with a text, then those spelled most alike."""
-    wanted, spelled = words_in(words), folded(words)
-
-    def nearness(pair: Held) -> tuple[int, float]:
-        shared = len(wanted & words_in(pair[1].text))
-        return shared, SequenceMatcher(None, spelled, folded(pair[1].text), autojunk=False).quick_ratio()
-
-    return sorted(items, key=nearness, reverse=True)[:_OFFERED]
 
 
 # ---------------------------------------- adding and deciding

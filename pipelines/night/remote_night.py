@@ -83,10 +83,19 @@ def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
                 f"The remote {shown_address(address)} has no commit or no default branch.",
                 "Push a memory to it: `curate init DIR`, then `git push`.",
             )
-        git = _repository(root)
+        git = Git(root)
+        if not (root / ".git" / "HEAD").exists():
+            git.init()
+        with writing(root / ".git"):
+            (root / ".git" / "info").mkdir(exist_ok=True)
+            (root / ".git" / "info" / "attributes").write_text(_EXACT)
+        if git.head():
+            recover(root, git)  # or a later start would roll a killed run forward onto other files
         head = Remote(git, address, was.branch).fetch() or was.head
         _check_memory(git, head, address)
-        _put_back(git, was.branch, head)
+        git.run("symbolic-ref", "HEAD", f"refs/heads/{was.branch}")
+        git.run("reset", "--quiet", "--hard", head)
+        git.run("clean", "-ffdxq", "-e", f"/{PRIVATE}")
         memory_at(root)  # refuses what a later version wrote
         yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
 
@@ -119,19 +128,6 @@ def shown_address(address: str) -> str:
     return re.sub(r"(?<=://)[^/@\s]+@", "", address)
 
 
-def _repository(root: Path) -> Git:
-    """Return the clone's repository, finishing what a killed process left."""
-    git = Git(root)
-    if not (root / ".git" / "HEAD").exists():
-        git.init()
-    with writing(root / ".git"):
-        (root / ".git" / "info").mkdir(exist_ok=True)
-        (root / ".git" / "info" / "attributes").write_text(_EXACT)
-    if git.head():
-        recover(root, git)  # or a later start would roll a killed run forward onto other files
-    return git
-
-
 def _check_memory(git: Git, commit: str, address: str) -> None:
     """Check that a fetched commit is a memory, and that its files can be checked out.
 
@@ -146,13 +142,6 @@ def _check_memory(git: Git, commit: str, address: str) -> None:
             f"The remote {shown_address(address)} has {odd}/ under git, which must stay on each machine.",
             f"Remove it there: git rm -r --cached {odd}, then commit and push.",
         )
-
-
-def _put_back(git: Git, branch: str, commit: str) -> None:
-    """Bring the branch and every file but those of `.curate/` to a commit."""
-    git.run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
-    git.run("reset", "--quiet", "--hard", commit)
-    git.run("clean", "-ffdxq", "-e", f"/{PRIVATE}")
 
 
 @dataclass

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
-from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_SCHEDULER_STARTED
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_SCHEDULER_STARTED
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.combining import OrTrigger
@@ -35,28 +35,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from apscheduler.events import JobExecutionEvent
     from apscheduler.triggers.base import BaseTrigger
 
     from pipelines.settings import Settings
 
 
 NEXT: Final = "schedule.json"
-STOP_SECONDS: Final = 30.0
 """The record of when the next night is due, in which process, and since when."""
-_PRIORITIES = {"error": 3, "warning": 4, "info": 6}
+STOP_SECONDS: Final = 30.0
 _BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
 
 
 def log(event: str, *, level: str = "info", **values: object) -> None:
-    """Write one line of `key=value` without text of the memory; under systemd, the journal's priority comes first.
-
-    Other values than words are quoted as in JSON, and None is left out.
-    """
-    mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
-    told = {"event": event, "level": level, **values}.items()
-    known = ((key, str(value)) for key, value in told if value is not None)
-    line = " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
-    print(mark + line, file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
+    """Write one line of `key=value` without text of the memory. Other values than words are quoted as in JSON."""
+    told = ((key, str(value)) for key, value in {"event": event, "level": level, **values}.items())
+    line = " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in told)
+    print(line, file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
 
 
 class Daemon:
@@ -87,7 +82,7 @@ class Daemon:
         self._pool: Any = executor or ThreadPoolExecutor(1)
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": self._pool}, job_defaults=defaults)
-        self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
+        self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR)
         night = night_trigger(settings.schedule.night, self._zone)
         due = now() if self._has_missed(night) else night.get_next_fire_time(None, now())
         self._scheduler.add_job(self._do, night, id="night", next_run_time=due)
@@ -107,10 +102,8 @@ class Daemon:
             self._scheduler.wakeup()
         if (due := self.next_night()) != self._written:
             at, then = (one.isoformat(timespec="seconds") if one else "" for one in (self._now(), due))
-            try:
+            with contextlib.suppress(CurateError):  # of a full disk the night itself tells
                 write_record(self._root, NEXT, {"process": os.getpid(), "next": then, "at": at})
-            except CurateError as fault:  # a full disk does not stop the daemon: the night itself reports the problem
-                self._log("not-noted", level="warning", why=type(fault).__name__)
             self._written = due
 
     def next_night(self) -> datetime | None:
@@ -147,11 +140,8 @@ class Daemon:
         seconds = round((self._now() - begun).total_seconds(), 1)
         self._log("job-ended", level="warning" if code else "info", job="night", exit=code, seconds=seconds)
 
-    def _on_event(self, event: object) -> None:
-        if isinstance(fault := getattr(event, "exception", None), BaseException):
-            self._log("job-broke", level="error", job="night", error=type(fault).__name__)
-        else:
-            self._log("job-skipped", level="warning", job="night", why="still-running")
+    def _on_event(self, event: JobExecutionEvent) -> None:
+        self._log("job-broke", level="error", job="night", error=type(event.exception).__name__)
 
 
 def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:

@@ -12,6 +12,7 @@ from pipelines.review import form_targets
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
+from pipelines.store.item import Confidence, ItemType
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import compiled, load_rules
@@ -26,7 +27,7 @@ def drive() -> None:
     [said] = parse_entries("Logs/2026-03-18.md", "2026-03-18", "we run on Helm\n")
     needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})
-    filing._describes_person("Ada likes tea.", catalog)
+    filing.home_of(ItemType.FACT, "Ada likes tea.", Confidence.HIGH, catalog)
     words = "We met. Correction: 1,000 a day, not 100\n"
     [form] = read_labels(parse_entries("Logs/2026-03-18.md", "2026-03-18", words)).forms
     form_targets.corrected_text(form, "The API allows 100 a day")
