@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.outcomes import history_of, leaving, with_link, with_successor
+from pipelines.review.outcomes import history_of, with_link, with_successor
 from pipelines.review.questions import Question
 from pipelines.review.rulings import carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
-from pipelines.store.document import Block, Document, document_at, edited
+from pipelines.store.document import Block, Document, block_of, document_at, edited
 from pipelines.store.item import CLOSED, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, kind_of
 from pipelines.templating import render
@@ -117,9 +117,10 @@ def with_items(
     for path, document in sorted(documents.items()):
         if here := {ident: items[ident] for ident in document.held.keys() & items.keys()}:
             over = {ident: item for ident, item in here.items() if item.status in CLOSED}
-            left, gone = leaving(document, over)
-            after[path] = edited(left, replace={ident: item for ident, item in here.items() if ident not in over})
-            blocks[history_of(path)] += gone
+            ended = [block_of(document, one) for one in document.items if one.item.id in over]
+            blocks[history_of(path)] += [Block(over[one.item.id], one.notes) for one in ended]
+            live = {ident: item for ident, item in here.items() if ident not in over}
+            after[path] = edited(document, replace=live, remove=over)
     for path, item in new:
         blocks[history_of(path) if item.status in CLOSED else path].append(Block(item))
     for path, some in sorted(blocks.items()):

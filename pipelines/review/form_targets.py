@@ -11,10 +11,9 @@ from pipelines.store.item import Item, ItemType, last_successor, quote_digest
 from pipelines.text import ARROW
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.review.match_forms import Token
 
     Held = tuple[str, Item]
 
@@ -51,10 +50,15 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
             the form's line as evidence was reopened since, and does not.
         home: the document that the form's line would be filed in.
     """
-    items = list(items)
-    fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
-    fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
-    fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
+    items, line = list(items), (form.place.path, quote_digest("\n".join(form.place.lines)))
+    fitting = [
+        (place, one)
+        for place, one in items
+        if one.active and one.learnt <= form.place.entry.day and one.type in _MEANT[form.how]
+        if form.how != "answered" or one.page_section == "questions"
+        # It was heeded before: a box may be ticked where the todo stood.
+        if all((at.path, at.digest) != line for at in one.evidence)
+    ]
     instead = _INSTEAD.search(form.target)
     if instead and not any(one.active and one.id.startswith(instead[1]) for _, one in items):
         return None  # what took its place holds no more
@@ -101,11 +105,6 @@ def _heads(words: str) -> Iterator[tuple[str, str, int]]:
         yield head, words[stop.end() :].strip(), 2 if stop[0] == "," else 1
 
 
-def _was_heeded(form: ClosingForm, item: Item) -> bool:
-    said = form.place.path, quote_digest("\n".join(form.place.lines))
-    return any((one.path, one.digest) == said for one in item.evidence)  # a box may be ticked where the todo stood
-
-
 def likeness(target: str, document: str, item: Item) -> int:
     """Return how well words match an item: 3 the same words, 2 the same except days, 1 contained, 0 not.
 
@@ -118,7 +117,9 @@ def likeness(target: str, document: str, item: Item) -> int:
     here, there = words_in(document.removesuffix(".md").rpartition("/")[2].replace("-", " ")), words_in(item.text)
     if words_in(target) == there:
         return 3 if there else 0
-    more = {one for at, one in enumerate(said) if one.key not in here | there and not _is_by_number(said, at)}
+    # A word beside a number is none of its own, as that of a month.
+    by_number = {at + step for at, one in enumerate(said) if one.kind == "number" for step in (-1, 0, 1)}
+    more = {one for at, one in enumerate(said) if one.key not in here | there and at not in by_number}
     numbers, others = ({one.key for one in some if one.kind in NUMBERS} for some in (said, held))
     if any(one.kind in {"code", "name", "kanji"} for one in more) or not (numbers <= others or others <= numbers):
         return 0
@@ -137,11 +138,6 @@ def likeness(target: str, document: str, item: Item) -> int:
         told, rest = words - linked, own - linked
         return int(len(told) >= _FEWEST or _FEWEST * len(told) >= len(rest))
     return int(not left and len(own) >= _FEWEST)
-
-
-def _is_by_number(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a word stands beside a number, as that of a month does."""
-    return any(one.kind == "number" for one in tokens[max(0, at - 1) : at + 2])
 
 
 def _ends_alike(one: str, other: str) -> bool:

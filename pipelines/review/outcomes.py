@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.store.change_set import placed_item
-from pipelines.store.document import HISTORY, Block, Document, block_of, document_at, edited
+from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.secrets.redact import is_private
@@ -85,18 +85,6 @@ def without_conflict(item: Item) -> Item:
 def history_of(path: str) -> str:
     """Return the document that keeps closed items: their own, unless every session loads it."""
     return GENERAL if path in _LOADED else path
-
-
-def leaving(document: Document, items: Mapping[str, Item]) -> tuple[Document, list[Block]]:
-    """Return a document without the items that ended, and these items with their notes, for the History.
-
-    Args:
-        document: their document.
-        items: by id, each as it is now.
-    """
-    blocks: Iterable[Block] = (block_of(document, p) for p in document.items if p.item.id in items)
-    moved = [Block(items[block.item.id], block.notes) for block in blocks]
-    return edited(document, remove=items), moved
 
 
 def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
