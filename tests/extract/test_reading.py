@@ -51,6 +51,18 @@ def test_what_a_later_piece_ends_an_earlier_one_does_not_change() -> None:
     assert [one.kind for one in found.operations] == ["close"]
 
 
+def test_a_later_piece_is_shown_what_an_earlier_one_proposed_and_may_end_it() -> None:
+    asks = reply_text(reply_item(type="Todo", text="Ask legal about the contract."), reply_item())
+    model = scripted(asks, reply_text(operations=[reply_operation("close", "p0", how="done")]), GOOD, input_tokens=20)
+    found = extractor(model).extract(DAY)
+    first, second, third = (call.user.partition("\nLog.")[0] for call in model.calls)
+    assert "p0" not in first
+    assert "Open:\np0 Todo harbour since 2026-03-12: Ask legal about the contract.\n" in second
+    assert "Near:\np1 " in second
+    assert [one.ids for one in found.operations] == [(found.candidates[0].id,)]
+    assert "p2" not in third
+
+
 def test_n0_of_two_logs_of_a_day_are_two_items() -> None:
     reader = extractor(scripted(GOOD))
     other = replace(DAY, entries=tuple(replace(one, path="Logs/2026-03-12-b.md") for one in ENTRIES))

@@ -66,6 +66,23 @@ def test_what_cannot_end_so_stays(memory: Memory, held: str, how: str) -> None:
     assert "how does not fit the item's type" in " ".join(report.warnings)
 
 
+def test_the_end_of_a_long_day_ends_what_its_beginning_said(memory: Memory) -> None:
+    hold(memory, CALL)
+    call, sign, changed = "k4444444444", "Sign up at the printer's.", "Call Anders about two invoices."
+
+    def read(day: dict[str, Any]) -> Any:
+        entry = day["entries"][0]
+        if entry["text"].startswith("- It began"):
+            return reply(item("Todo", sign, entry), operations=[operation(entry, "update", call, text=changed)])
+        shown = {row["text"]: row["id"] for row in day["open"]}
+        assert shown == {sign: "p0", changed: call}
+        return reply(operations=[operation(entry, "close", *shown.values(), how="done")])
+
+    log(memory, f"It began. {'Words. ' * 20}", f"It is over. {'Words. ' * 20}")
+    curate(memory, Reader(read, input_tokens=60))
+    assert {text: one.status for text, one in items(memory).items()} == {sign: "done", CALL[6:37]: "done"}
+
+
 def test_an_update_keeps_what_survives(memory: Memory) -> None:
     hold(memory, STACK)
     log(memory, "The billing jobs moved to PostgreSQL 15.")

@@ -21,7 +21,7 @@ from pipelines.extract.extraction import (
 from pipelines.extract.llm.call import Call, Prompt, load_prompt
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, days_before, fitting, weekday
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import Item, Trust
+from pipelines.store.item import Item, ItemType, Trust
 from pipelines.store.log import drawn
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
@@ -76,26 +76,28 @@ class ModelExtractor:
         pieces = cut(request.entries, self.chain.input_tokens)
         tally = Tally()
         try:
-            outcomes = [self._read(request, number, piece, tally) for number, piece in enumerate(pieces)]
+            outcomes: list[Outcome] = []
+            for piece in pieces:
+                outcomes.append(self._read(request, piece, tally, [read for read, _ in outcomes]))
         except ModelFailed as fault:
             fault.tally = tally
             raise
         return replace(_joined_outcomes(request, pieces, outcomes), tally=tally)
 
-    def _read(self, request: ExtractionRequest, number: int, piece: LogPiece, tally: Tally) -> Outcome:
-        """Return a piece's extraction, and what of the reply is faulty."""
+    def _read(self, request: ExtractionRequest, piece: LogPiece, tally: Tally, before: Sequence[Extraction]) -> Outcome:
+        """Return a piece's extraction, and what of the reply is faulty; `before` is what earlier pieces said."""
         from pipelines.extract.grounding import Shown, words_in  # noqa: PLC0415  only a model's reply is checked
         from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply  # noqa: PLC0415  imports pydantic
 
-        shown, held = _Shown.beside(request, piece), replace(request, entries=piece.entries)
+        shown, held = _Shown.beside(request, piece, before), replace(request, entries=piece.entries)
         call = self._call(request, piece, shown)
         reply, model = self.chain.ask(call, read_reply, tally)
         if reply is None:
             from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
 
             return RulesExtractor().extract(held), ()
-        place = f"{piece.entries[0].path}.{number}"  # a day may have several logs
-        own = {f"n{at}": f"{place}.n{at}" for at in range(len(reply["items"]))}
+        place = f"{piece.entries[0].path}.{len(before)}"  # a day may have several logs
+        own = shown.proposed | {f"n{at}": f"{place}.n{at}" for at in range(len(reply["items"]))}
         asked = Asked(
             held,
             f"{model}@{self.prompt.tag}",
@@ -130,7 +132,7 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     labels, replies = read_labels(request.entries), [read for read, _ in outcomes]
     dropped = [one for _, lost in outcomes for one in lost]
     said: list[Candidate | Operation] = [one for read in replies for one in read.candidates]
-    said += _last_operations([one for read in replies for one in read.operations])
+    said += _last_operations(replies)
     kept = [one for one in said if not _would_hold_secret(one)]
     reply = Extraction(
         tuple(one for one in kept if isinstance(one, Candidate)),
@@ -146,12 +148,11 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     return replace(reply, candidates=tuple(found))
 
 
-def _last_operations(said: Sequence[Operation]) -> Iterator[Operation]:
-    """Yield the operations, without an update of what a later piece, which has not seen it, ends."""
-    for at, one in enumerate(said):
-        ends = (other for other in said[at + 1 :] if other.kind in {OperationKind.CLOSE, OperationKind.RETRACT})
-        if one.kind is not OperationKind.UPDATE or not any(set(one.ids) & set(other.ids) for other in ends):
-            yield one
+def _last_operations(replies: Sequence[Extraction]) -> Iterator[Operation]:
+    """Yield the operations, without updates of what a later piece ends, or updates as it was by then."""
+    for at, read in enumerate(replies):
+        later = {ident for other in replies[at + 1 :] for one in other.operations for ident in one.ids}
+        yield from (one for one in read.operations if one.kind is not OperationKind.UPDATE or one.ids[0] not in later)
 
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:
@@ -162,29 +163,64 @@ def _would_hold_secret(one: Candidate | Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The pages and existing items shown to a model with a piece: as rows, and the items by id."""
+    """The pages and items shown to a model with a piece: as rows, and the items of the memory by id.
+
+    What earlier pieces of the day proposed is shown as well, with ids that stand for those it has in the run: a long
+    day ends in the evening what it began in the morning.
+    """
 
     documents: list[Row]
     open: list[Row]
     near: list[Row]
     items: dict[str, Item]
+    proposed: dict[str, str]
 
     @classmethod
-    def beside(cls, request: ExtractionRequest, piece: LogPiece) -> _Shown:
+    def beside(cls, request: ExtractionRequest, piece: LogPiece, before: Sequence[Extraction]) -> _Shown:
         """Return what to show with a piece, as much as fits: what is open, what is near, and where things can go."""
-        if request.nearby is None:
-            return cls(_places(request, piece.text, {}), [], [], {})
+        said = [one for read in before for one in read.candidates]
+        proposed = {f"p{at}": one.id for at, one in enumerate(said)}
         names = {one.document: one.id for one in request.documents}
-        pending = request.nearby.open(piece.text)
+        rows = [_candidate_row(*one, names) for one in zip(proposed, said, strict=True)]
+        new = fitting(rows, OPEN_TOKENS, _item_bytes)
+        fresh = [row for row in new if row["status"] == "open"], [row for row in new if row["status"] != "open"]
+        if request.nearby is None:
+            return cls(_places(request, piece.text, {}), *fresh, {}, proposed)
+        over, told = _changed(before)
+        pending = [
+            (home, replace(item, text=told.get(item.id, item.text)))
+            for home, item in request.nearby.open(piece.text)
+            if item.id not in over
+        ]
         rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
         rows = fitting(rows, OPEN_TOKENS, _item_bytes)
-        near = request.nearby.nearest(piece.text, {row["id"] for row in rows})
+        near = request.nearby.nearest(piece.text, {row["id"] for row in rows} | over)
         left = OPEN_TOKENS - sum(map(_item_bytes, rows)) // BYTES_A_TOKEN
         room = NEAR_TOKENS + min(left, NEAR_TOKENS)
+        near = [(home, replace(item, text=told.get(item.id, item.text))) for home, item in near]
         others = fitting([item_row(item, names.get(home, home)) for home, item in near], room, _item_bytes)
         held = {item.id: item for _, item in (*pending, *near)}
         documents = _places(request, piece.text, Counter(home for home, _ in (*pending, *near)))
-        return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
+        items = {row["id"]: held[row["id"]] for row in (*rows, *others)}
+        return cls(documents, [*fresh[0], *rows], [*fresh[1], *others], items, proposed)
+
+
+def _changed(before: Sequence[Extraction]) -> tuple[set[str], dict[str, str]]:
+    """Return the ids that earlier pieces ended or replaced, and the new sentences of those that they changed."""
+    done = [one for read in before for one in read.operations]
+    over = {ident for one in done if one.kind in {OperationKind.CLOSE, OperationKind.RETRACT} for ident in one.ids}
+    over |= {ident for read in before for one in read.candidates for ident in one.replaces}
+    return over, {one.ids[0]: one.text for one in done if one.kind is OperationKind.UPDATE}
+
+
+def _candidate_row(ident: str, one: Candidate, names: Mapping[str, str]) -> Row:
+    is_open = not one.closed and (one.type in {ItemType.TODO, ItemType.RISK} or one.page_section == "questions")
+    return {
+        "id": ident, "type": one.type.value, "text": shown_text(one.text), "status": "open" if is_open else "live",
+        "document": names.get(one.document, one.document) or fold(one.new_project or one.new_area),
+        "since": one.entry.day,
+        "due": one.due, "on": one.on,
+    }  # fmt: skip
 
 
 def _document_bytes(row: Row) -> int:
