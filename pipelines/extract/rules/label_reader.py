@@ -67,8 +67,8 @@ _DONE_MARKS = "✅✔☑✓ "
 _UNFINISHED = re.compile(r"(?:[,;:…]| (?:and|or|the|a|to|of|with|for|in|that|by))\s*$", re.IGNORECASE)
 
 
-TICK_BOX = "tick box"
-"""The reason of an item that is one by its box alone."""
+TICK_BOX, LOOSE = "tick box", "label of its own"
+"""The reasons of an item that is one by its box alone, or by a label that is no type's own name, such as `Blocker:`."""
 _BOXED = Label(ItemType.TODO, 0, sure=True)
 
 
@@ -251,6 +251,7 @@ class LabelReader:
         done, text = label.closed or box in _TICKED or bare != text, bare
         if text.endswith(":") and reason == "label" and not section:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
+        reason = LOOSE if reason == "label" and not label.plain else reason
         if text.endswith(":") or is_void(kind, text, section) or (not label.sure and HEDGE.search(text[:400])):
             return
         how = _OVER.get(kind, "ended") if box == _CANCELLED else ""

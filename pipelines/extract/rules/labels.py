@@ -41,6 +41,7 @@ class Label:
         owner: a name in brackets after the label, as in `TODO(bob):`, or empty.
         closed: whether the label says that it is done.
         page_section: the section on the page, if the label names one; else empty.
+        plain: whether it is a type's own name, which says for sure what a line is, whoever else reads it.
     """
 
     type: ItemType
@@ -50,6 +51,7 @@ class Label:
     owner: str = ""
     closed: bool = False
     page_section: str = ""
+    plain: bool = False
 
 
 _LABEL = re.compile(
@@ -137,7 +139,7 @@ def read_label(spoken: Spoken) -> Label | None:
         return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=told)
     if named := found["command"] or found["kind"]:
         kind = _MEANINGS[named.lower()][0]
-        return Label(kind, found.end(), sure=True, page_section=_PAGE_SECTIONS.get(named.lower(), ""))
+        return Label(kind, found.end(), sure=True, page_section=_PAGE_SECTIONS.get(named.lower(), ""), plain=True)
     word, paren = found["word"], (found["paren"] or "").strip(" \t()[]")
     name = _SHORTER.sub("", word.lower())
     name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
@@ -164,6 +166,7 @@ def read_label(spoken: Spoken) -> Label | None:
         owner="" if _NO_OWNER.fullmatch(paren) or _DONE.search(paren) else paren,
         closed=bool(_DONE.search(paren)),
         page_section=section,
+        plain=name in _IN_TURNS or bool(section),
     )
 
 

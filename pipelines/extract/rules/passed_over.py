@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pipelines.extract.rules.label_reader import LOOSE, TICK_BOX
 from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
@@ -25,10 +26,11 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
     """Return what labels say for sure in a day and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
-    says. It also covers one that says half of what an item says which it has seen; on a list of what is open, one of
-    whose words such an item has half; and what stands under a heading of which it took other lines. A tick box
-    is left to a reader that says anything of the day, since most are steps of a plan, unless it has a due day or stands
-    on a list of what is open. Closing forms are read apart, but may be what a reply means.
+    says. It also covers one that says half of what an item says which it has seen, changed or ended; on a list of what
+    is open, one of whose words such an item has half; and what stands under a heading of which it took other lines. A
+    tick box is left to a reader that says anything of the day, since most are steps of a plan, unless it has a due day
+    or stands on a list of what is open; so is a label that is no type's own name. Closing forms are read apart, but may
+    be what a reply means.
 
     Args:
         reader: it has read the day's entries.
@@ -41,7 +43,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
         one
         for one in once_each(reader.found)
         if one.confidence is Confidence.HIGH
-        if one.reason != "tick box" or one.due or is_silent or _is_on(one, listed)
+        if is_silent or (one.due or _is_on(one, listed) if one.reason == TICK_BOX else one.reason != LOOSE)
     ]
     if not labelled:
         return []
@@ -54,7 +56,8 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
     judged = {place.entry.headings for place, _ in evidence if place.entry.headings}
     titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, folded(one.text)) for one in reply.candidates}
-    seen = [_words(text) for text in request.nearby.texts(reply.seen)] if request.nearby else []
+    meant = (*reply.seen, *(ident for one in reply.operations for ident in one.ids))
+    seen = [_words(text) for text in request.nearby.texts(meant)] if request.nearby else []
     return [
         one
         for at, one in enumerate(labelled)
