@@ -234,21 +234,21 @@ class Memory:
     def why(self, item: str) -> Why:
         """Return why an item is believed: its evidence with its words, who brought it, and what it rests on.
 
+        Of one that was deleted, `holding` is None.
+
         Args:
             item: its id, or the beginning of it.
 
         Raises:
             UnknownItem: none, or more than one, has an id that begins so.
-            UsageFault: it was deleted; the sentence says when.
             GitFault: git cannot be asked for its history.
         """
         from pipelines.queries.item_graph import Beliefs  # noqa: PLC0415  as above
-        from pipelines.queries.why import history_of, why  # noqa: PLC0415  as above
+        from pipelines.queries.why import why  # noqa: PLC0415  as above
         from pipelines.store.git import Git  # noqa: PLC0415  as above
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
-        beliefs = Beliefs.of(read_documents(self.root))
-        return why(self.root, beliefs, history_of(self.root, Git(self.root), item, beliefs))
+        return why(self.root, Git(self.root), item, Beliefs.of(read_documents(self.root)))
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> Passage:
         """Return lines of a document or log, at most 400 lines or 20,000 characters at a time.

@@ -29,7 +29,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.own_items import looks_like_id
 from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
-from pipelines.queries.why import changes, history_lines, history_of, why, why_lines
+from pipelines.queries.why import changes, why, why_lines
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.git import Git
 from pipelines.store.git_history import BY_PEOPLE
@@ -249,18 +249,14 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     prompt version that extracted it, the items it rests on, what rests on it, and every wording and
     status that it had, with who changed it. Of a deleted item, its id finds the past.
     """
-    git, beliefs = Git(root), Beliefs.of(read_documents(root))
+    beliefs = Beliefs.of(read_documents(root))
     ident = " ".join(item)  # an id may be of an item that is gone
     if not looks_like_id(ident):
         ident = item_named(beliefs.documents, ident)
-    past = history_of(root, git, ident, beliefs)
-    as_data, lines = past.to_json, history_lines(past, moment_shown)
-    if past.holding:
-        found = why(root, beliefs, past)
-        as_data, lines = found.to_json, why_lines(found, moment_shown)
+    found = why(root, Git(root), ident, beliefs)
     if as_json:
-        say_json(as_data())
-    for line in () if as_json else lines:  # what begins without a blank is a heading
+        say_json(found.to_json())
+    for line in () if as_json else why_lines(found, moment_shown):  # what begins without a blank is a heading
         (say if line.startswith(" ") else say_bold)(line)
 
 

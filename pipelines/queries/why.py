@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import BadFile
 from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
@@ -66,14 +66,14 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why an item is believed.
+    """Why an item is believed, and its history.
 
     Args:
-        holding: the item and its place.
+        id: its id.
+        holding: the item and its place, or None if it is gone.
+        buried: its tombstone if it was deleted, undone or forgotten, or None.
+        versions: its history, oldest first.
         witnesses: the first and the last place that it rests on.
-        model: the model that extracted it; empty if a person wrote it.
-        prompt: the version of the model's prompt, or of the rules; or empty.
-        history: its history.
         grounds: what it rests on, directly or through other items.
         superseded: what it replaced, newest first.
         successors: what replaced it.
@@ -81,60 +81,66 @@ class Why:
         outdated: what it rests on that no longer holds, if it is itself believed.
     """
 
-    holding: Holding
+    id: str
+    holding: Holding | None
+    buried: Tombstone | None
+    versions: list[Version]
     witnesses: list[Witness]
-    model: str
-    prompt: str
-    history: History
     grounds: list[Holding]
     superseded: list[Holding]
     successors: list[Holding]
     dependents: list[Holding]
-    outdated: tuple[str, ...] = ()
+    outdated: tuple[str, ...]
 
     @property
-    def item(self) -> Item:
-        """The item."""
-        return self.holding.item
+    def forgotten(self) -> bool:
+        """Whether a person had it forgotten, so that its words must not be shown."""
+        return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        return self.holding.to_json() | {
-            "seen": max(self.item.seen, len(self.item.evidence)),
+        """Return it for JSON, without the words of a forgotten item."""
+        from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  git may keep what was redacted since
+
+        versions = [one.to_json() for one in self.versions]
+        for told in versions:
+            for key in ("text", "reason"):
+                told[key] = without_secrets(told[key]) if told[key] and not self.forgotten else None
+        item = self.holding.to_json() if self.holding else {"id": self.id}
+        return item | {
+            "stands": self.holding.place if self.holding else None,
+            "gone": {"day": self.buried.day, "reason": self.buried.reason} if self.buried else None,
+            "seen": max(self.holding.item.seen, len(self.witnesses)) if self.holding else 0,
             "evidence": [one.to_json() for one in self.witnesses],
-            "model": self.model or None,
-            "prompt": self.prompt or None,
             "grounds": [one.to_json() for one in self.grounds],
             "outdated_grounds": self.outdated,
             "superseded": [one.to_json() for one in self.superseded],
             "successors": [one.to_json() for one in self.successors],
             "impact": [one.to_json() for one in self.dependents],
-            "versions": self.history.to_json()["versions"],
+            "versions": versions,
         }
 
 
-def why(root: Path, beliefs: Beliefs, history: History) -> Why:
-    """Return why an item is believed.
+def why(root: Path, git: Git | None, prefix: str, beliefs: Beliefs) -> Why:
+    """Return why an item is or was believed.
 
     Args:
         root: the memory.
-        beliefs: its items.
-        history: the history of the one in question.
+        git: its repository; None to leave out the versions.
+        prefix: the start of the item's id; it may be gone.
+        beliefs: all items now.
 
     Raises:
-        UsageFault: it was deleted.
+        UnknownItem: no item ever had such an id, or more than one has.
     """
-    ident, holding, stone, quotes = history.id, history.holding, history.buried, Quotes(root)
-    if holding is None:
-        gone = f"{ident} no longer exists{f': it was {stone.reason} on {stone.day}' if stone else ''}."
-        raise UsageFault(gone, f"`curate why {ident}` shows what it was.")
-    model, _, prompt = holding.item.by.rpartition("@")
+    stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
+    ident, quotes = named_item(prefix, beliefs.by_id, stones), Quotes(root)
+    holding = beliefs.by_id.get(ident)
     return Why(
+        id=ident,
         holding=holding,
-        witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
-        model=model or prompt,
-        prompt=prompt if model else "",
-        history=history,
+        buried=stones.get(ident),
+        versions=list(_versions_of(root, git, ident, holding)) if git else [],
+        witnesses=[_witness(root, quotes.found(place)) for place in (holding.item.evidence if holding else ())],
         grounds=beliefs.reached(ident, beliefs.grounds),
         superseded=beliefs.reached(ident, backwards(beliefs.successors)),
         successors=beliefs.reached(ident, beliefs.successors),
@@ -206,64 +212,8 @@ class Version:
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            **self.made,
-            "document": self.path or None,
-            "type": self.item.type if self.item else None,
-            "text": self.item.text if self.item else None,
-            "status": self.item.status if self.item else None,
-            "reason": (self.item.reason if self.item else "") or None,
-            "changed": self.changed,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """The history of one item.
-
-    Args:
-        id: its id.
-        versions: oldest first.
-        holding: where it is now, or None.
-        buried: its tombstone if it was deleted, undone or forgotten, or None.
-    """
-
-    id: str
-    versions: list[Version]
-    holding: Holding | None
-    buried: Tombstone | None
-
-    @property
-    def forgotten(self) -> bool:
-        """Whether a person had it forgotten, so that its words must not be shown."""
-        return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it for JSON, without the words of a forgotten item."""
-        from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  git may keep what was redacted since
-
-        versions = [one.to_json() for one in self.versions]
-        for told in versions:
-            for key in ("text", "reason"):
-                told[key] = without_secrets(told[key]) if told[key] and not self.forgotten else None
-        return {
-            "id": self.id,
-            "stands": self.holding.place if self.holding else None,
-            "gone": {"day": self.buried.day, "reason": self.buried.reason} if self.buried else None,
-            "versions": versions,
-        }
-
-
-def history_of(root: Path, git: Git, prefix: str, beliefs: Beliefs) -> History:
-    """Return the history of the item whose id begins with `prefix`, even if it is gone; `beliefs` are all items now.
-
-    Raises:
-        UnknownItem: there is none, or more than one.
-    """
-    stones = {stone.id: stone for stone in sorted(read_tombstones(read_bytes(root, TOMBSTONES)))}
-    ident = named_item(prefix, beliefs.by_id, stones)
-    holding = beliefs.by_id.get(ident)
-    return History(ident, list(_versions_of(root, git, ident, holding)), holding, stones.get(ident))
+        said = {name: getattr(self.item, name, "") or None for name in ("type", "text", "status", "reason")}
+        return {**self.made, "document": self.path or None, **said, "changed": self.changed}
 
 
 def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
@@ -346,12 +296,18 @@ def differences(before: Item, after: Item) -> Iterator[str]:
 
 
 def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
-    """Yield why an item is believed; `when` returns a day or moment as it is shown."""
-    item = result.item
+    """Yield why an item is or was believed; `when` returns a day or moment as it is shown."""
+    if result.holding:
+        yield from _item_lines(result, result.holding, when)
+    yield from _history_lines(result, when)
+
+
+def _item_lines(result: Why, holding: Holding, when: Callable[[str], str]) -> Iterator[str]:
+    item = holding.item
     yield item_line(item)
     dated = {"since": item.since, "until": item.until, "confirmed": item.confirmed}
     days = [f"{word} {when(day)}" for word, day in dated.items() if day]
-    yield f"  {', '.join([result.holding.place, item.status, *days])}"
+    yield f"  {', '.join([holding.place, item.status, *days])}"
     yield f"  {trust_label(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}"
     if item.reason:
         yield f"  kept because: {safe(item.reason)}"
@@ -364,8 +320,7 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
     elif item.seen > len(result.witnesses):
         yield f"  seen {item.seen} times; the first and the last place are kept"
     yield "Origin"
-    prompt = f", version {result.prompt}" if result.prompt else ""
-    yield f"  extracted by {result.model}{prompt}" if result.model else "  written by a person"
+    yield f"  extracted by {item.by}" if item.by else "  written by a person"
     for title, others in (
         ("Rests on", result.grounds),
         ("Replaced", result.superseded),
@@ -374,7 +329,6 @@ def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
     ):
         yield from [title] if others else []
         yield from (f"  {item_line(one.item)}" for one in others)
-    yield from history_lines(result.history, when)
 
 
 def _witness_lines(witness: Witness, when: Callable[[str], str]) -> Iterator[str]:
@@ -394,7 +348,7 @@ def _witness_lines(witness: Witness, when: Callable[[str], str]) -> Iterator[str
         yield from quote_lines(witness.text, "      ")
 
 
-def history_lines(result: History, when: Callable[[str], str] = str) -> Iterator[str]:
+def _history_lines(result: Why, when: Callable[[str], str]) -> Iterator[str]:
     """Yield every wording and status of an item, oldest first."""
     yield "History"
     words = ""

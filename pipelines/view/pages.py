@@ -21,7 +21,7 @@ from pipelines.queries.health import OK, WRONG, Checkup, examine
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
-from pipelines.queries.why import History, why
+from pipelines.queries.why import why
 from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
@@ -209,7 +209,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         UnknownItem: there is none, or more than one; the sentence says which.
     """
     day, held = reading.day, reading.held[named_item(asked["ident"], reading.held)]
-    found, one = why(reading.root, reading.beliefs, History(held.item.id, [], held, None)), held.item
+    found, one = why(reading.root, None, held.item.id, reading.beliefs), held.item
     life = [step.item for step in (*reversed(found.superseded), held, *found.successors)]
     words = [step.text.split() for step in life]
     same = len(commonprefix(words))
