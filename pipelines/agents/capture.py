@@ -73,7 +73,7 @@ class CapturedSession:
         owners: how many of them are sealed as the owner's.
         days: the days of the logs they went to.
         known: how many turns the logs had already.
-        faults: what could not be read, as parts of a sentence.
+        unread: what could not be read, as a clause, or empty.
         fault: why it was not captured at all, or empty.
         redacted: how many of its lines held secrets; the copy does not have these.
     """
@@ -84,7 +84,7 @@ class CapturedSession:
     turns: int = 0
     days: tuple[str, ...] = ()
     known: int = 0
-    faults: tuple[str, ...] = ()
+    unread: str = ""
     fault: str = ""
     redacted: int = 0
     owners: int = 0
@@ -176,17 +176,17 @@ class Capture:
             for turn in transcript:
                 turns.add(turn)
             copied = recorder.flush()
-            faults, session = tuple(transcript.faults()), turns.session
+            unread, session = transcript.unread, turns.session
             if kept.lines > recorder.lines:
                 name = session.name if session else ""
-                return CapturedSession(str(path), name, kept.file, known=turns.known, faults=faults)
+                return CapturedSession(str(path), name, kept.file, known=turns.known, unread=unread)
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
                 fault = "" if turns.known else NO_TURN
                 if fault and transcript.strange:
                     fault = f"has no turn in a known form (line {transcript.strange} is in another one)"
-                return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
+                return CapturedSession(str(path), known=turns.known, unread=unread, fault=fault)
             days = tuple(sorted(turns.lines))
             if recorder.lines > kept.lines or not (self.root / session.file).exists():
                 keep(self.root, copy, session.file)
@@ -198,7 +198,7 @@ class Capture:
             late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
             note_kept(self.root, KeptSession(session.file, kept.head, *told, late))
         return CapturedSession(
-            str(path), session.name, session.file, turns.new, days, turns.known, faults, owners=turns.owners
+            str(path), session.name, session.file, turns.new, days, turns.known, unread, owners=turns.owners
         )
 
     def _replayed(self, source: IO[bytes], kept: KeptSession) -> int:

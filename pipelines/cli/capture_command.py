@@ -154,8 +154,8 @@ def _tell(found: Sequence[CapturedSession]) -> None:
         name = escape_terminal_line(one.source)
         if one.fault:
             warn(f"{name} {one.fault}.")
-        for fault in one.faults:
-            warn(f"{name}: {fault}; the rest was read.")
+        if one.unread:
+            warn(f"{name}: {one.unread}; the rest was read.")
         if one.file and one.redacted:
             warn(f"{name}: redacted secrets in {count(one.redacted, 'line')} of the copy.")
     new = [one for one in found if one.turns]

@@ -112,12 +112,12 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> F
     transcript, words = Transcript(file, days.zone), TranscriptCleaner(redactor).words
     turns = (replace(turn, text=words(turn.text)) for turn in transcript)
     units = list(turn_units(path, turns, days))
-    faults, line = "; ".join(transcript.faults()), transcript.strange
-    if faults and not units:
-        return FileReading((), reason=f"has no readable turn: {faults}")
+    unread, line = transcript.unread, transcript.strange
+    if unread and not units:
+        return FileReading((), reason=f"has no readable turn: {unread}")
     if line and not units:
         return FileReading((), reason=f"has no turn in a known format (line {line} is in another one)")
-    return FileReading(units, f"is indexed in part: {faults}" if faults else "")
+    return FileReading(units, f"is indexed in part: {unread}" if unread else "")
 
 
 _PROJECT = 80

@@ -66,7 +66,7 @@ def test_a_bomb_of_brackets_and_a_huge_number_cost_no_other_turn(root: Path) -> 
 def test_a_session_that_grows_is_read_as_far_as_it_is(root: Path) -> None:
     whole = said("one", "two")
     put(root, SESSION, whole[:-9])
-    assert [one.reason for one in update_index(root).skipped] == ["is indexed in part: line 2 is cut off at the end"]
+    assert [one.reason for one in update_index(root).skipped] == ["is indexed in part: line 2 is not JSON"]
     put(root, SESSION, whole)
     report = update_index(root)
     assert (report.changed, report.skipped) == (1, ())

@@ -84,7 +84,7 @@ def test_claude_code() -> None:
         2, Role.USER, "Use SQLite.", MOMENT, "s1", "u1", "claude-code", "/home/me/harbour", act=Act.TYPED
     )
     assert [turn.subagent for turn in turns] == [False, False, False, True]
-    assert transcript.faults() == []
+    assert not transcript.unread
 
 
 def test_what_the_program_puts_into_a_users_turn_is_not_the_users() -> None:
@@ -125,7 +125,7 @@ def test_codex() -> None:
     assert turns[0] == Turn(
         5, Role.USER, "Use SQLite.", MOMENT, "c1", "", "codex", "/home/me/harbour", act=Act.TYPED, begun=MOMENT
     )
-    assert transcript.faults() == []
+    assert not transcript.unread
     assert said(lines({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Old."}]})) == [
         (1, "user", "Old.")
     ]
@@ -175,7 +175,7 @@ def test_a_broken_line_costs_no_other_and_is_counted_with_its_place() -> None:
     data = b"\xef\xbb\xbf" + good + b"".join(bad) + good + b'{"role": "user", "content": "cut'
     turns, transcript = read(data)
     assert [turn.line for turn in turns] == [1, 8]
-    assert transcript.faults() == ["5 lines are not JSON (the first is line 2)", "line 9 is cut off at the end"]
+    assert transcript.unread == "6 lines are not JSON (the first is line 2)"
 
 
 def test_zeros_cost_no_record() -> None:
@@ -183,7 +183,7 @@ def test_zeros_cost_no_record() -> None:
     data = said[0] + b"\n" + b"\0" * 8 + b"\n" + said[1].replace(b"@", b"\0") + b"\n" + b"\0" * 4096 + said[2] + b"\n"
     transcript = Transcript(io.BytesIO(data))
     assert [turn.text for turn in transcript] == ["ab", "cd", "e"]
-    assert not transcript.faults()
+    assert not transcript.unread
 
 
 def test_bombs_and_huge_numbers() -> None:
@@ -191,7 +191,7 @@ def test_bombs_and_huge_numbers() -> None:
     huge = b'{"role": "user", "content": "hi", "n": ' + b"9" * 5000 + b"}\n"
     turns, transcript = read(deep + b"[" * 100_000 + b"\n" + huge)
     assert [turn.line for turn in turns] == [3]
-    assert transcript.faults() == ["2 lines are not JSON (the first is line 1)"]
+    assert transcript.unread == "2 lines are not JSON (the first is line 1)"
 
 
 @pytest.mark.parametrize("bad", [[], {}, 7, None, True, "x", [[]], [{"type": []}], [{"type": "text", "text": 7}]])

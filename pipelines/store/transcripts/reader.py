@@ -1,4 +1,4 @@
-"""Reads a transcript line by line: yields its turns, and counts skipped lines by kind, with the first line of each.
+"""Reads a transcript line by line: yields its turns, and counts the lines that it cannot read.
 
 Every line is parsed on its own, so that no record affects another. A captured transcript is copied to Sessions while it
 is read, so that one pass suffices.
@@ -103,11 +103,8 @@ def _decompress(path: Path, source: IO[bytes], target: IO[bytes]) -> None:
         raise BadFile(path, f"cannot be decompressed ({fault})") from None
 
 
-NOT_JSON: Final = "not JSON"
-CUT_OFF: Final = "cut off at the end"
-FAULTS: Final = (NOT_JSON, CUT_OFF)
-"""How a line can be unreadable."""
-
+_BROKEN = "broken"
+"""A line that is not JSON."""
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -123,7 +120,7 @@ class Transcript:
         zone: the time zone of times without one.
         acts: decides whose act each record is; passed in if the user's settings trust what a program sent.
         outside: collects the outside text that tools brought in before each turn.
-        broken: the unreadable lines so far, counted from 1, by fault.
+        broken: the unreadable lines so far, counted from 1.
         strange: the first line of a shape that no known program writes, or zero.
         taken_back: the lines that a person took back, as `taken_back` found them: they yield no turn.
     """
@@ -132,7 +129,7 @@ class Transcript:
     zone: tzinfo = UTC
     acts: Acts = field(default_factory=Acts)
     outside: Outside = field(default_factory=Outside)
-    broken: dict[str, list[int]] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
     strange: int = 0
     taken_back: frozenset[int] = frozenset()
     _opening: Opening = ("", "", "", None)
@@ -145,8 +142,8 @@ class Transcript:
                 line = line.removeprefix(_BOM)  # noqa: PLW2901  strip the mark once
                 self._opening = opening_of(_parsed(line) or {}, self.zone)
             said = self._said(line)
-            if said in FAULTS:
-                self.broken.setdefault(str(said), []).append(number)
+            if said == _BROKEN:
+                self.broken.append(number)
             elif said == UNKNOWN:
                 self.strange = self.strange or number
             for turn in said if isinstance(said, list) and number not in self.taken_back else ():
@@ -157,15 +154,12 @@ class Transcript:
                 )
                 self.outside.own(turn.text)
 
-    def faults(self) -> list[str]:
-        """Return what could not be read, as clauses: `3 lines are not JSON (the first is line 8)`."""
-        return [
-            f"line {lines[0]} is {fault}"
-            if len(lines) == 1
-            else f"{len(lines):,} lines are {fault} (the first is line {lines[0]})"
-            for fault in FAULTS
-            if (lines := self.broken.get(fault))
-        ]
+    @property
+    def unread(self) -> str:
+        """What could not be read, as a clause, or empty: `3 lines are not JSON (the first is line 8)`."""
+        if len(self.broken) > 1:
+            return f"{len(self.broken):,} lines are not JSON (the first is line {self.broken[0]})"
+        return f"line {self.broken[0]} is not JSON" if self.broken else ""
 
     def _said(self, line: bytes) -> list[Turn] | str:
         """Return a line's turns, if any; or its fault, or that it is unknown."""
@@ -173,7 +167,7 @@ class Transcript:
         if not line.strip():
             return []
         if (record := _parsed(line)) is None:
-            return NOT_JSON if line.endswith(b"\n") else CUT_OFF
+            return _BROKEN
         # A fork also contains the opening record of the session that it continues: the first one counts.
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
