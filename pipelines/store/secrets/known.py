@@ -17,7 +17,6 @@ from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.secret_rules import has_own_format
 from pipelines.store.secrets.secret_values import entropy, is_identifier, is_name
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class KnownSecrets:
             return None
         if (digest := self.digest(value)) in self.rules:
             return None
-        if not has_own_format(rule) and (
+        if (
             not value.translate(None, _WORDS)
             or len(set(value)) < _VARIED
             or entropy(value) < _BITS

@@ -350,7 +350,6 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
         or (len(run) >= _UNNAMED and entropy(run) >= _LEAST_BITS and not (run.isalpha() or run.isdigit()))
         for run in _RUNS.findall(value)
     ),
-    "random": looks_random,
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value) or is_identifier(value))
         and looks_random(value)

@@ -94,7 +94,7 @@ def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
 @pytest.mark.parametrize(
     ("rule", "token"),
     [
-        ("aws-old-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
+        ("aws-access-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
         ("dynatrace-token", "dt0c01." + "tm5tq3oczi2kep1pvrjsdoh5." + "0fvkk5j9b0wcww3h" * 4),
         ("besttime-key", "pri_" + "099889f14d114dfaae476569b395eade"),
     ],
