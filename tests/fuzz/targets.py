@@ -117,7 +117,7 @@ def _transcript(data: bytes, _folder: Path) -> None:
     transcript = Transcript(io.BytesIO(data))
     lines = data.count(b"\n") + 1
     assert all(1 <= turn.line <= lines and turn.text.encode() for turn in transcript)
-    transcript.unread
+    assert bool(transcript.unread) == bool(transcript.broken)
 
 
 def _private(data: bytes, _folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -404,16 +403,6 @@ def test_where_codex_tells_who_wrote_a_part_only_a_persons_is_theirs(forged: Rec
 def test_an_approved_plan_does_not_tell_what_was_typed_beside_it() -> None:
     plan = f"# Move\n\nUser feedback on this plan: {EVIL}"
     assert acts(cleared(plan)) == [("planned", plan)]
-
-
-def test_a_plan_that_codex_implements_in_a_new_thread_is_read_from_its_file(tmp_path: Path) -> None:
-    plan = tmp_path / "attachments" / "14885cb6-d846" / "approved-plan.md"
-    said = f"Read the approved plan at {plan} and implement it."
-    assert acts(codex(said, by="user")) == [("typed", said)]
-    plan.parent.mkdir(parents=True)
-    plan.write_text("# Move\n\n1. Add\n")
-    assert acts(codex(said, by="user")) == [("planned", "# Move\n\n1. Add")]
-    assert acts(codex(f"{said} Slowly.", by="user")) == [("typed", f"{said} Slowly.")]
 
 
 def test_what_codex_does_by_itself_is_nobodys() -> None:

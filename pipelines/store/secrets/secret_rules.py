@@ -161,7 +161,7 @@ FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH
 _RANDOM = "[A-Za-z0-9_.=+/!%$-]{15,4000}[A-Za-z0-9_=-]"
 """What follows the beginning of a token that says who issued it, if nothing more is known."""
 _KINDS_OF_SIGNS = {
-    "digit": "[0-9]", "hex": "[0-9a-f]", "base32": "[A-Z2-7]", "serial": "[A-Z0-9-]",
+    "hex": "[0-9a-f]", "base32": "[A-Z2-7]", "serial": "[A-Z0-9-]",
     "word": "[A-Za-z0-9]", "token": "[A-Za-z0-9._]", "uuid": f"(?:{UUIDS})",
 }  # fmt: skip
 

@@ -246,7 +246,7 @@ def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
         assigned = len(value) >= _UNNAMED
     varied = value.isalnum() and not value.isalpha() and bits >= _LEAST_BITS and (assigned or is_mixed)
     if assigned and is_mixed and len(value) > _TOKEN:
-        varied |= bits > _BITS or _UUID.fullmatch(value) is not None
+        varied |= bits > _BITS
     return (looks_random(value) or varied) and (assigned or not _calls(value))
 
 

@@ -13,7 +13,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.store.evidence import Act
@@ -39,11 +38,6 @@ _CODEX_NOTE = "user_note: "
 _CODEX_SENDERS = ("exec", "mcp")
 _CODEX_PLAN = ("<proposed_plan>", "</proposed_plan>")
 _CODEX_APPROVED = "Implement the plan."
-# What Codex sends to a new thread, if a person chose to implement a plan there.
-_CODEX_PLAN_AT = re.compile(
-    r"Read the approved plan at (.{1,1000}[/\\]attachments[/\\][\w-]+[/\\]approved-plan\.md) and implement it\."
-)
-_LONGEST_PLAN = 1 << 18
 _CODEX_PUT_IN = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
 _SHOWN = re.compile(r"\s*(?:# [^\n]{1,80}:\n|<in-app-browser-context\b|## My request\b)")
 """How Codex's windows begin a prompt: with what they show (`# Files mentioned by the user:`)."""
@@ -314,9 +308,6 @@ class Acts:
         shown = _CODEX_PUT_IN.fullmatch(text) or _request_in(text) is not None
         if (self.sent and not self.headless) or untold or shown:
             return Act.NONE, text
-        if (found := _CODEX_PLAN_AT.fullmatch(text)) and (approved := Path(found[1])).is_file():
-            with suppress(OSError), approved.open(errors="replace") as file:
-                return Act.PLANNED, clean(file.read(_LONGEST_PLAN).strip()) or text
         return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
 
     def is_twice(self, role: str, text: str, *, event: bool = False) -> bool:
