@@ -167,7 +167,11 @@ _KINDS_OF_SIGNS = {
 
 
 def _issued(row: str) -> tuple[str, dict[str, str]]:
-    """Return the name and the fields of the rule in a row of issuers."""
+    """Return the name and the fields of the rule in a row of issuers: of tokens that say who issued them.
+
+    The row has its name, and how the tokens may begin. Something random follows, up to the end of its letters, digits
+    and signs; after a plus it is known what: kinds of signs, each with how many, and signs.
+    """
     begun, _, known = row.partition(" + ")
     name, *starts = begun.split()
     parts = iter(known.split())

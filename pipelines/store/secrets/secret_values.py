@@ -62,7 +62,6 @@ _CALLED = re.compile(
     re.DOTALL,
 )
 # A word or two, perhaps followed by a number: `NorthwindPortal2`.
-_NAMED = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
 _NAMES = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
 # The parts of a name in a program, and those of them that are words: `Web3AuthOptions`.
 _NAME_PARTS = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
@@ -320,12 +319,7 @@ def _unnamed(value: bytes) -> bool:
     if len(counts) == _ODD:
         return value.isalnum() and len(value) >= _DOTTED and changes >= _MIXED * len(kinds)
     least = _CHANGING if b"." not in value else _CHANGING + 0.12
-    return (
-        len(counts) > _ODD
-        and min(counts.values()) >= max(_ODD, len(kinds) // 12)
-        and changes >= least * len(kinds)
-        and (b"." not in value or len(value) >= _DOTTED)
-    )
+    return len(counts) > _ODD and min(counts.values()) >= max(_ODD, len(kinds) // 12) and changes >= least * len(kinds)
 
 
 def _is_public_key(value: bytes) -> bool:

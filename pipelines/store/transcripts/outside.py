@@ -203,20 +203,10 @@ def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
         server = f"{str(payload['namespace']).rstrip('_')}__" if payload.get("namespace") else ""
         name = str(payload.get("name") or ("shell" if kind == "local_shell_call" else ""))
         yield _ident(payload), f"{server}{name}", given
-    holder = message if isinstance(message, dict) else record
-    content, calls = holder.get("content"), holder.get("tool_calls")
+    content = (message if isinstance(message, dict) else record).get("content")
     for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind in _USES:
+        if isinstance(block, dict) and block.get("type") in _USES:
             yield _ident(block), str(block.get("name") or ""), block.get("input", block.get("arguments"))
-        elif isinstance(kind, str) and (kind.endswith("_tool_use") or kind == "mcp_call"):
-            yield _ident(block), "", None
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            yield _ident(call), str(function.get("name") or ""), function.get("arguments")
-        else:
-            yield "", "", None
 
 
 def _results(record: Record) -> Iterator[tuple[str, object]]:
