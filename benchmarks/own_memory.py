@@ -1,4 +1,4 @@
-"""Measure how often the first hit answers a question to one's own memory, by each ranking that the settings offer.
+"""Measure how often the first hit answers a question to one's own memory, by words alone and with meaning.
 
 usage: python -m benchmarks.own_memory [--half dev|unseen] [--memories DIR --questions FILE] [--json]
 
@@ -6,10 +6,10 @@ usage: python -m benchmarks.own_memory [--half dev|unseen] [--memories DIR --que
 the raw logs before any search was run. A hit is right if a pattern of `right` is found in its text, its status or what
 overruled it, and no string of `wrong` in its text. The memories are made in a temporary folder; --memories has others,
 by name, and --questions more questions in the same form. The halves are `dev`, on which the ranking was made, and
-`unseen`. Where `access` is on, the questions of the other half were asked before.
+`unseen`.
 
 Printed is a table: the share of questions whose first hit is right, that have a right one among the first three and
-ten, and how many gain and lose at the first hit against the default; by words alone, and with an embedder by both.
+ten, and how many gain and lose at the first hit against words alone; by words alone, and with an embedder by both.
 """
 
 from __future__ import annotations
@@ -25,13 +25,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.belief_search import lived_month
-from benchmarks.search_quality import DEFAULT, RANKINGS, markdown
+from benchmarks.search_quality import BOTH, WORDS_ALONE, markdown
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.hits import remember_found
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.rank import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 WEEK = HERE.parent / "examples/sample_week"
-ACCESS = {f"access = {share}": Ranking(access=share) for share in (0.05, 0.2)}
-WAYS = {name: how for name, how in (RANKINGS | ACCESS).items() if not name.startswith("without")}
 FIRST = 10
 
 
@@ -66,31 +62,19 @@ def is_right(question: Question, hit: Hit) -> bool:
     return not is_wrong and any(re.search(one, told, re.IGNORECASE) for one in question["right"])
 
 
-def places(
-    root: Path, asked: Sequence[Question], before: Sequence[Question], embedder: Embedder | None
-) -> dict[str, list[int]]:
-    """Return for each ranking the place of the first right hit of each question, from 1; 0 if none is right."""
+def places(root: Path, asked: Sequence[Question], embedder: Embedder | None) -> dict[str, list[int]]:
+    """Return for each way the place of the first right hit of each question, from 1; 0 if none is right."""
     rebuild_index(root)
     if embedder:
         embed_index(root, embedder)
-    (root / ".curate/found").unlink(missing_ok=True)
     found: dict[str, list[int]] = {}
-
-    def hits(question: Question, way: Ranking, *, by_meaning: bool) -> list[Hit]:
-        how = SearchRequest(ranking=way)
-        if embedder and by_meaning:
-            how = how._replace(vector=embedder.embed_query(question["query"]), embedder=embedder.name)
-        return search(root, question["query"], FIRST, (), how)
-
-    for question in before:
-        remember_found(root, hits(question, Ranking(), by_meaning=True), "2026-05-01")
-    for name, way in WAYS.items():
-        for by_meaning in (False, True) if embedder else (False,):
-            answers = (enumerate(hits(one, way, by_meaning=by_meaning), 1) for one in asked)
-            found[f"{name}, {'both' if by_meaning else 'words'}"] = [
-                next((place for place, hit in answer if is_right(one, hit)), 0)
-                for one, answer in zip(asked, answers, strict=True)
-            ]
+    for way in (WORDS_ALONE, BOTH) if embedder else (WORDS_ALONE,):
+        for one in asked:
+            how = SearchRequest()
+            if embedder and way == BOTH:
+                how = how._replace(vector=embedder.embed_query(one["query"]), embedder=embedder.name)
+            answer = enumerate(search(root, one["query"], FIRST, (), how), 1)
+            found.setdefault(way, []).append(next((place for place, hit in answer if is_right(one, hit)), 0))
     return found
 
 
@@ -115,10 +99,8 @@ def main() -> None:
             else:
                 make_memories(home)
             for name in dict.fromkeys(one["memory"] for one in questions):
-                mine = [one for one in questions if one["memory"] == name]
-                asked = [one for one in mine if one["half"] == given.half]
-                before = [one for one in mine if one["half"] != given.half]
-                for way, some in places(home / name, asked, before, embedder).items():
+                asked = [one for one in questions if one["memory"] == name and one["half"] == given.half]
+                for way, some in places(home / name, asked, embedder).items():
                     found.setdefault(way, []).extend(some)
     except CurateError as fault:
         raise SystemExit(f"{fault}") from None
@@ -127,10 +109,10 @@ def main() -> None:
 
 
 def table(found: Mapping[str, Sequence[int]]) -> list[dict[str, float | str]]:
-    """Return a row a ranking: how often it is right, and who gains and loses against the default of its kind."""
+    """Return a row a way: how often it is right, and who gains and loses against words alone."""
     rows: list[dict[str, float | str]] = []
     for name, some in found.items():
-        pairs = list(zip(some, found[f"{DEFAULT}, {name.rpartition(', ')[2]}"], strict=True))
+        pairs = list(zip(some, found[WORDS_ALONE], strict=True))
         row: dict[str, float | str] = {"ranking": name}
         row |= {f"hit {most}": sum(0 < one <= most for one in some) / len(some) for most in (1, 3, FIRST)}
         row |= {"gain": sum(one == 1 != other for one, other in pairs)}

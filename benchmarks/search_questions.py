@@ -4,7 +4,7 @@ usage: python -m benchmarks.search_questions FILE [--memory DIR] [--json]
 
 FILE has one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
 
-This compares search by words, by meaning and by both: how much of the evidence is in the first 500, 1000 and 2000
+This compares search by words and by words and meaning: how much of the evidence is in the first 500, 1000 and 2000
 words of the results, and how many of its files are among the first 5 and 10; the reciprocal rank of the first correct
 hit; and the time an answer takes, without the embedder.
 """
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pipelines.search.hits import Hit
-    from pipelines.search.rank import Mode
 
 
 WORDS: Final = (500, 1000, 2000)
@@ -47,7 +46,6 @@ _NAMES = (
     *(f"day@{files}" for files in FILES),
     *("mrr", "median_ms", "p95_ms"),
 )
-_MODES: Final[tuple[Mode, ...]] = ("keyword", "vector", "hybrid")
 
 
 @dataclass(frozen=True, config=ConfigDict(strict=True))
@@ -104,7 +102,7 @@ def out_of_reach(root: Path, questions: Sequence[GoldQuestion]) -> list[tuple[st
 def measure(
     root: Path, questions: Sequence[GoldQuestion], asked: Sequence[SearchRequest], stale: Collection[str] = ()
 ) -> dict[str, dict[str, float]]:
-    """Answer every question by words, by meaning and by both, and score each mode; without vectors, by words alone.
+    """Answer every question by words and by both, and score each mode; without vectors, by words alone.
 
     Args:
         root: the memory.
@@ -122,10 +120,10 @@ def measure(
     with_vectors = all(one.vector is not None for one in asked)
     found: dict[str, dict[str, float]] = {}
     with reading(root) as connection:
-        for mode in _MODES if with_vectors else _MODES[:1]:
+        for mode in ("keyword", "hybrid") if with_vectors else ("keyword",):
             figures, times = [], []
             for question, how in zip(questions, asked, strict=True):
-                ask = how._replace(ranking=how.ranking._replace(mode=mode))
+                ask = how if mode == "hybrid" else how._replace(vector=None)
                 began = time.perf_counter()
                 hits, outcome = answer(root, connection, question.query, LIMIT, stale, ask)
                 times.append(1000 * (time.perf_counter() - began))

@@ -8,12 +8,11 @@ One JSON object a size is printed:
 
   index_us      building the index whole, microseconds a unit
   vectors_us    keeping the vectors, microseconds a unit
-  hybrid_ms     in-process hybrid query, top 10, the index open: median and 95th percentile; keyword_ms,
-                vector_ms likewise
+  hybrid_ms     in-process hybrid query, top 10, the index open: median and 95th percentile; keyword_ms
+                likewise
   opening_ms    the same hybrid query where each one opens the index anew
   cold_ms       `curate search` as a whole process: by words alone; with vectors, the local model loaded and asked
   changed_s     one changed file of 500 units brought into the index: a line more at its end, or at its top
-  recall        vector recall@10 against the exact answer
   numpy_ms      in the same run, the ten nearest by a plain numpy scan of all vectors, which knows no words
   beside        in the same run, over the same texts and vectors, what `peer_engines.py` measures with each PYTHON
   bytes         disk a unit: index, vectors
@@ -42,9 +41,8 @@ import numpy as np
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.query import SearchRequest, answer, search
-from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
-from pipelines.search.vectors import VectorModel, load, nearest
+from pipelines.search.vectors import VectorModel, stored_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -109,13 +107,13 @@ def milliseconds(times: Sequence[float]) -> dict[str, float]:
 
 
 def query_times(
-    ask: Callable[[str, SearchRequest], object], embedder: Made, queries: int, ranking: Ranking
+    ask: Callable[[str, SearchRequest], object], embedder: Made, queries: int, *, by_meaning: bool = True
 ) -> dict[str, float]:
     """Return how long a query takes in a process that goes on, its vector given."""
     chance, times = random.Random(9), []
     for number in range(queries + 3):
         query = words(chance, 6, STOP)
-        asked = SearchRequest(ranking=ranking, vector=embedder.embed_query(query), embedder=embedder.name)
+        asked = SearchRequest(vector=embedder.embed_query(query) if by_meaning else None, embedder=embedder.name)
         began = time.perf_counter()
         ask(query, asked)
         times += [time.perf_counter() - began] if number >= 3 else []  # noqa: PLR2004  the first ones warm up
@@ -126,10 +124,10 @@ def all_query_times(root: Path, embedder: Made, queries: int) -> dict[str, dict[
     """Return how long queries take, by each way of searching and of opening the index."""
     told = {}
     with reading(root) as connection:
-        for mode in ("hybrid", "keyword", "vector"):
-            ask = partial(_answer, root, connection)
-            told[f"{mode}_ms"] = query_times(ask, embedder, queries, Ranking(mode=mode))
-    told["opening_ms"] = query_times(partial(_search, root), embedder, queries, Ranking())
+        ask = partial(_answer, root, connection)
+        told["hybrid_ms"] = query_times(ask, embedder, queries)
+        told["keyword_ms"] = query_times(ask, embedder, queries, by_meaning=False)
+    told["opening_ms"] = query_times(partial(_search, root), embedder, queries)
     return told
 
 
@@ -141,21 +139,11 @@ def _search(root: Path, query: str, asked: SearchRequest) -> object:
     return search(root, query, 10, (), asked)
 
 
-def vector_recall(root: Path, embedder: Made) -> float:
-    """Return how much of the exact ten nearest the search finds, over twenty questions."""
-    stored, rows = load(root, VectorModel(embedder.name, embedder.dimension)), vectors_of(root, embedder)
-    found = []
-    for number in range(20):
-        question = embedder.embed_query(f"question {number}")
-        true = stored.keys[np.argsort(-(rows @ question), kind="stable")[:10]].tolist()
-        near = stored.exact(question, stored.keys[nearest(stored.cosines(question), 100)].tolist())
-        found.append(len(set(true) & set(sorted(near, key=lambda key: -near[key])[:10])) / 10)
-    return statistics.fmean(found)
-
-
 def vectors_of(root: Path, embedder: Made) -> NDArray[np.float32]:
     """Return all vectors, in the order in which they are stored."""
-    return load(root, VectorModel(embedder.name, embedder.dimension)).vectors(slice(None))
+    stored = stored_vectors(root, VectorModel(embedder.name, embedder.dimension))
+    rows: NDArray[np.float32] = stored["row"].astype("f4") * stored["factor"][:, None]
+    return rows
 
 
 def numpy_times(rows: NDArray[np.float32], embedder: Made, queries: int) -> dict[str, float]:
@@ -233,15 +221,12 @@ def measure(root: Path, units: int, dimension: int, queries: int, pythons: Seque
     began = time.perf_counter()
     rebuild_index(root)
     told["index_us"] = round(1e6 * (time.perf_counter() - began) / units, 1)
-    (root / "curate.toml").write_text('[search]\nmode = "keyword"\n')
     told["cold_ms"] = {"keyword": cold(root)}
-    (root / "curate.toml").write_text("")
     embedder = Made(dimension)
     began = time.perf_counter()
     embed_index(root, embedder)
     told["vectors_us"] = round(1e6 * (time.perf_counter() - began) / units, 1)
     told |= all_query_times(root, embedder, queries)
-    told["recall"] = vector_recall(root, embedder)
     rows = vectors_of(root, embedder)
     told["numpy_ms"] = numpy_times(rows, embedder, queries)
     if pythons:

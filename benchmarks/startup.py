@@ -87,7 +87,7 @@ def searches(folder: Path, curate: str, units: int) -> dict[str, list[str]]:
         told[f"curate search, words and meaning, {units:,} units"] = [curate, *words, str(root)]
     aside = folder / f"{units}-words"
     shutil.copytree(root, aside)
-    (aside / "curate.toml").write_text('[search]\nmode = "keyword"\n')
+    (aside / ".curate/vectors.json").unlink(missing_ok=True)
     run_cli([*words, str(aside)])  # a copy's files have other times: the index notes them once
     return told | {f"curate search, words alone, {units:,} units": [curate, *words, str(aside)]}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import Annotated, Literal
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -76,20 +76,6 @@ class CommitSettings(_Table):
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
 
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Search(_Table):
-    """How hits are ranked; see `pipelines.search.rank.Ranking`."""
-
-    mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
-    fusion: Literal["weighted", "rrf"] = "weighted"
-    vector_weight: Share = 0.5
-    mmr: Share = 1.0
-    half_life_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    access: Share = 0.0
-
-
 class Schedule(_Table):
     """When `curate schedule` runs its nights."""
 
@@ -103,7 +89,6 @@ class Settings(_Table):
     day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
     caps: SizeCaps = SizeCaps()
     commit: CommitSettings = CommitSettings()
-    search: Search = Search()
     schedule: Schedule = Schedule()
 
     @property

@@ -1,4 +1,4 @@
-"""What every search shares: the ranking from curate.toml, and the question's vector."""
+"""What every search shares: an index that is up to date, and the question's vector."""
 
 from __future__ import annotations
 
@@ -6,32 +6,16 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from pipelines.errors import CurateError, IndexUnusable, read_toml
+from pipelines.errors import CurateError, IndexUnusable
 from pipelines.search.filters import no_project
-from pipelines.search.hits import Hit, remember_found, with_questions
+from pipelines.search.hits import Hit, with_questions
 from pipelines.search.query import SearchRequest, answer
-from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
-from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.search.hits import Found, Hit
-
-
-def ranking_of(root: Path) -> Ranking:
-    """Return the ranking that curate.toml asks for.
-
-    Raises:
-        BadSettings: the file has faults.
-    """
-    table = read_toml(root / SETTINGS).get("search", {})
-    if table in ({}, {"mode": "keyword"}):  # checking the whole file takes longer than the search
-        return Ranking(mode="keyword" if table else "hybrid")
-    from pipelines.settings import load_settings  # noqa: PLC0415  see above
-
-    return Ranking(**load_settings(root).search.model_dump())
 
 
 def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequest, tuple[str, ...]]:
@@ -40,14 +24,8 @@ def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequ
     Args:
         root: the memory.
         query: the query.
-        asked: the filters, without ranking and vector, which come from the settings and the index.
-
-    Raises:
-        BadSettings: curate.toml has faults.
+        asked: the filters, without a vector.
     """
-    asked = asked._replace(ranking=ranking_of(root))
-    if asked.ranking.mode == "keyword":
-        return asked, ()
     from pipelines.search.embed import chosen_embedder, vector_of  # noqa: PLC0415  words alone need none
     from pipelines.search.vectors import used_model  # noqa: PLC0415  as above
 
@@ -99,10 +77,4 @@ def searched(
             notes += rebuilt(root, error).notes
         with reading(root) as connection:
             hits, found = answer(root, connection, query, limit, (), asked)
-    if asked.ranking.access:
-        from pipelines.clock import day_of, moment  # noqa: PLC0415  few memories count what is found
-        from pipelines.settings import load_settings  # noqa: PLC0415  as above
-
-        settings = load_settings(root)
-        remember_found(root, hits, day_of(moment(None, settings), settings))
     return tuple(with_questions(root, hits)), notes, found

@@ -4,42 +4,38 @@ from __future__ import annotations
 
 import heapq
 import json
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.search.filters import NOT_NEVER, Filters
 from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from pipelines.search.rank import Ranking
-    from pipelines.search.vectors import StoredVectors
+    from pipelines.search.filters import Filters
     from pipelines.store.document import Document
 
 
-# Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
-_LEEWAY = 50
-
-# A unit's own words have full weight; those about it (headings, date, path, labels) half.
-_MATCHED = "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
-_MATCHED_AND_FITTING = (
-    f"SELECT units.id, found.score FROM ({_MATCHED}) AS found"  # noqa: S608  our own words
-    " JOIN units INDEXED BY idx_units_placed ON units.id = found.id JOIN files ON files.id = units.file WHERE "
-)
+# A unit's own words have full weight; those about it (headings, date, path, labels) half, those beside it a quarter.
+_MATCHED = """
+    SELECT units.id, found.score, units.hidden AND ? = '' FROM
+        (SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, 0.25) AS score FROM units_fts WHERE units_fts MATCH ?)
+        AS found
+    JOIN units INDEXED BY idx_units_placed ON units.id = found.id JOIN files ON files.id = units.file WHERE
+"""
+_EMBEDDED = """
+    SELECT units.id, units.key, units.hidden AND ? = '' FROM units INDEXED BY idx_units_placed
+    CROSS JOIN files ON files.id = units.file WHERE units.key != 0 AND
+"""
+_LISTED = "SELECT units.id, 1.0 FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
+_PASSAGE = 0.5
+"""The share of its best passage's score (eight units) that a unit gets by words."""
 # The plus keeps SQLite from looking up each row separately: one pass computes BM25 for just those rows.
 _PASSAGES = (
     "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
     " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
-)
-_LISTED = "SELECT units.id, 1.0 FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
-_BY_KEYS = (
-    "SELECT units.id, units.key FROM units JOIN files ON files.id = units.file"
-    " WHERE units.key IN (SELECT value FROM json_each(?)) AND "
 )
 # Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 _PLACES = """
@@ -52,7 +48,7 @@ _PLACES = """
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
 _RECORDS = """
-    SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
+    SELECT units.record FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
 # Capture writes only the beginning of a long turn into the log.
@@ -100,23 +96,31 @@ Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
-Near = tuple["StoredVectors", "NDArray[np.float32]"]
-"""The stored vectors, and the question's, of length one."""
-
-
 class IndexQuestion(NamedTuple):
-    """What to search for: FTS5 terms (may be empty), a unit vector with those to compare (or neither), and filters."""
+    """What to search for.
+
+    Args:
+        terms: FTS5 terms; may be empty.
+        filters: what may be found.
+        stale: files to leave out.
+        near: the cosines of the question with all vectors, by key; None without an embedder.
+    """
 
     terms: str
     filters: Filters
     stale: Collection[str]
-    ranking: Ranking
-    near: Near | None = None
+    near: Mapping[int, float] | None = None
 
     @property
     def is_listing(self) -> bool:
         """Whether it only filters."""
         return not self.terms and self.near is None and self.filters.any
+
+    def condition(self, *, past: bool = False) -> tuple[str, tuple[str, ...]]:
+        """Return the WHERE condition and its values; `past` as for `Filters.condition`."""
+        condition, values = self.filters.condition(past=past)
+        stale = json.dumps(list(self.stale))
+        return f"{condition} AND files.path NOT IN (SELECT value FROM json_each(?))", (*values, stale)  # noqa: S608  ours
 
 
 def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> Candidates:
@@ -124,38 +128,47 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
     """
-    if question.near is None:
-        return *_by_words(connection, question, count), {}
-    from threading import Thread  # noqa: PLC0415  a search by words alone needs none
+    condition, values = question.condition(past=True)
+    day, near = question.filters.as_of, question.near
+    words, meaning = dict[int, float](), dict[int, float]()
+    if question.is_listing:
+        only, these = question.condition()
+        newest = f"{_LISTED}{only} ORDER BY units.date DESC, files.path, start_line LIMIT {count:d}"
+        words = dict(connection.execute(newest, these).fetchall())
+    elif question.terms:
+        found = connection.execute(_MATCHED + condition, (day, question.terms, *values)).fetchall()
+        words = _best(found, count)
+    if near is not None:
+        rows = connection.execute(_EMBEDDED + condition, (day, *values))
+        meaning = _best([(unit, near[key], is_past) for unit, key, is_past in rows if key in near], count)
+    there = _places(connection, question, words.keys() | meaning.keys(), past=True)
+    if question.terms:
+        # Scoring all matching passages would take as long as finding units, so score only those around the units found.
+        around = {one for unit in words for one in (there[unit].first_passage, there[unit].last_passage) if one}
+        asked = (question.terms, json.dumps(list(around)))
+        passages: dict[int | None, float] = dict(connection.execute(_PASSAGES, asked).fetchall())
+        for unit in words:
+            sides = (there[unit].first_passage, there[unit].last_passage)
+            words[unit] += _PASSAGE * max(passages.get(one, 0.0) for one in sides)
+    meaning |= {unit: near[there[unit].key] for unit in words if near and there[unit].key in near}
+    return there, words, meaning
 
-    vectors, asked = question.near
-    found = list["NDArray[np.float32]"]()
-    # SQLite and numpy let other threads run: with a second processor, the scan costs no time of its own.
-    scan = Thread(target=lambda: found.append(vectors.cosines(asked)))
-    scan.start()
-    there_by_words, words = _by_words(connection, question, count)
-    scan.join()
-    (scanned,), wanted = found, count
-    cosines = _nearest(connection, question, question.near, scanned, wanted)
-    # Units that do not fit, and those that are deleted, may be among the nearest: if so, search further.
-    while len(_holding(there := _places(connection, question, cosines))) < count and wanted < len(scanned):
-        wanted *= 4
-        cosines = _nearest(connection, question, question.near, scanned, wanted)
-    cosines |= _exact(question.near, {unit: there_by_words[unit].key for unit in words.keys() - cosines.keys()})
-    living = {unit: cosines[unit] for unit in there}
-    if len(now := _holding(there)) > count:
-        # How far the search went depends on deleted units.
-        bar = heapq.nlargest(count, (cosines[unit] for unit in now))[-1]
-        living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
-    living |= {unit: cosines[unit] for unit in words if unit in cosines}
-    return there_by_words | there, words, living
+
+def _best(found: Sequence[tuple[int, float, int]], count: int) -> dict[int, float]:
+    """Return the scores of the best: of `count` that still hold, and of all as good as the last of them.
+
+    What is past takes nobody's place.
+    """
+    best = heapq.nlargest(count, (score for _, score, is_past in found if not is_past))
+    bar = best[-1] if len(best) == count else -math.inf
+    return {unit: score for unit, score, _ in found if score >= bar}
 
 
 def fitting_units(
     connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
 ) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not."""
-    return _places(connection, question, units, *question.filters.condition())
+    return _places(connection, question, units)
 
 
 def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
@@ -168,89 +181,19 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     """
     if question.near is None:
         return {}
-    cosines = _exact(question.near, dict(connection.execute(_RULES).fetchall()))
-    bearing = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
+    near = ((unit, question.near.get(key, 0.0)) for unit, key in connection.execute(_RULES))
+    bearing = {unit: cosine for unit, cosine in near if cosine > 0 and cosine >= _BEARING * best}
     there = fitting_units(connection, bearing, question) if bearing else {}
     order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
     return {unit: there[unit] for *_, unit in order[:_GIVEN]}
 
 
-def _nearest(
-    connection: sqlite3.Connection, question: IndexQuestion, near: Near, scanned: NDArray[np.float32], wanted: int
-) -> dict[int, float]:
-    """Return the fitting units of the `wanted` nearest vectors and of all ties, with their cosines."""
-    from pipelines.search.vectors import nearest  # noqa: PLC0415  a search by words alone needs none
-
-    keys = near[0].keys[nearest(scanned, wanted)].tolist()
-    condition, values = question.filters.condition(past=True)
-    return _exact(near, dict(connection.execute(_BY_KEYS + condition, (json.dumps(keys), *values)).fetchall()))
-
-
-def _exact(near: Near, keys: Mapping[int, int]) -> dict[int, float]:
-    vectors, asked = near
-    known = vectors.exact(asked, keys.values())
-    return {unit: known[key] for unit, key in keys.items() if key in known}
-
-
-def _matching(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> dict[int, float]:
-    """Return the `count` best units by words, and all ties with the last, with their scores."""
-    if question.is_listing:
-        condition, found = question.filters.condition()
-        newest = f"{_LISTED}{condition} ORDER BY units.date DESC, files.path, start_line LIMIT {count:d}"
-        return dict(connection.execute(newest, found).fetchall())
-    if not question.terms:
-        return {}
-    query = _MATCHED
-    values: tuple[str | float, ...] = (question.ranking.neighbours, question.terms)
-    if question.filters.any:
-        condition, more = question.filters.condition(past=True)
-        query, values = _MATCHED_AND_FITTING + condition, (*values, *more)
-    limit = count + _LEEWAY
-    ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {limit:d}"  # noqa: S608  ours
-    rows: list[tuple[int, float]] = connection.execute(ordered, values).fetchall()
-    if len(rows) > count:
-        bar = rows[count - 1][1]
-        if len(rows) == limit and rows[-1][1] == bar:
-            rows = connection.execute(query, values).fetchall()
-        rows = [row for row in rows if row[1] >= bar]
-    return dict(rows)
-
-
-def _holding(places: Mapping[int, CandidatePlace]) -> list[int]:
-    """Return the units that still hold: what is past takes nobody's place."""
-    return [unit for unit, place in places.items() if not place.is_past]
-
-
-def _by_words(
-    connection: sqlite3.Connection, question: IndexQuestion, count: int
-) -> tuple[dict[int, CandidatePlace], dict[int, float]]:
-    """Return at least `count` units found by words, scored with their surroundings."""
-    own, wanted = _matching(connection, question, count), count
-    # Hidden or stale units may be among the best: if so, search further.
-    while len(_holding(there := _places(connection, question, own))) < count and len(own) >= wanted:
-        wanted *= 4
-        own = _matching(connection, question, wanted)
-    # Scoring all matching passages would take as long as finding units, so score only those around the units found.
-    around = {passage for _, _, first, last, *_ in there.values() for passage in (first, last) if passage is not None}
-    asked = (question.terms, json.dumps(list(around)))
-    passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
-    scores = {
-        unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
-        for unit, (_, _, first, last, *_) in there.items()
-    }
-    return there, scores
-
-
 def _places(
-    connection: sqlite3.Connection,
-    question: IndexQuestion,
-    units: Collection[int],
-    condition: str = NOT_NEVER,
-    values: tuple[str, ...] = (),
+    connection: sqlite3.Connection, question: IndexQuestion, units: Collection[int], *, past: bool = False
 ) -> dict[int, CandidatePlace]:
-    """Return the places of those units that a condition admits. Deleted and stale ones have none."""
+    condition, values = question.condition(past=past)
     rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), question.filters.as_of, *values))
-    found = {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in question.stale}
+    found = {unit: CandidatePlace(*row) for unit, *row in rows}
     return {unit: found[unit] for unit in units if unit in found}
 
 
@@ -265,9 +208,10 @@ def repeated_in_logs(
     turns = {unit: f"{one.path}:{one.line}" for unit, one in places.items() if one.path.startswith(f"{SESSIONS}/")}
     if not turns or (question.filters.sources and "log" not in question.filters.sources):
         return set()
-    condition, values = question.filters.condition()
-    rows = connection.execute(_RECORDS + condition, (json.dumps(list(turns.values())), *values))
-    found = {record for record, path in rows if path not in question.stale}
+    condition, values = question.condition()
+    found = {
+        record for (record,) in connection.execute(_RECORDS + condition, (json.dumps(list(turns.values())), *values))
+    }
     repeated = {unit for unit, record in turns.items() if record in found}
     if cut := dict(connection.execute(_CUT, (json.dumps(sorted({turns[unit] for unit in repeated})),))):
         beyond = [unit for unit in repeated if turns[unit] in cut]

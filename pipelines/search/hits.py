@@ -1,33 +1,25 @@
 """Search results: one line of each text with the matched words marked, and whether one is close to the question.
 
-Weak hits are marked, and none is withheld. What was found is remembered only if `[search] access` asks for it, in
-`.curate/found`: a day and the first hits, one line a search.
+Weak hits are marked, and none is withheld.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import sqlite3
 import unicodedata
-from collections import defaultdict
 from contextlib import closing
-from hashlib import blake2b
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pipelines.errors import CurateError
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.embedders.embedder import LOCAL
 from pipelines.search.filters import source_of
-from pipelines.search.rank import faded
 from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
-from pipelines.store.files import open_own, read_bytes
-from pipelines.store.layout import PRIVATE, REVIEW
-from pipelines.store.lock import private_folder
+from pipelines.store.files import read_bytes
+from pipelines.store.layout import REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -215,7 +207,7 @@ def _cut(text: str) -> str:
     return f"{'… ' if start else ''}{piece}{' …' if end < len(text) else ''}"
 
 
-# ---------------------------------------- how close they are, and what was found before
+# ---------------------------------------- how close they are
 
 
 Found = Literal["yes", "little", "nothing"]
@@ -272,49 +264,3 @@ def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int
     if meaning and max(meaning.values()) >= near_with(embedder):
         return True
     return max(islice(held.values(), _BEST), default=0) > _HALF * len(terms)
-
-
-_FILE = "found"
-_REMEMBERED = 3
-"""The first hits of a search: what comes later was shown rather than found."""
-_KEPT = 600
-_HALF_LIFE = 30
-"""The days after which having been found counts half."""
-
-
-def name_of(item: str, text: str) -> str:
-    """Return what a hit is remembered by: an item's id, or a digest of the text."""
-    return item or blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def remember_found(root: Path, hits: Sequence[Hit], day: str) -> None:
-    """Remember the first hits of a search on a day. Nothing happens if the disk refuses.
-
-    The file keeps the last 600 searches. It is derived: without it, nothing was found before.
-    """
-    line = " ".join((day, *(name_of(hit.item, hit.text) for hit in hits[:_REMEMBERED]))) + "\n"
-    with contextlib.suppress(CurateError, OSError):
-        private_folder(root)
-        with os.fdopen(open_own(root, f"{PRIVATE}/{_FILE}", os.O_RDWR | os.O_CREAT), "r+b") as file:
-            kept = [*file, line.encode()][-_KEPT:]
-            file.seek(0)
-            file.writelines(kept)
-            file.truncate()
-
-
-def found_before(root: Path) -> dict[str, float]:
-    """Return for what was found before, by `name_of`, how often and how lately, from 0 to 1.
-
-    Each time counts half after 30 days, up to the day of the last search.
-    """
-    try:
-        data = read_bytes(root, f"{PRIVATE}/{_FILE}") or b""
-    except CurateError:
-        return {}
-    lines = [line.split() for line in data.decode(errors="replace").split("\n") if line.strip()]
-    times: dict[str, float] = defaultdict(float)
-    for day, *names in lines:
-        left = faded(day, lines[-1][0], _HALF_LIFE)
-        for name in names:
-            times[name] += left
-    return {name: often / (1 + often) for name, often in times.items()}

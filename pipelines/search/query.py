@@ -29,19 +29,8 @@ from pipelines.search.chunk_context import (
     unspaced_pairs,
 )
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.hits import Found, Hit, found_before, held_words, is_close, name_of, read_hits, reads
-from pipelines.search.rank import (
-    OVERFETCH,
-    Ranking,
-    by_length,
-    diverse,
-    faded,
-    newer_first,
-    reciprocal,
-    weighted,
-    whole_first,
-    worth,
-)
+from pipelines.search.hits import Found, Hit, held_words, is_close, read_hits, reads
+from pipelines.search.rank import by_length, newer_first, weighted, whole_first, worth
 from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
@@ -67,21 +56,18 @@ _NAMED_SCORE = 1000.0
 _NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 # A question that the model cannot read is answered by words; what is only near in meaning follows.
 _UNREAD = 0.05
-_NAMES = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _TEXTS = """
 SELECT units.id, text FROM units JOIN files ON files.id = units.file
 WHERE units.id IN (SELECT value FROM json_each(?)) AND path NOT GLOB 'Episodes/*'
 """
 """Those of some units that may say what holds: an episode tells of its day."""
 _EPISODES = "SELECT units.id, date FROM units JOIN files ON files.id = units.file WHERE path GLOB 'Episodes/*'"
-_LAST_DAY = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
 
 class SearchRequest(NamedTuple):
     """How to answer a question.
 
     Args:
-        ranking: how to rank hits.
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: the embedder of the vector; it is not compared with another one's.
@@ -89,7 +75,6 @@ class SearchRequest(NamedTuple):
         overruled: whether rejected and held-back lines are found, too.
     """
 
-    ranking: Ranking = Ranking()
     filters: Filters = Filters()
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
@@ -111,7 +96,7 @@ def search(
             that only filters finds all that matches, newest first.
         limit: the maximum number of hits.
         stale: files to leave out, because they changed since.
-        asked: ranking, filters and the question's vector; by default words alone.
+        asked: filters and the question's vector; by default words alone.
 
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
@@ -140,7 +125,7 @@ def answer(
         query: a question, as for `search`.
         limit: the maximum number of hits.
         stale: files to leave out.
-        asked: ranking, filters and the question's vector.
+        asked: filters and the question's vector.
 
     Returns:
         The hits, and how much was found: "little" if none is close to the question, "nothing" if there is none.
@@ -150,10 +135,8 @@ def answer(
     """
     asked = asked or SearchRequest()
     question, query = _question(root, connection, query, stale, asked)
-    ranking = question.ranking
     # What may be found: by words, by meaning, and by id, since the full text is tokenised and stemmed.
-    count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
-    places, words, meaning = candidates(connection, question, count)
+    places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     ids = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
     ids += _told_of(connection, terms)
@@ -161,13 +144,17 @@ def answer(
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places | named)
     # How well it answers.
     held = held_words(connection, terms, words)
-    fused = _fused(places, question, words, meaning, count, is_read=bool(meaning) and reads(asked.embedder, query))
+    fused: Mapping[int, float] = words
+    if question.near is not None:
+        near = by_length(meaning, {unit: places[unit].length for unit in meaning})
+        fused = weighted(words, near) if meaning and reads(asked.embedder, query) else weighted(words, near, _UNREAD)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
     places |= governed.places
-    worths = _worths(root, connection, governed.scores, places, question)
-    governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
+    if not question.is_listing:
+        worths = {unit: worth(places[unit], question.filters.as_of) for unit in governed.scores}
+        governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
     governed.scores.update(whole_first(governed.scores, held, len(terms), places))
     governed.scores.update(newer_first(governed.scores, places))
     governed.scores.update(exact := _named_by_number(connection, query, governed.scores))
@@ -176,7 +163,7 @@ def answer(
     named = {unit: place for unit, place in named.items() if unit not in twice}
     governed.scores.update(raised | dict.fromkeys(named, _NAMED_SCORE))
     # The best of them, as hits.
-    order = _best(connection, governed, scores, places | rules | named, limit, ranking)
+    order = _best(governed, scores, places | rules | named, limit)
     # Character pairs are not words: most of those across word boundaries occur nowhere.
     is_found = bool(ids or exact or question.is_listing or (words and unspaced_pairs(query)))
     is_found = is_found or is_close(terms, held, meaning, asked.embedder)
@@ -193,68 +180,17 @@ def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping
     return {unit: floor + scores[unit] for unit in having}
 
 
-def _fused(
-    places: Mapping[int, CandidatePlace],
-    question: IndexQuestion,
-    words: Mapping[int, float],
-    meaning: Mapping[int, float],
-    count: int,
-    *,
-    is_read: bool,
-) -> Mapping[int, float]:
-    """Return the scores by words and by meaning as one, each list as long as `count`.
-
-    A question that the embedder cannot read goes by its words, nearly alone.
-    """
-    if not question.near:
-        return words
-    ranking = question.ranking
-    near = by_length(meaning, {unit: places[unit].length for unit in meaning})
-    if ranking.mode == "vector":
-        return weighted(words, near, 1.0)
-    if not is_read:
-        return weighted(words, near, _UNREAD)
-    return reciprocal(words, near, count) if ranking.fusion == "rrf" else weighted(words, near, ranking.vector_weight)
-
-
-def _worths(
-    root: Path,
-    connection: sqlite3.Connection,
-    scores: Mapping[int, float],
-    places: Mapping[int, CandidatePlace],
-    question: IndexQuestion,
-) -> dict[int, float]:
-    """Return by how much each unit's score counts: by what it is, its age and how often it was found before."""
-    day, ranking = question.filters.as_of, question.ranking
-    if question.is_listing:
-        return dict.fromkeys(scores, 1.0)
-    worths = {unit: worth(places[unit], day) for unit in scores}
-    if ranking.half_life_days:
-        (last,) = connection.execute(_LAST_DAY).fetchone()
-        today = day or (last or "")[len("Logs/") :][: len("2026-01-01")]
-        for unit in scores:
-            if places[unit].kind:
-                worths[unit] *= faded(places[unit].date, today, ranking.half_life_days)
-    if ranking.access and (before := found_before(root)):
-        for unit, item, text in connection.execute(_NAMES, (json.dumps(list(scores)),)):
-            worths[unit] *= 1 + ranking.access * before.get(name_of(item, text), 0.0)
-    return worths
-
-
 def _question(
     root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: SearchRequest
 ) -> tuple[IndexQuestion, str]:
     """Return what to search for, with the vectors to compare with the question's, and the question without filters."""
     filters, query = resolved(asked.filters, connection, query)
     near = None
-    if asked.vector is not None and (query.strip() or not filters.any) and asked.ranking.mode != "keyword":
-        from pipelines.search.vectors import VectorModel, load  # noqa: PLC0415  words alone need none
+    if asked.vector is not None and (query.strip() or not filters.any):
+        from pipelines.search.vectors import VectorModel, cosines  # noqa: PLC0415  words alone need none
 
-        vectors = load(root, VectorModel(asked.embedder, len(asked.vector)))
-        near = (vectors, asked.vector) if len(vectors) else None
-    # By words in every mode: what has no vector yet can only be found by them.
-    terms = match_expression(query)
-    return IndexQuestion(terms, filters, stale, asked.ranking, near), query
+        near = cosines(root, VectorModel(asked.embedder, len(asked.vector)), asked.vector) or None
+    return IndexQuestion(match_expression(query), filters, stale, near), query
 
 
 def _told_of(connection: sqlite3.Connection, asked: Collection[str]) -> list[int]:
@@ -272,14 +208,7 @@ def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[in
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(
-    connection: sqlite3.Connection,
-    governed: Governed,
-    own: Mapping[int, float],
-    places: Mapping[int, CandidatePlace],
-    limit: int,
-    ranking: Ranking,
-) -> list[int]:
+def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, CandidatePlace], limit: int) -> list[int]:
     """Return the best units in order; overruled ones come last, and take at most a third of the places.
 
     A line that says two things gives its score to two items: the one nearer to the question by its own words is first.
@@ -292,22 +221,9 @@ def _best(
     )
     ranked = sorted(newest, key=lambda unit: (-governed.scores[unit], -own.get(unit, 0.0)))
     standing = [unit for unit in ranked if unit not in governed.overruled]
-    if ranking.mmr < 1:
-        standing = _unlike(connection, governed.scores, standing, OVERFETCH * limit, ranking.mmr)
     room = max(limit // 3, limit - len(standing))
     last = [unit for unit in ranked[:limit] if unit in governed.overruled][:room]
     return [*standing[: limit - len(last)], *last]
-
-
-def _unlike(
-    connection: sqlite3.Connection, scores: Mapping[int, float], ranked: list[int], count: int, share: float
-) -> list[int]:
-    """Return units with the first ones that nobody named by id ordered by maximal marginal relevance."""
-    free = [unit for unit in ranked if scores[unit] < _NAMED_SCORE][:count]
-    named = len(ranked) - sum(scores[unit] < _NAMED_SCORE for unit in ranked)
-    texts = {unit: text for unit, _, text in connection.execute(_NAMES, (json.dumps(free),))}
-    order = diverse([(texts[unit], scores[unit]) for unit in free], share)
-    return [*ranked[:named], *(free[at] for at in order), *ranked[named + len(free) :]]
 
 
 def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[int], day: str) -> list[Hit]:

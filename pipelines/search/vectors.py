@@ -12,7 +12,6 @@ import hashlib
 import os
 import struct
 import time
-from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.files import replace_synced
@@ -21,7 +20,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -53,94 +52,38 @@ class VectorModel(NamedTuple):
         return f"vectors-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}-{self.dimension}"
 
 
-class StoredVectors:
-    """The stored vectors of a model, each at its place.
-
-    Args:
-        records: an array of keys, factors and numbers.
-    """
-
-    def __init__(self, records: NDArray[Any]) -> None:
-        import numpy as np  # noqa: PLC0415  as above
-
-        self.keys: NDArray[np.int64] = np.ascontiguousarray(records["key"])
-        # Whatever is in the file, a comparison stays a number, and none outshines all others.
-        self._factors = np.clip(np.nan_to_num(records["factor"]), 0, 1 / _LARGEST)
-        self._rows: NDArray[np.int8] = records["row"]
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.keys)
-
-    @cached_property
-    def _places(self) -> dict[int, int]:
-        return {key: place for place, key in enumerate(self.keys.tolist())}
-
-    def vectors(self, places: slice | Sequence[int]) -> NDArray[np.float32]:
-        """Return the vectors at some places."""
-        found: NDArray[np.float32] = self._rows[places].astype("f4") * self._factors[places, None]
-        return found
-
-    def exact(self, question: NDArray[np.float32], keys: Iterable[int]) -> dict[int, float]:
-        """Return the cosines of a question with some texts, by their keys; those without a vector are left out.
-
-        They are computed one by one: a scan's rounding depends on the row's position, but the same words must have the
-        same score everywhere.
-        """
-        at = {key: self._places[key] for key in keys if key in self._places}
-        scores = (self.vectors(list(at.values())) * question).sum(axis=1).tolist()
-        return dict(zip(at, scores, strict=True))
-
-    def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosines of a question, a vector of length one, with all vectors.
-
-        Row by row: a matrix product would start a thread per processor, and wait for the slowest.
-        """
-        import numpy as np  # noqa: PLC0415  as above
-
-        found: NDArray[np.float32] = np.empty(len(self), np.float32)
-        floats = np.empty((_PIECE, self._rows.shape[1]), np.float32)
-        for at in range(0, len(self), _PIECE):
-            piece = self._rows[at : at + _PIECE]
-            floats[: len(piece)] = piece
-            np.vecdot(floats[: len(piece)], question, out=found[at : at + _PIECE])
-        found *= self._factors
-        return found
-
-
-def nearest(cosines: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-    """Return the positions of the `count` largest, and of all ties with the last of them."""
-    import numpy as np  # noqa: PLC0415  as above
-
-    if len(cosines) <= count:
-        return np.arange(len(cosines))
-    last = len(cosines) - count
-    return np.flatnonzero(cosines >= float(np.partition(cosines, last)[last]) - 1e-6)
-
-
-def load(root: Path, model: VectorModel) -> StoredVectors:
-    """Return the stored vectors of a model; there may be none."""
-    with contextlib.suppress(OSError):
-        found = (root / PRIVATE / model.file).stat()
-        return _mapped(root, model, found.st_mtime_ns, found.st_size, found.st_ino)
-    return _mapped(root, model, 0, 0, 0)
-
-
-@lru_cache(maxsize=1)
-def _mapped(root: Path, model: VectorModel, _mtime_ns: int, size: int, _inode: int) -> StoredVectors:
-    """Map the file once per state: a new mapping would page everything in again."""
-    import numpy as np  # noqa: PLC0415  as above
+def stored_vectors(root: Path, model: VectorModel) -> NDArray[Any]:
+    """Map the stored vectors of a model, each with its key and factor; there may be none."""
+    import numpy as np  # noqa: PLC0415  takes 70 ms, which a search without vectors saves
 
     kind = np.dtype([("key", "<i8"), ("factor", "<f4"), ("row", "i1", (model.dimension,))])
-    if not (count := size // kind.itemsize):
-        return StoredVectors(np.empty(0, kind))
-    # As a plain array: memmap arrays are slower at each step.
-    return StoredVectors(np.asarray(np.memmap(root / PRIVATE / model.file, kind, "r", shape=count)))
+    path = root / PRIVATE / model.file
+    with contextlib.suppress(OSError):
+        if count := path.stat().st_size // kind.itemsize:
+            # As a plain array: memmap arrays are slower at each step.
+            return np.asarray(np.memmap(path, kind, "r", shape=count))
+    return np.empty(0, kind)
+
+
+def cosines(root: Path, model: VectorModel, question: NDArray[np.float32]) -> dict[int, float]:
+    """Return the cosines of a question, a vector of length one, with all stored vectors of a model, by their keys.
+
+    Row by row: a matrix product would start a thread per processor, and its rounding depends on the row's position.
+    """
+    import numpy as np  # noqa: PLC0415  as above
+
+    stored = stored_vectors(root, model)
+    found = np.empty(len(stored), np.float32)
+    for at in range(0, len(stored), _PIECE):
+        found[at : at + _PIECE] = np.vecdot(stored["row"][at : at + _PIECE].astype("f4"), question)
+    # Whatever is in the file, a comparison stays a number, and none outshines all others.
+    found *= np.clip(np.nan_to_num(stored["factor"]), 0, 1 / _LARGEST)
+    return dict(zip(stored["key"].tolist(), found.tolist(), strict=True))
 
 
 def kept_keys(root: Path, model: VectorModel) -> set[int]:
     """Return the keys of the stored vectors."""
-    return set(load(root, model).keys.tolist())
+    return set(stored_vectors(root, model)["key"].tolist())
 
 
 def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:

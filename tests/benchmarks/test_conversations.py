@@ -83,6 +83,5 @@ def test_the_table_is_printed_without_an_embedder(tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     rows = {row["ranking"]: row for row in told["rankings"]}
     assert told["questions"] == 2
-    assert rows["default"]["@500w"] == 1.0
-    assert "without both" in rows
-    assert 'mode = "vector"' not in rows
+    assert rows["words"]["@500w"] == 1.0
+    assert "both" not in rows

@@ -29,7 +29,7 @@ def questions(tmp_path: Path, *lines: str) -> str:
     return str(tmp_path / "questions.jsonl")
 
 
-def test_words_meaning_and_both_are_scored(filled: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_and_both_are_scored(filled: Memory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = questions(
         tmp_path,
         '{"query": "boat", "evidence": [["Logs/2026-02-01.md", 1], ["Logs/2026-02-05.md", 1]]}',
@@ -41,7 +41,6 @@ def test_words_meaning_and_both_are_scored(filled: Memory, tmp_path: Path, capsy
     modes = json.loads(capsys.readouterr().out)["modes"]
     assert {mode: (one["recall@500w"], one["day@5"]) for mode, one in modes.items()} == {
         "keyword": (0.75, 0.75),
-        "vector": (1.0, 1.0),
         "hybrid": (1.0, 1.0),
     }
     assert modes["hybrid"]["mrr"] == 1.0

@@ -51,16 +51,6 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     assert "words alone" not in filled.curate("search", "ship")
 
 
-def test_the_settings_choose_the_ranking(filled: Memory) -> None:
-    settings = filled.read("curate.toml")
-    filled.write("curate.toml", settings + '[search]\nmode = "keyword"\n')
-    assert results(filled.curate("search", "boat", "--json")) == ["Logs/2026-02-05.md:1"]
-    filled.write("curate.toml", settings + '[search]\nmode = "magic"\nvector_weight = 2.0\n')
-    said = filled.curate("search", "boat", exits=1)
-    assert "search.mode" in said
-    assert "search.vector_weight" in said
-
-
 def test_another_embedder_pauses_the_meaning_and_says_so(filled: Memory, bag: Bag) -> None:
     bag.name = "test:new"
     said = filled.curate("search", "boat", "--json")

@@ -83,7 +83,7 @@ TRANSCRIPT: Final = (
 
 SETTINGS: Final = (
     b'timezone = "Europe/Zurich"\nday_end = "04:00"\n\n[caps]\nbriefing = 8192\nuser = 4096\n\n[commit]\n'
-    b'author = "memcurate <memcurate@localhost>"\n\n[search]\nmode = "hybrid"\nvector_weight = 0.5\n\n'
+    b'author = "memcurate <memcurate@localhost>"\n\n'
     b'[schedule]\nnight = "02:00"\n',
     b"",
 )

@@ -34,9 +34,7 @@ def _keys() -> Iterator[tuple[str, str]]:
 
 
 def test_the_table_holds_what_could_do_harm() -> None:
-    harmful = (
-        "providers exec base_url api_key api_key_env model ping url push remote memories rules_from embedder folder"
-    )
+    harmful = "providers base_url api_key api_key_env model ping url push remote memories rules_from embedder"
     assert set(harmful.split()) <= set(keys_in(UserFile))
 
 
@@ -62,10 +60,10 @@ def test_keys_of_other_versions_stop_nothing(tmp_path: Path) -> None:
 
 
 def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[search]\nmode = "keyword"\nmodel = "x"\n')
+    (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[schedule]\nnight = "03:00"\nmodel = "x"\n')
     settings = load_settings(tmp_path)
-    assert (settings.timezone, settings.search.mode) == ("Europe/Zurich", "keyword")
-    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which a memory cannot set;")
+    assert (settings.timezone, settings.schedule.night) == ("Europe/Zurich", "03:00")
+    assert settings.ignored_note[0].startswith("curate.toml sets `schedule.model`, which a memory cannot set;")
 
 
 def test_the_file_is_read_once(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.rank import Ranking
 from tests.making import plant
 from tests.search.bag import Bag
 
@@ -48,7 +47,7 @@ def held(root: Path, day: str, *, meaning: bool = False) -> set[str]:
     asked = SearchRequest(filters=Filters(as_of=day))
     if meaning:
         vector = bag.embed_query("vessel")
-        asked = SearchRequest(Ranking(mode="vector"), Filters(as_of=day), vector, bag.name)
+        asked = SearchRequest(Filters(as_of=day), vector, bag.name)
     return {hit.text.rpartition("boat ")[2] for hit in search(root, "boat", 50, (), asked)}
 
 

@@ -87,8 +87,8 @@ class Faint(Bag):
 @pytest.mark.parametrize(
     ("name", "cosine", "found"),
     [
-        ("local:all-MiniLM-L6-v2@int8", 0.45, "yes"),
-        ("local:all-MiniLM-L6-v2@int8", 0.35, "little"),
+        ("local:all-MiniLM-L6-v2", 0.45, "yes"),
+        ("local:all-MiniLM-L6-v2", 0.35, "little"),
         ("voyage:voyage-3.5", 0.55, "yes"),
         ("voyage:voyage-3.5", 0.45, "little"),
     ],

@@ -9,7 +9,6 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.rank import Ranking
 from tests.making import plant
 from tests.search.bag import Bag
 
@@ -31,9 +30,9 @@ def filled(root: Path) -> Path:
     return root
 
 
-def asked(filters: Filters | None = None, ranking: Ranking | None = None) -> SearchRequest:
+def asked(filters: Filters | None = None) -> SearchRequest:
     bag = Bag()
-    return SearchRequest(ranking or Ranking(), filters or Filters(), bag.embed_query("boat"), bag.name)
+    return SearchRequest(filters or Filters(), bag.embed_query("boat"), bag.name)
 
 
 def found(root: Path, how: SearchRequest) -> list[str]:
@@ -52,11 +51,6 @@ def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path) -> No
     assert [(hit.path, hit.start_line) for hit in other[2:]] == places
     assert {hit.item for hit in other[:2]} == {"k55b01aa07c", "k7f3a9c2b10"}
     assert all(hit.score < 2 for hit in other[2:])
-
-
-def test_each_ranking_answers(root: Path) -> None:
-    for ranking in (Ranking(), Ranking(mode="keyword"), Ranking(mode="vector")):
-        assert {"Projects:4", "Projects:5", "Logs:1"} <= set(found(root, asked(ranking=ranking)))
 
 
 RULES = """# Ways

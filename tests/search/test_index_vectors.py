@@ -13,7 +13,7 @@ from pipelines.search import vectors as vectors_module
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.vectors import VectorModel, load
+from pipelines.search.vectors import VectorModel, kept_keys
 from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying
@@ -127,7 +127,7 @@ def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
     root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch, killed: str | None
 ) -> None:
     def held() -> int:
-        return len(load(root, VectorModel(bag.name, bag.dimension)))
+        return len(kept_keys(root, VectorModel(bag.name, bag.dimension)))
 
     before = found(root, "boat", bag)
     for change in range(20):
