@@ -68,17 +68,6 @@ _EVIDENCE = """
 """
 
 
-_EPISODE_LINES = """
-    SELECT told.id, line.id FROM json_each(?) AS wanted
-    JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
-    JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited
-    JOIN claims ON claims.item = cited.value AND claims.why NOT IN (?, ?)
-    JOIN files ON files.path = claims.path
-    JOIN units AS line ON line.file = files.id AND line.start_line <= claims.end_line
-        AND line.end_line >= claims.start_line AND line.date = told.date
-    GROUP BY told.id, line.id ORDER BY files.path, line.start_line, line.id
-"""
-
 _OVER_SINCE = """
     SELECT told.id, claims.item, claims.why, claims.successor, claims.since FROM json_each(?) AS wanted
     JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
@@ -108,8 +97,7 @@ def apply_beliefs(
     """Apply beliefs to what was found: believed items that were found represent their lines, and get their scores.
 
     The item that overruled a line gets its score, unless the line was found for what still holds. An item that no
-    longer holds gives its own to what overruled it. Rejected and held-back lines are no hits. An episode found through
-    an overruled line comes after what overruled it.
+    longer holds gives its own to what overruled it. Rejected and held-back lines are no hits.
 
     Args:
         connection: the index.
@@ -137,7 +125,6 @@ def apply_beliefs(
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
     own = {item: scores.get(unit, 0.0) for unit, item, _ in rows}
-    instead = dict[int, float]()
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
         if line not in scores or line in rejected or not against:
@@ -154,8 +141,6 @@ def apply_beliefs(
             if unit in fitting and unit != line:
                 governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
                 governed.places[unit] = fitting[unit]
-                instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
-    governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in [line for line in claims if line in governed.scores]:
         there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         standing = [unit for unit in there if unit in scores] or (there if line in governed.overruled else [])
@@ -175,15 +160,6 @@ def _stand_for(line: int, items: Mapping[int, float], governed: Governed, *, fla
     if items and not flat:
         del governed.scores[line]
         governed.overruled.pop(line, None)
-
-
-def _episodes_behind(
-    connection: sqlite3.Connection, scores: Mapping[int, float], instead: Mapping[int, float]
-) -> dict[int, float]:
-    """Return lower scores for episodes whose best line is overruled, given the scores of what replaces it."""
-    lines_by_episode = lines_told(connection, scores) if instead else {}
-    nearest = {one: max(lines, key=lambda line: scores.get(line, 0.0)) for one, lines in lines_by_episode.items()}
-    return {one: min(scores[one], instead[line] * (1 - 1e-6)) for one, line in nearest.items() if line in instead}
 
 
 def _past_items(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[_About]]:
@@ -228,14 +204,6 @@ def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: s
     for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
         units.setdefault(item, []).append(unit)
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}
-
-
-def lines_told(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[int]]:
-    """Return for each episode among the units the lines of its day's log behind the items that it cites, in order."""
-    lines: dict[int, list[int]] = {}
-    for episode, line in connection.execute(_EPISODE_LINES, (json.dumps(list(units)), REJECTED, HELD_BACK)):
-        lines.setdefault(episode, []).append(line)
-    return lines
 
 
 def over_since(connection: sqlite3.Connection, units: Collection[int], day: str) -> dict[int, tuple[Overruled, ...]]:

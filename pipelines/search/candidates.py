@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS
+from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.search.filters import Filters
-    from pipelines.store.document import Document
 
 
 # A unit's own words have full weight; those about it (headings, date, path, labels) half, those beside it a quarter.
@@ -220,30 +219,21 @@ def repeated_in_logs(
     return repeated
 
 
-_LIKENESS = f"""
-    SELECT units.id, files.path, item, text, units.date FROM units JOIN files ON files.id = units.file
-    WHERE units.id IN (SELECT value FROM json_each(?))
-    AND (item <> '' OR files.path GLOB '{LOGS}/*' OR files.path GLOB '{NOTES}/*' OR files.path GLOB '{EPISODES}/*')
-"""  # noqa: S608  names of folders
+_ITEMS = """
+    SELECT units.item, files.path, units.id FROM units JOIN files ON files.id = units.file
+    WHERE units.item != '' AND units.id IN (SELECT value FROM json_each(?))
+"""
 
 
 def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterable[int]) -> set[int]:
-    """Return those units that a copy of a file repeats: an item, or what was said on a day, in a second file.
+    """Return those units that are items in a copy of their page; the documents say where an item stands."""
+    places: dict[str, dict[str, int]] = {}
+    for item, path, unit in connection.execute(_ITEMS, (json.dumps(list(units)),)):
+        places.setdefault(item, {})[path] = unit
+    twice = {item: found for item, found in places.items() if len(found) > 1}
+    if not twice:
+        return set()
+    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  few indexes have copies
 
-    The documents say in which of them an item stands; of other files, the one with the shortest name stays.
-    """
-    places: dict[tuple[str, ...], dict[str, list[int]]] = {}
-    for unit, path, item, text, date in connection.execute(_LIKENESS, (json.dumps(list(units)),)):
-        places.setdefault((item,) if item else (text, date), {}).setdefault(path, []).append(unit)
-    twice = {key: found for key, found in places.items() if len(found) > 1}
-    documents: Mapping[str, Document] = {}
-    if any(len(key) == 1 for key in twice):
-        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  few indexes have copies
-
-        documents = read_documents(root)
-    repeated = set[int]()
-    for key, found in twice.items():
-        stands = [path for path in found if path in documents and key[0] in documents[path].held]
-        kept = min(stands or found, key=lambda path: (len(path), path))
-        repeated |= {unit for path, group in found.items() if path != kept for unit in group}
-    return repeated
+    held = {path: document.held for path, document in read_documents(root).items()}
+    return {unit for item, found in twice.items() for path, unit in found.items() if item not in held.get(path, ())}

@@ -64,7 +64,7 @@ class Hit(NamedTuple):
         meta: what a person said of the item, as `key=value` pairs.
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
-        evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
+        evidence: for an item, its log lines.
         asked: whether a question about the item waits for a person.
     """
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import IndexUnusable
-from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, lines_told, over_since
+from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, over_since
 from pipelines.search.candidates import (
     CandidatePlace,
     IndexQuestion,
@@ -54,8 +54,8 @@ _STEP = 1e-6
 # An item named by its id comes before everything that merely contains its words.
 _NAMED_SCORE = 1000.0
 _NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
-# A question that the model cannot read is answered by words; what is only near in meaning follows.
-_UNREAD = 0.05
+# The share of meaning. A question that the model cannot read is answered by words; what is only near follows.
+_HALF, _UNREAD = 0.5, 0.05
 _TEXTS = """
 SELECT units.id, text FROM units JOIN files ON files.id = units.file
 WHERE units.id IN (SELECT value FROM json_each(?)) AND path NOT GLOB 'Episodes/*'
@@ -137,17 +137,16 @@ def answer(
     question, query = _question(root, connection, query, stale, asked)
     # What may be found: by words, by meaning, and by id, since the full text is tokenised and stemmed.
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    ids = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     terms = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
-    ids += _told_of(connection, terms)
-    named = fitting_units(connection, ids, question) if ids else {}
+    named = _named(connection, query, terms, question)
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places | named)
-    # How well it answers.
+    named = {unit: place for unit, place in named.items() if unit not in twice}
     held = held_words(connection, terms, words)
-    fused: Mapping[int, float] = words
-    if question.near is not None:
+    if question.near is None:
+        fused = words
+    else:
         near = by_length(meaning, {unit: places[unit].length for unit in meaning})
-        fused = weighted(words, near) if meaning and reads(asked.embedder, query) else weighted(words, near, _UNREAD)
+        fused = weighted(words, near, _HALF if reads(asked.embedder, query) else _UNREAD)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
@@ -159,13 +158,10 @@ def answer(
     governed.scores.update(newer_first(governed.scores, places))
     governed.scores.update(exact := _named_by_number(connection, query, governed.scores))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
-    raised = _rule_scores(rules, governed.scores)
-    named = {unit: place for unit, place in named.items() if unit not in twice}
-    governed.scores.update(raised | dict.fromkeys(named, _NAMED_SCORE))
-    # The best of them, as hits.
+    governed.scores.update(_rule_scores(rules, governed.scores) | dict.fromkeys(named, _NAMED_SCORE))
     order = _best(governed, scores, places | rules | named, limit)
     # Character pairs are not words: most of those across word boundaries occur nowhere.
-    is_found = bool(ids or exact or question.is_listing or (words and unspaced_pairs(query)))
+    is_found = bool(named or exact or question.is_listing or (words and unspaced_pairs(query)))
     is_found = is_found or is_close(terms, held, meaning, asked.embedder)
     found: Found = "nothing" if not order else "yes" if is_found else "little"
     return _shown(connection, governed, order, asked.filters.as_of), found
@@ -193,12 +189,20 @@ def _question(
     return IndexQuestion(match_expression(query), filters, stale, near), query
 
 
-def _told_of(connection: sqlite3.Connection, asked: Collection[str]) -> list[int]:
-    """Return the episodes of the days that a question names, if it asks of nothing else: “23 Feb”, “February 2026”."""
-    may_name_one = len(asked) in range(2, 6) and any(map(str.isdigit, "".join(asked)))
-    rows = connection.execute(_EPISODES) if may_name_one else ()
-    days = ((unit, f"{day} {(said := day_words(day))} {said.partition(' ')[2][:3]}") for unit, day in rows)
-    return [unit for unit, names in days if set(asked).issubset(match_terms(names))]
+def _named(
+    connection: sqlite3.Connection, query: str, asked: Collection[str], question: IndexQuestion
+) -> dict[int, CandidatePlace]:
+    """Return the items that a question names by id, and the episodes of a day if it asks of nothing else.
+
+    Such a day is “23 Feb” or “February 2026”; `asked` are the terms of the question.
+    """
+    units = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
+    if len(asked) in range(2, 6) and any(map(str.isdigit, "".join(asked))):
+        for unit, day in connection.execute(_EPISODES):
+            said = day_words(day)
+            if set(asked).issubset(match_terms(f"{day} {said} {said.partition(' ')[2][:3]}")):
+                units.append(unit)
+    return fitting_units(connection, units, question) if units else {}
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
@@ -230,15 +234,14 @@ def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[i
     """Return units as hits, each with the lines behind it, or with what overruled it, on a day or now."""
     hits = read_hits(connection, {unit: governed.scores[unit] for unit in units})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
-    has_episodes = any(hit.cites for hit in hits)
-    by_episode, over = lines_told(connection, units), over_since(connection, units, day) if has_episodes else {}
-    lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
+    over = over_since(connection, units, day) if any(hit.cites for hit in hits) else {}
+    lines = list(dict.fromkeys(unit for units in below.values() for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, 0.0)), strict=True))
     return [
         hit._replace(
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
-            evidence=tuple(read[line] for line in below.get(hit.item) or by_episode.get(unit) or []),
+            evidence=tuple(read[line] for line in below.get(hit.item, ())),
         )
         for unit, hit in zip(units, hits, strict=True)
     ]

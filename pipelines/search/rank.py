@@ -37,7 +37,7 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
     return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 
-def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float = 0.5) -> dict[int, float]:
+def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
     """Return the weighted sum of both, each relative to its best; the weight of meaning is from 0 to 1.
 
     A unit that none of the words found has 0 for words. One without a vector is taken to be as near, for its words, as
