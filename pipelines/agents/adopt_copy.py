@@ -93,7 +93,7 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
         notes = [path for path in notes if _JOURNAL.match(path) and dated(path)[0]] or notes
     vault = read_vault(source.root, notes)
-    globs, sentences = globs_of(kind, vault.templates), []
+    globs, sentences = globs_of(source, vault.templates), []
     inside = [path for path in source.files if is_matched(path, globs)]
     left = [(path, APART) for path in source.files if path not in inside]
     pieces: dict[str, list[str]] = {}
@@ -127,10 +127,14 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
 
 
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
-    if kind is NotesKind.OPENCLAW and path.startswith(_DREAMING):
-        return ""
-    if kind is NotesKind.OPENCLAW and _JOURNAL.match(path):
-        return dated(path)[0]
+    if kind is NotesKind.OPENCLAW:
+        day, shape, _ = dated(path)
+        if path.startswith(_DREAMING):
+            return ""
+        if _JOURNAL.match(path):
+            return day
+        if "/" in path and not path.startswith("memory/"):  # what an agent keeps elsewhere are reports
+            return day if shape == vault.shape else ""
     return vault.day_of(path)
 
 

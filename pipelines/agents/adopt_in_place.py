@@ -67,7 +67,7 @@ def plan_in_place(found: Source) -> InPlace:
     kind, vault = found.kind, read_vault(found.root, filter(is_note, found.files))
     days = _days(found, vault)
     word = Trust.SELF if kind.is_by_agents else ""
-    globs = (*globs_of(kind, vault.templates), *(f"!{name}" for name in _NEVER))
+    globs = (*globs_of(found, vault.templates), *(f"!{name}" for name in _NEVER))
     layout = Layout(HOME, (days,) if days else (), globs, word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]

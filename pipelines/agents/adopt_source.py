@@ -68,15 +68,10 @@ APART = "is not part of the memory"
 """Why a file of an agent's workspace, or a template, stays behind."""
 
 
-def globs_of(kind: NotesKind, templates: str) -> tuple[str, ...]:
-    """Return globs of the files that belong to notes: an agent's workspace holds much that is not memory.
-
-    Args:
-        kind: what the notes are.
-        templates: the folder of templates; empty if there is none.
-    """
-    some = ("*", "memory/**", *(f"{folder}/**" for folder in PARA)) if kind is NotesKind.OPENCLAW else ("**",)
-    return (*some, f"!{templates}/**") if templates else some
+_OF_PROGRAMS = ("skills", "templates", "node_modules")
+"""Folders of a workspace whose Markdown is no memory, at any depth."""
+_PACKAGE = frozenset({".git", "package.json", "pyproject.toml"})
+"""What the top folder of a repository or a package of its own holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +89,22 @@ class Source:
     kind: NotesKind
     files: Mapping[str, int]
     left_out: tuple[LeftOut, ...]
+
+
+def globs_of(found: Source, templates: str) -> tuple[str, ...]:
+    """Return globs of the files that belong to notes: a workspace also holds skills, repositories and attachments.
+
+    Args:
+        found: the notes.
+        templates: the folder of templates; empty if there is none.
+    """
+    globs, apart = ["**"], {templates} - {""}
+    if found.kind is NotesKind.OPENCLAW:
+        globs = ["*", "**/*.md", "memory/**", *(f"{folder}/**" for folder in PARA)]
+        globs += [f"!**/{name}/**" for name in _OF_PROGRAMS]
+        places = [path.rpartition("/") for path, _ in found.left_out]
+        apart |= {folder for folder, _, name in places if folder and name in _PACKAGE}
+    return (*globs, *(f"!{folder}/**" for folder in sorted(apart)))
 
 
 def notes_in(folder: Path, named: str | None) -> Source:

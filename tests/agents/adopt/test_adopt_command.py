@@ -73,6 +73,27 @@ def test_a_folders_index_is_named_like_its_folder(adoption: Adoption) -> None:
     assert adoption.places()["1 Projects/index.md"] == "Projects/index.md"
 
 
+def test_every_note_of_a_workspace_is_adopted_and_no_programs_folder(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    notes = ("learnings/LEARNINGS.md", "state/current.md", "reports/2026-02-01.md", "reports/2026-02-02_mill.md")
+    apart = ("node_modules/x/README.md", "app/docs/a.md", "lib/a.md", "clone/a.md", "state/templates/day.md")
+    files: dict[str, str | bytes] = {
+        "app/package.json": "{}",
+        "lib/pyproject.toml": "",
+        "clone/.git/config": "",
+        "state/a.png": PNG,
+    }
+    files |= dict.fromkeys((*notes, *apart), "# Orchard\n\nThe ladder is blue.\n")
+    lay(adoption.old, files)
+    plan = adoption.plan("--yes")
+    places = {path: target for target, paths in plan.pieces.items() for path in paths}
+    assert {path: places.get(path) for path in notes} == {path: f"Resources/{path}" for path in notes}
+    behind = {path for path, why in plan.left_out if why == "is not part of the memory"}
+    assert behind == {*apart, "skills/prune/SKILL.md", "state/a.png"}
+    found = adoption.memory.json("search", "ladder")["results"]
+    assert {"Resources/learnings/LEARNINGS.md", "Resources/state/current.md"} <= {one["path"] for one in found}
+
+
 def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: Adoption) -> None:
     lay(claude_code(adoption.old), {"notes.md": "# Of nobody\n"})
     assert adoption.plan().kind == "claude-code"

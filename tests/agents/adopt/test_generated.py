@@ -143,6 +143,13 @@ def test_nul_costs_neither_a_day_nor_what_is_found(adoption: Adoption) -> None:
     assert memory.read("Logs/2026-02-03.md") == day
 
 
+def test_in_place_every_note_of_a_workspace_is_searched(place: Place) -> None:
+    openclaw(place.root)
+    lay(place.root, {"state/now.md": "The ladder is blue.\n", "app/package.json": "{}", "app/a.md": "A ladder.\n"})
+    place.adopt("--yes")
+    assert [one["path"] for one in place.memory.json("search", "ladder")["results"]] == ["../state/now.md"]
+
+
 def test_in_place_says_what_is_not_searched(place: Place) -> None:
     basic_memory(place.root)
     lay(place.root, {"AGENTS.md": "# Rules\n", "bees/plan.canvas": "{}"})
