@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.run_history import PastRun
+    from pipelines.night.report import PastRun
     from pipelines.store.secrets.redact import FoundSecret
 
 

@@ -14,8 +14,7 @@ from pipelines.cli.manual_changes import confirm, item_named, open_document, pro
 from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
-from pipelines.night.choose_document import Catalog
-from pipelines.night.file_items import document_title
+from pipelines.night.file_items import Catalog, document_title
 from pipelines.night.forget import bereft, forget
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, merged_projects, renamed_project

@@ -27,7 +27,7 @@ from pipelines.cli.output import (
 from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.night.own_items import looks_like_id
-from pipelines.night.run_history import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
+from pipelines.night.report import PastRun, RunEnd, all_runs, edits_before, find_run, items_changed
 from pipelines.queries.item_graph import Beliefs, item_json, safe
 from pipelines.queries.why import changes, why, why_lines
 from pipelines.store.evidence import Quotes, without_pointer
@@ -153,8 +153,9 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
 
 def _what_changed(run: PastRun) -> str:
     """Return what a run changed, in a few words."""
-    if run.commit and run.undoes:
-        return f"undoes {run.undoes}: {run.commit.subject.rpartition(': ')[2]}"
+    if run.commit and run.commit.undoes:
+        undone = f"{run.commit.undoes} {run.commit.item}".strip()
+        return f"undoes {undone}: {run.commit.subject.rpartition(': ')[2]}"
     parts = [f"{run.added} added"] if run.added else []
     evicted = run.reported("evicted")
     moved = len(evicted) if isinstance(evicted, list) else 0

@@ -17,21 +17,19 @@ from pipelines.extract.extraction import Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.briefing import with_true_now
 from pipelines.night.caps import prune
-from pipelines.night.choose_document import Catalog, document_choices, file_candidate, filed_candidates
-from pipelines.night.file_items import promote
+from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
 from pipelines.night.fold_logs import take_logs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.sentences import told_sentences, with_episodes
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.near_pairs import with_unsettled, with_unsettled_pairs
 from pipelines.review.outcomes import linkable
 from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.rulings import evidence_of
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import judged, posed
+from pipelines.review.verification import judged, posed, with_unsettled, with_unsettled_pairs
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by

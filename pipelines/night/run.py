@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import Extracted
-from pipelines.night.choose_document import Catalog
+from pipelines.night.file_items import Catalog
 from pipelines.store.layout import PRIVATE, day_of_log
 from pipelines.store.session_state import CAPTURED
 from pipelines.usage import Usage
@@ -126,7 +126,7 @@ def _with_models(night: Night, user: UserSettings, max_usd: float | None, guard:
         caps = caps.model_copy(update={"max_usd": max_usd})
     if guard or caps.model_fields_set:
         from pipelines.extract.llm.budget import Budget  # noqa: PLC0415  most have none
-        from pipelines.night.run_history import reported_nights  # noqa: PLC0415  as above
+        from pipelines.night.report import reported_nights  # noqa: PLC0415  as above
 
         spent = Usage()
         for one in reported_nights(night.root):

@@ -29,7 +29,7 @@ from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.fold_logs import clean_logs, with_partial_logs
-from pipelines.night.run_history import PastRun, RunEnd, nights
+from pipelines.night.report import PastRun, RunEnd, nights
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.settings import Settings, load_settings

@@ -45,7 +45,7 @@ def readers(user: UserSettings) -> list[tuple[str, str]]:
 
 def days_read_by_rules(root: Path) -> list[str]:
     """Return the days, in order, that the rules have read and no model, as far as reports tell."""
-    from pipelines.night.run_history import reported_nights  # noqa: PLC0415  few ask for it
+    from pipelines.night.report import reported_nights  # noqa: PLC0415  few ask for it
 
     rules, models = set[str](), set[str]()
     for run in reported_nights(root):

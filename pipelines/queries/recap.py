@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault, did_you_mean
-from pipelines.night.choose_document import Catalog
+from pipelines.night.file_items import Catalog
 from pipelines.night.sentences import completed, episodes_in, former_of
 from pipelines.store.change_set import items_by_id
 from pipelines.store.generated import Sentence, sentences_under

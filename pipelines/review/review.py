@@ -95,7 +95,7 @@ def review(
 
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes, answers or corrects the one item that it matches, or nothing."""
-    from pipelines.review.form_targets import corrected_by, corrected_text  # noqa: PLC0415  few days have forms
+    from pipelines.review.match_forms import corrected_by, corrected_text  # noqa: PLC0415  few days have forms
 
     places, held = (form.place,), context.known.held()
     one = Candidate(
@@ -125,7 +125,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
 
 def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) -> list[Ruling]:
     """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
-    from pipelines.review.form_targets import answer_in, target_of  # noqa: PLC0415  as above
+    from pipelines.review.match_forms import answer_in, target_of  # noqa: PLC0415  as above
 
     places = (form.place,)
     if (ident := target_of(form, ((one.document, one.item) for one in context.known.all), one.place)) is None:

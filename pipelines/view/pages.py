@@ -16,7 +16,7 @@ from pipelines.clock import day_of
 from pipelines.errors import CurateError
 from pipelines.night.answers import questions
 from pipelines.night.edit_page import Saved
-from pipelines.night.run_history import PastRun, all_runs, items_changed, reported_nights
+from pipelines.night.report import PastRun, all_runs, items_changed, reported_nights
 from pipelines.queries.health import OK, WRONG, Checkup, examine
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched

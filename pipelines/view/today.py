@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
-from pipelines.night.run_history import PastRun, RunEnd, find_run
+from pipelines.night.report import PastRun, RunEnd, find_run
 from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text

@@ -7,8 +7,8 @@ from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
 from pipelines.extract.rules.label_reader import read_labels
-from pipelines.night import choose_document as filing
-from pipelines.review import form_targets
+from pipelines.night import file_items as filing
+from pipelines.review import match_forms as form_targets
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document

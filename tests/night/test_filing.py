@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 
 from pipelines.extract.extraction import Candidate
-from pipelines.night.choose_document import (
+from pipelines.night.file_items import (
     Catalog,
+    document_title,
     filed_candidates,
     home_of,
     named_document,
+    new_document,
 )
-from pipelines.night.file_items import document_title, new_document
 from pipelines.review.trust import TrustGate
 from pipelines.store.document import Document
 from pipelines.store.evidence import render_pointer

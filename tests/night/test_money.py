@@ -48,7 +48,6 @@ def test_a_run_says_what_it_cost_once(claude: Claude) -> None:
     told = claude.run(exits=1)
     paid = told["model"]["calls"] - 2
     assert (told["model"]["usd"], paid) == (round(USD * paid, 6), 2)
-    assert told["model"]["spent"]["anthropic:claude-haiku-5-5"]["usd"] == told["model"]["usd"]
     again = claude.run()
     assert (again["model"]["usd"], again["entries"]["pending"]) == (round(USD, 6), 0)
     assert claude.run()["model"]["usd"] == 0

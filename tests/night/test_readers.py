@@ -47,7 +47,7 @@ def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, prog
     lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "now": []}))
     settle('providers = ["claude-code"]\n[limits]\nmax_usd = 1\n')
     told = memory.json(*NIGHT)
-    spent = told["model"]["spent"]["claude-code:haiku"]
+    spent = told["model"]
     assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
     assert memory.row("We talked about the weather.")["by"].startswith("claude-code:haiku@extract/")
     assert "claude-code:haiku: about" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")

@@ -8,7 +8,7 @@ from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_labels
 from pipelines.extract.rules.labels import ClosingForm
-from pipelines.review.form_targets import corrected_by, corrected_text, target_of
+from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
 

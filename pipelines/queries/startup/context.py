@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError, UsageFault
-from pipelines.night.run_history import reported_nights
+from pipelines.night.report import reported_nights
 from pipelines.night.sentences import episodes_in, rests_on
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.listed import (
