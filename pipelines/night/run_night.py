@@ -177,7 +177,5 @@ def _write(night: Night, git: Git, ident: str, watch: Watch, earlier: Run | None
                 extractor=report.extractor,
             )
             author = Author(*night.settings.author, night.now)
-            report.commit, changed = apply_changes(night.root, git, changes, message, author)
-        why = "changed during the run; both changes were merged"
-        report.warnings += [f"{path} {why}." for path in changed]
+            report.commit = apply_changes(night.root, git, changes, message, author)
     return run

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, HoldsSecret
 from pipelines.store.change_set import Change
-from pipelines.store.files import is_linked, make_folder, put_in_place, read_bytes, sync_folder, write_synced, writing
+from pipelines.store.files import (
+    is_linked,
+    make_folder,
+    put_in_place,
+    read_bytes,
+    replace_synced,
+    sync_folder,
+    write_synced,
+    writing,
+)
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.layout import PRIVATE, is_note
 from pipelines.store.lock import log_lock, private_folder
@@ -37,10 +46,6 @@ _FOLDER = f"{PRIVATE}/pending"
 _MANIFEST = "manifest.json"
 ATTEMPTS: Final = 20
 _OLD = ".old"
-
-
-Applied = tuple[str | None, tuple[str, ...]]
-"""The commit of a change set, and the files in which other edits were merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +64,10 @@ class _Journal:
 
 def apply_changes(
     root: Path, git: Git, changes: Sequence[Change], message: str, author: Author, onto: str = ""
-) -> Applied:
-    """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
+) -> str | None:
+    """Write a change set through the journal, commit it, or move the branch to the commit `onto`, and return that.
+
+    What a killed run began must have been completed by `recover`.
 
     Raises:
         HoldsSecret: a change contains a secret; nothing was written.
@@ -68,7 +75,6 @@ def apply_changes(
         NotWritable: the disk refused; nothing was written, or the next start completes the changes.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
-    _finish(root, git)
     faults, redactor = [], load_redactor(root)
     for change in changes:
         if spans := redactor.find(data := change.after or b""):
@@ -83,29 +89,23 @@ def apply_changes(
     return _complete(root, git, journal, inside(root, _FOLDER))
 
 
-def recover(root: Path, git: Git) -> Applied | None:
+def recover(root: Path, git: Git) -> None:
     """Clean up after a killed process: complete a run with a manifest, or drop what was only staged.
 
-    Also removes git's stale locks and updates the person's index. Returns the result of the completed run, or None if
-    there was none.
+    Also removes git's stale locks and updates the person's index.
     """
     git.settle()
-    return _finish(root, git)
+    folder = inside(root, _FOLDER)
+    if folder.is_dir():
+        if (journal := _read_manifest(folder)) is not None:
+            _complete(root, git, journal, folder)
+        else:
+            _drop(root)
 
 
 def is_unfinished(root: Path) -> bool:
     """Whether a run left something for the next start to complete or drop."""
     return (root / _FOLDER).is_dir()
-
-
-def _finish(root: Path, git: Git) -> Applied | None:
-    folder = inside(root, _FOLDER)
-    if not folder.is_dir():
-        return None
-    if (journal := _read_manifest(folder)) is not None:
-        return _complete(root, git, journal, folder)
-    _drop(root)
-    return None
 
 
 def _stage(root: Path, journal: _Journal) -> None:
@@ -127,8 +127,7 @@ def _stage(root: Path, journal: _Journal) -> None:
                     write_synced(folder / f"{number}.{side}", data, 0o600)
         sync_folder(folder)
         sync_folder(private)
-        write_synced(folder / "manifest.new", json.dumps(manifest).encode(), 0o600)
-        (folder / "manifest.new").replace(folder / _MANIFEST)
+        replace_synced(folder / _MANIFEST, json.dumps(manifest).encode())
         sync_folder(folder)
 
 
@@ -154,7 +153,7 @@ def _read_manifest(folder: Path) -> _Journal | None:
         raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
 
 
-def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
+def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> str | None:
     """Replace the remaining files, commit, and drop the journal. Idempotent.
 
     Only the run's changes are committed, not later edits. A branch moves to a prepared commit only if nobody committed
@@ -162,9 +161,9 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
     """
     with log_lock(root):
         changes = merge_changes(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
-        merged = [new.path for new, change in zip(changes, journal.changes, strict=True) if new.after != change.after]
-        merged += settle(root, folder, changes)
-        merged += [change.path for number, change in enumerate(changes) if put(root, folder, number, change)]
+        settle(root, folder, changes)
+        for number, change in enumerate(changes):
+            put(root, folder, number, change)
     head = git.head()
     if journal.onto:
         if head == journal.head:
@@ -179,9 +178,9 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
         }
         commit = git.commit(entries, journal.message, journal.author)
     with log_lock(root):
-        merged += settle(root, folder, changes)
+        settle(root, folder, changes)
     _drop(root)
-    return commit, tuple(dict.fromkeys(merged))
+    return commit
 
 
 def _at_base(change: Change, head: Mapping[str, tuple[str, str]]) -> bool:
@@ -233,8 +232,8 @@ def merge_changes(changes: Sequence[Change], currents: Sequence[bytes | None]) -
     return [Change(one.path, current, merged.get(one.path)) for one, current in zip(changes, currents, strict=True)]
 
 
-def put(root: Path, folder: Path, number: int, change: Change, late: bytes | None = None) -> bool:
-    """Bring one file to its state in a change, merged with other people's edits. Return whether anything was merged.
+def put(root: Path, folder: Path, number: int, change: Change, late: bytes | None = None) -> None:
+    """Bring one file to its state in a change, merged with other people's edits.
 
     Args:
         root: the memory.
@@ -252,7 +251,7 @@ def put(root: Path, folder: Path, number: int, change: Change, late: bytes | Non
         after, theirs = (change.after, current) if late is None else (current, late)
         wanted = merge_changes([Change(change.path, change.before, after)], [theirs])[0].after
         if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
-            return wanted != change.after
+            return
     why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
     raise BadFile(change.path, why, advice)
 
@@ -291,16 +290,13 @@ def _is_replaced(root: Path, folder: Path, number: int, path: str, sides: tuple[
     return True
 
 
-def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
+def settle(root: Path, folder: Path, changes: Sequence[Change]) -> None:
     """Look at all replaced files a last time, merge what was written to them since, and delete them. Idempotent.
-
-    Return the paths of the files that somebody had written to.
 
     Raises:
         BadFile: a file changed at every attempt to merge a late change.
         NotWritable: the disk refused.
     """
-    late = []
     with writing(folder):
         while kept := sorted(folder.glob(f"*{_OLD}")):
             for one in kept:
@@ -309,7 +305,5 @@ def settle(root: Path, folder: Path, changes: Sequence[Change]) -> list[str]:
                 target = root / change.path
                 is_current = target.exists() and one.samefile(target)  # killed before it was replaced
                 if _sha(found) != mark and not is_current:
-                    late.append(change.path)
                     put(root, folder, int(number), change, found)
                 one.unlink()
-    return late
