@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pipelines.agents.adopt_days import Vault, dated, read_vault
+from pipelines.agents.adopt_days import PARA_FOLDER, Vault, dated, read_vault, said_elsewhere
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
 from pipelines.agents.adopt_source import (
     APART,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 LARGE_BRIEFING = "Resources/adopted-MEMORY.md"
 _ROOTS = {name.casefold(): name for name in (BRIEFING, USER, "SOUL.md", "AGENTS.md")} | {"claude.md": "AGENTS.md"}
-_PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _INDEX = re.compile(r"(?<=/)([^/]+)/(?:_?index|readme)(?=\.md$)", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _MARK = 22
@@ -96,6 +95,9 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     globs, sentences = globs_of(source, vault.templates), []
     inside = [path for path in source.files if is_matched(path, globs)]
     left = [(path, APART) for path in source.files if path not in inside]
+    told = {path: day for path in filter(is_note, inside) if (day := _day_of(path, kind, vault))}
+    if kind is NotesKind.OBSIDIAN:
+        told |= said_elsewhere(source.root, [path for path in inside if is_note(path) and path not in told])
     pieces: dict[str, list[str]] = {}
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
@@ -108,8 +110,8 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
             )
         elif root and root not in pieces:
             pieces[root] = [path]
-        elif is_note(path) and (day := _day_of(path, kind, vault)):
-            days.setdefault(day, []).append(path)
+        elif path in told:
+            days.setdefault(told[path], []).append(path)
         else:
             others.append(path)
     for day, paths in sorted(days.items()):
@@ -145,7 +147,7 @@ def _place(path: str, kind: NotesKind) -> str:
     """
     path = path.removeprefix("memory/") if kind is NotesKind.OPENCLAW else path
     top, slash, rest = path.partition("/")
-    if slash and (found := _PARA.fullmatch(top)):
+    if slash and (found := PARA_FOLDER.fullmatch(top)):
         return _INDEX.sub(r"\1/\1", f"{_FOLDER_OF[found[1].casefold()]}/{rest}")
     return f"Resources/{path}"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import NOTES, day_of_log, log_day
+from pipelines.store.markdown import read_front_matter, split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +43,9 @@ _LONGEST = 200
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _DATED = re.compile(r"(?:(\d{4})([-_.])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
+PARA_FOLDER = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
+_CLIPPED = ("source", "url")
+"""Where web clippers keep the address of what they clipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,35 @@ def dated(path: str) -> tuple[str, str, str]:
         return "", "", ""
     varying = [_DIGIT.sub("?", one) if one in {year, month, f"{year}-{month}"} else one for one in above]
     return day, "/".join([*varying, _DIGIT.sub("?", name[: found.end(4)])]), found[5] or ""
+
+
+def said_elsewhere(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Return the day of each note that is named after one and something else: of a meeting, or an idea.
+
+    Not one in a folder of projects, areas, resources or archives, where it keeps its place; none of several with the
+    same name on three days running, as digests and reports of days have; and no clipping from the web.
+
+    Args:
+        root: the folder of the notes.
+        paths: the notes that are no daily ones.
+    """
+    found, named = dict[str, str](), defaultdict[tuple[str, str], set[date]](set)
+    for path in paths:
+        day, _, more = dated(path)
+        top, slash, _ = path.partition("/")
+        if any(map(str.isalpha, more)) and not (slash and PARA_FOLDER.fullmatch(top)):
+            found[path] = day
+            named[path.rpartition("/")[0], more].add(date.fromisoformat(day))
+
+    def is_series(path: str) -> bool:
+        days = named[path.rpartition("/")[0], dated(path)[2]]
+        return any({one + timedelta(1), one + timedelta(2)} <= days for one in days)
+
+    def is_clipping(path: str) -> bool:
+        front = read_front_matter(split_lines((read_bytes(root, path) or b"").decode(errors="replace")))
+        return any(front.get(key).startswith(("http://", "https://")) for key in _CLIPPED)
+
+    return {path: day for path, day in found.items() if not is_series(path) and not is_clipping(path)}
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:

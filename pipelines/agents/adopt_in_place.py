@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import Vault, dated, glob_of, read_vault
+from pipelines.agents.adopt_days import Vault, dated, glob_of, read_vault, said_elsewhere
 from pipelines.agents.adopt_items import with_statements, write_pages
 from pipelines.agents.adopt_source import APART, LeftOut, NotesKind, Source, globs_of, is_note, note_text, shown
 from pipelines.errors import GitFault, UsageFault
@@ -17,13 +17,14 @@ from pipelines.store.files import replace_synced, writing
 from pipelines.store.git import Author, Git
 from pipelines.store.git_process import GitCommands
 from pipelines.store.item import Trust
-from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, SOUL, USER, Layout, day_of_log
+from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, SOUL, USER, Layout, day_of_log, is_matched
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -70,6 +71,8 @@ def plan_in_place(found: Source) -> InPlace:
     globs = (*globs_of(found, vault.templates), *(f"!{name}" for name in _NEVER))
     layout = Layout(HOME, (days,) if days else (), globs, word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
+    if kind is NotesKind.OBSIDIAN:
+        layout = layout._replace(logs=(*layout.logs, *_elsewhere(found, layout, inside)))
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     left = [(shown(path), APART) for path in found.files if path not in inside]
     notes = tuple(path for path in inside if path not in logs)
@@ -89,6 +92,17 @@ def _days(found: Source, vault: Vault) -> str:
     named = [dated(path) for path in filter(is_note, found.files)]
     several = any(shape == vault.shape and more for _, shape, more in named)
     return f"{vault.shape}{'*' * several}.md" if vault.shape else ""
+
+
+def _elsewhere(found: Source, layout: Layout, inside: Sequence[str]) -> list[str]:
+    """Return globs of what was said on a day and lies elsewhere than daily notes: by folder, and how days stand there.
+
+    What of these is a report or a clipping is named one by one.
+    """
+    others = [path for path in filter(is_note, inside) if not is_matched(path, layout.logs)]
+    told = said_elsewhere(found.root, others)
+    globs = sorted({f"{shape}{more[0]}*.md" for _, shape, more in map(dated, told)})
+    return [*globs, *(f"!{path}" for path in others if path not in told and is_matched(path, globs))]
 
 
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> None:

@@ -185,7 +185,8 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    lines, page = document.lines, base._replace(date=base.date or document.newest)
+    named = _day(path.rpartition("/")[2])  # `2026-04-23_Meeting.md`
+    lines, page = document.lines, base._replace(date=base.date or document.newest or named)
     items = {placed.line + 1: placed for placed in document.placed}
     if document.generated:  # what runs wrote only repeats items
         lines = ["\n" if number in document.generated else line for number, line in enumerate(lines)]

@@ -195,8 +195,24 @@ def test_days_in_folders_and_several_a_day(adoption: Adoption) -> None:
     lay(adoption.old, {"J/2026/02/02.md": "- Fact: b\n", "Meet/2026-02-01-x.md": "- y\n", **notes})
     places = adoption.places("--as", "obsidian", "--yes")
     logs = {path for path, place in places.items() if place.startswith("Logs/")}
-    assert logs == {f"{day}.md", f"{day}-noon.md", "J/2026/02/02.md"}
+    assert logs == {f"{day}.md", f"{day}-noon.md", "J/2026/02/02.md", "Meet/2026-02-01-x.md"}
     assert "one bell" in adoption.memory.read("Logs/2026-02-01.md")
+
+
+def test_a_dated_note_beside_the_daily_folder_is_read_as_that_day(adoption: Adoption) -> None:
+    obsidian(adoption.old)
+    lay(adoption.old, {"Inbox/2026-02-03_Mill.md": "# Mill\n\n- Decision: We saw oak.\n"})
+    assert adoption.places("--yes")["Inbox/2026-02-03_Mill.md"] == "Logs/2026-02-03.md"
+    adoption.memory.curate("run", *NIGHT)
+    (item,) = (one for one in adoption.memory.json("items") if one["text"] == "We saw oak.")
+    assert item["since"] == "2026-02-03"
+
+
+def test_a_page_named_after_a_day_is_found_with_it(adoption: Adoption) -> None:
+    obsidian(adoption.old)
+    lay(adoption.old, {"1 Projects/2026-02-05_Mill.md": "The mill has a blue ladder.\n"})
+    adoption.adopt("--yes")
+    assert adoption.memory.json("search", "ladder")["results"][0]["date"] == "2026-02-05"
 
 
 def test_private_files_stay_private(adoption: Adoption) -> None:

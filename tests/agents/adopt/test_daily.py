@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.agents.adopt_days import Vault, dated, moment_pattern, read_vault
+from pipelines.agents.adopt_days import Vault, dated, moment_pattern, read_vault, said_elsewhere
 from tests.agents.adopt.samples import lay
 
 
@@ -87,3 +87,12 @@ def test_periodic_notes_say_more_than_daily_notes(tmp_path: Path, told: dict[str
     assert vault.day_of("Log/2026/02/2026-02-03.md") == "2026-02-03"
     assert vault.day_of("Log/2026-02-03 standup.md") == "2026-02-03"
     assert not vault.day_of("Daily/2026-02-03.md")
+
+
+def test_a_note_named_after_a_day_and_more_was_said_on_it_wherever_it_is(tmp_path: Path) -> None:
+    meetings = {f"Inbox/2026-02-{day}_Mill.md": "- oak\n" for day in ("03", "10", "17")}
+    others = {f"Reports/2026-02-0{day}-heartbeat.md": "up\n" for day in range(1, 5)}
+    others["Clips/2026-02-03 Oak.md"] = '---\nsource: "https://example.org/oak"\n---\nOak is hard.\n'
+    others |= dict.fromkeys(("Other/2026-02-03.md", "1 Projects/2026-02-03 Gate.md", "Inbox/2026-02-03 2.md"), "x\n")
+    lay(tmp_path, meetings | others)
+    assert said_elsewhere(tmp_path, meetings | others) == {path: path[6:16] for path in meetings}

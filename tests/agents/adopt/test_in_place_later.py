@@ -47,6 +47,20 @@ def test_days_in_folders_are_read_where_they_are(place: Place, beside: str, more
     assert "two" in place.memory.curate("items")
 
 
+def test_a_dated_note_beside_the_daily_folder_is_read_in_place(place: Place) -> None:
+    clip = "---\nurl: https://example.org\n---\n- Decision: Everybody saws ash.\n"
+    vault(place.root)
+    lay(place.root, {"In/2026-02-03_Mill.md": "- Decision: We saw oak.\n", "In/2026-02-04_Ash.md": clip})
+    told = place.adopt("--yes")
+    assert ["In/????-??-??_*.md", "1", "a", "log"] in [line.split()[:4] for line in told.splitlines()]
+    lay(place.root, {"In/2026-02-05_Gate.md": "- Decision: We hang the gate.\n"})
+    place.memory.night("2026-03-01T02:00")
+    since = {one["text"]: one["since"] for one in place.memory.json("items")}
+    assert (since["We saw oak."], since["We hang the gate."]) == ("2026-02-03", "2026-02-05")
+    assert "Everybody saws ash." not in since
+    assert "saws ash" in place.memory.curate("search", "ash")
+
+
 def test_a_secret_in_a_note_stays_there_and_goes_nowhere_else(place: Place) -> None:
     vault(place.root)
     lay(place.root, {"Daily/2026-02-06.md": f"- Decision: Deploy with {SECRET}.\n- Fact: <private>x</private>\n"})
