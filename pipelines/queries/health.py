@@ -6,6 +6,7 @@ doctor` shows all.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections import Counter
@@ -44,7 +45,7 @@ from pipelines.store.state import not_reached, push_state, read_record
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.agents.timers import InstalledNight
 
@@ -113,18 +114,34 @@ class Checkup:
 
     @cached_property
     def nights(self) -> list[PastRun]:
-        """The nights, here or on other machines, newest first."""
-        return past(nights(self.root), self.now)
+        """The nights, here or on other machines, newest first; none that a wrong clock put into the future."""
+        return [run for run in nights(self.root) if run.moment and run.moment <= self.now + _AHEAD]
 
     @cached_property
     def schedules(self) -> list[InstalledNight]:
-        """The nightly schedules installed for this memory."""
-        return installed_nights(self.root)
+        """The nightly schedules installed for this memory; none if HOME is not set."""
+        found = found_nights(InstallRequest(this_program(self.root), Path.home())) if os.environ.get("HOME") else []
+        return [one for one in found if one.ours]
 
     @cached_property
     def upcoming(self) -> tuple[datetime, str] | None:
-        """When the next run begins, and what starts it."""
-        return next_run(self.root, self.schedules, self.now)
+        """When the next run begins, in the memory's zone, and what starts it; None if none is scheduled."""
+        to_come = [
+            (_next(one, self.now), one.target) for one in self.schedules if one.time and one.enabled is not False
+        ]
+        if is_held(self.root, SCHEDULE):  # `curate schedule` is running
+            with contextlib.suppress(ValueError):
+                when = datetime.fromisoformat(str(read_record(self.root, "schedule.json").get("next")))
+                to_come += [(when.astimezone(self.now.tzinfo), "curate schedule")] if when > self.now else []
+        return min(to_come, default=None)
+
+    @property
+    def first_end(self) -> datetime | None:
+        """When the first unread day ended; None if nothing waits."""
+        if not self.waiting:
+            return None
+        next_day = datetime.fromisoformat(self.waiting[0]) + timedelta(days=1)
+        return datetime.combine(next_day, time.fromisoformat(self.settings.day_end), self.now.tzinfo)
 
 
 def examine(checkup: Checkup, names: Iterable[str]) -> dict[str, Finding]:
@@ -185,8 +202,33 @@ def providers(_: Checkup | None = None) -> Finding:
 
 
 def _nights(checkup: Checkup) -> Finding:
-    unfinished = is_unfinished(checkup.root) and not is_held(checkup.root)
-    return night_finding(checkup.nights, checkup.waiting, checkup.now, checkup.settings, unfinished=unfinished)
+    """Check whether nights happen and end well.
+
+    A night on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing
+    is overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
+    """
+    runs, now, since = checkup.nights, checkup.now, checkup.first_end
+    newest, well = next(iter(runs), None), next((run for run in runs if run.did_its_work), None)
+    if last := well or next((run for run in reversed(runs) if run.here), None):
+        since = last.moment if last.here else max(last.moment or now, since or now)
+    overdue = failed = ""
+    if since and now - since > timedelta(hours=OVERDUE_HOURS):
+        overdue = f"No run has ended well yet; the first one was due {ago(since, now)}."
+        if well and well.moment:
+            overdue = f"No run has ended well since {_minutes(well.moment)}, {ago(well.moment, now)}."
+    if newest and not newest.did_its_work and (newest.ended is RunEnd.FAILED or checkup.waiting or overdue):
+        failed = f"The last run {newest.outcome.rstrip('.')}."
+    elif is_unfinished(checkup.root) and not is_held(checkup.root):
+        failed = "A run or a command was cut short while it wrote; the next run finishes it."
+    if failed or overdue:
+        return Finding(WRONG, f"{overdue} {failed}".strip(), _MEND if failed else _START)
+    if well is newest and newest and checkup.waiting and (budget := newest.reported("model", "over_budget")):
+        return Finding(LOOK, str(budget), "Raise that limit in your settings; the next run reads the oldest day first.")
+    if well and well.moment:
+        return Finding(OK, f"The last one ended well at {_minutes(well.moment)}.")
+    if newest:
+        return Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
+    return Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
 
 
 def _schedule(checkup: Checkup) -> Finding:
@@ -195,7 +237,7 @@ def _schedule(checkup: Checkup) -> Finding:
         if by == "systemd" and call(ANSWERS).returncode:
             says = "memcurate.timer is installed, but no systemd of yours answers here."
             return Finding(LOOK, says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
-        return Finding(OK, f"The next run is {minutes(when)}, by {by}.")
+        return Finding(OK, f"The next run is {_minutes(when)}, by {by}.")
     if checkup.schedules:
         says = "memcurate.timer is installed but not active."
         return Finding(WRONG, says, "Run `systemctl --user enable --now memcurate.timer`.")
@@ -269,63 +311,7 @@ OF_NIGHTS: Final = ("nights", "briefing", "push", "schedule", "sessions")
 """Those that matter to nights."""
 
 
-# ---------------------------------------- whether nights happen and end well
-
-
-def past(runs: Iterable[PastRun], now: datetime) -> list[PastRun]:
-    """Return the runs without those that a clock which was wrong put into the future."""
-    return [run for run in runs if run.moment and run.moment <= now + _AHEAD]
-
-
-def night_finding(
-    runs: Sequence[PastRun], waiting: Sequence[str], now: datetime, settings: Settings, *, unfinished: bool = False
-) -> Finding:
-    """Return whether nights happen and end well.
-
-    A night on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing
-    is overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
-
-    Args:
-        runs: the nights, newest first, none of them in the future.
-        waiting: the days with something unread, oldest first.
-        now: the moment, in the memory's zone.
-        settings: the memory's, for where its days end.
-        unfinished: whether a run was interrupted while it wrote; the next one finishes it.
-    """
-    newest, since = next(iter(runs), None), _first_end(waiting, now, settings)
-    well = next((run for run in runs if run.did_its_work), None)
-    if last := well or next((run for run in reversed(runs) if run.here), None):
-        since = last.moment if last.here else max(last.moment or now, since or now)
-    overdue = failed = ""
-    if since and now - since > timedelta(hours=OVERDUE_HOURS):
-        overdue = f"No run has ended well yet; the first one was due {ago(since, now)}."
-        if well and well.moment:
-            overdue = f"No run has ended well since {minutes(well.moment)}, {ago(well.moment, now)}."
-    if newest and not newest.did_its_work and (newest.ended is RunEnd.FAILED or waiting or overdue):
-        failed = f"The last run {newest.outcome.rstrip('.')}."
-    elif unfinished:
-        failed = "A run or a command was cut short while it wrote; the next run finishes it."
-    if failed or overdue:
-        return Finding(WRONG, f"{overdue} {failed}".strip(), _MEND if failed else _START)
-    if newest and newest.did_its_work and waiting and (budget := newest.reported("model", "over_budget")):
-        return Finding(LOOK, str(budget), "Raise that limit in your settings; the next run reads the oldest day first.")
-    if well and well.moment:
-        return Finding(OK, f"The last one ended well at {minutes(well.moment)}.")
-    if newest:
-        return Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
-    return Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
-
-
-def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
-    """Return when the first unread day ended; None if nothing waits."""
-    if not waiting:
-        return None
-    end = datetime.combine(datetime.fromisoformat(waiting[0]) + timedelta(days=1), time.fromisoformat(settings.day_end))
-    return end.replace(tzinfo=now.tzinfo)
-
-
-def minutes(when: datetime) -> str:
-    """Return a moment for people, to the minute."""
+def _minutes(when: datetime) -> str:
     return when.isoformat(" ", timespec="minutes")
 
 
@@ -339,32 +325,6 @@ def unread_bytes(snapshot: Snapshot, today: str) -> Counter[str]:
         for entry in log.fresh:
             sizes[log.day] += len(entry.text.encode())
     return sizes
-
-
-def installed_nights(root: Path) -> list[InstalledNight]:
-    """Return the nightly schedules installed for this memory; none if HOME is not set."""
-    if not os.environ.get("HOME"):
-        return []
-    return [one for one in found_nights(InstallRequest(this_program(root), Path.home())) if one.ours]
-
-
-def next_run(root: Path, schedules: Iterable[InstalledNight], now: datetime) -> tuple[datetime, str] | None:
-    """Return when the next run begins, in the memory's zone, and what starts it; None if none is scheduled.
-
-    Args:
-        root: the memory.
-        schedules: what is installed.
-        now: the moment, in the memory's zone.
-    """
-    to_come = [(_next(one, now), one.target) for one in schedules if one.time and one.enabled is not False]
-    if is_held(root, SCHEDULE):  # `curate schedule` is running
-        told = str(read_record(root, "schedule.json").get("next"))
-        try:
-            when = datetime.fromisoformat(told).astimezone(now.tzinfo)
-        except ValueError:
-            when = now
-        to_come += [(when, "curate schedule")] if when > now else []
-    return min(to_come, default=None)
 
 
 def _next(found: InstalledNight, now: datetime) -> datetime:
