@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.manual_changes import confirm, item_named, open_document, project_named, redacted_text
+from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
 from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
@@ -136,8 +136,7 @@ def curate_move(idents: tuple[str, ...], document: str, opened: OpenMemory) -> N
     """Move items to DOCUMENT, given by path, id, title or file name. An item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
         documents = held.documents
-        advice = "Name one by its path; archives and questions accept no items."
-        target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
+        target = document_named(documents, document, Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE)
         was = {name: placed_item(documents, name)[0] for name in (item_named(documents, i) for i in idents)}
         going = [name for name, path in was.items() if path != target]
         for name in going:

@@ -78,7 +78,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
     run would file it. The change is committed at once. If an item already has the same words, it is confirmed as your
     word. Items that say nearly the same are shown, each with the command that puts yours in its place.
     """
-    from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
+    from pipelines.cli.manual_changes import document_named, redacted_text  # noqa: PLC0415  as above
     from pipelines.night.manual import change_by_hand  # noqa: PLC0415  as above
     from pipelines.night.own_items import file_own_item  # noqa: PLC0415  as above
     from pipelines.queries.item_graph import item_line  # noqa: PLC0415  logging a line needs nothing of the night
@@ -92,8 +92,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenM
         if hint := "" if "/" in document or document.endswith(".md") else new_project(root, document):
             path = f"Projects/{slug(document)}.md"
         elif document:
-            advice = "Name one by its path; archives take no new items."
-            path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
+            path = document_named(direct.documents, document, Kind.ARCHIVE, Kind.EPISODE)
         filed = file_own_item(ItemType(kind), sentence, path, direct, document, folder)
     said = f"{filed.item.id} in {filed.path}"
     if filed.is_new:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.output import on_terminal, warn
-from pipelines.errors import BadFile, UsageFault
-from pipelines.night.own_items import looks_like_id, named_items
-from pipelines.store.change_set import Change, items_by_id
+from pipelines.errors import UsageFault
+from pipelines.night.own_items import named_items
 from pipelines.store.layout import LOGS, STATE, Kind
 from pipelines.store.secrets.redact import (
     Redactor,
@@ -23,14 +22,14 @@ from pipelines.store.secrets.redact import (
     without_private,
 )
 from pipelines.store.spoken_lines import LONGEST_TEXT
-from pipelines.store.template import named_documents, named_item
+from pipelines.store.template import named_documents
 from pipelines.text import escape_terminal, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from pipelines.night.manual import HeldMemory
+    from pipelines.store.change_set import Change
     from pipelines.store.document import Document
 
 
@@ -45,36 +44,10 @@ def item_named(documents: Mapping[str, Document], name: str) -> str:
         UnknownItem: no id begins so, or more than one.
         UsageFault: words match no item, or more than one; the message offers the nearest.
     """
-    if looks_like_id(name):
-        return named_item(name, items_by_id(documents))
     return named_items(documents, [name], (lambda _: True, "item"))[0]
 
 
-def open_document(held: HeldMemory, name: str, closed: Collection[Kind], advice: str) -> str:
-    """Return the path of the one document that a name means and that accepts items.
-
-    Args:
-        held: the memory with every document.
-        name: what a person calls it.
-        closed: the kinds that accept no items.
-        advice: what to do if none fits.
-
-    Raises:
-        UsageFault: there is none, or more than one.
-        BadFile: it exists, but nothing can be written into it as it is.
-    """
-    for one in held.snapshot.warnings:
-        if one.pending and name == one.path:
-            raise BadFile(name, one.why, "")
-    return one_document(held.documents, name, closed, advice)
-
-
-def one_document(
-    documents: Mapping[str, Document],
-    name: str,
-    closed: Collection[Kind] = (),
-    advice: str = "Name one by its path.",
-) -> str:
+def document_named(documents: Mapping[str, Document], name: str, *closed: Kind) -> str:
     """Return the path of the one document that a name means, of none of the closed kinds.
 
     Raises:
@@ -84,21 +57,16 @@ def one_document(
     fit = [path for path in found if documents[path].kind not in closed]
     if len(fit) == 1:
         return fit[0]
-    raise UsageFault(f"{name} means {' and '.join(found)}.", advice)
+    raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path; archives take no new items.")
 
 
 def project_named(documents: Mapping[str, Document], name: str) -> str:
     """Return the path of the one project that a name means.
 
-    Args:
-        documents: every document by path.
-        name: what a person calls it.
-
     Raises:
         UsageFault: there is none, or more than one.
     """
-    projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
-    return one_document(projects, name)
+    return document_named({path: one for path, one in documents.items() if one.kind is Kind.PROJECT}, name)
 
 
 def redacted_text(root: Path, text: str, verb: str) -> str:

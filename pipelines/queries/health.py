@@ -117,11 +117,15 @@ class Checkup:
         """The nights, here or on other machines, newest first; none that a wrong clock put into the future."""
         return [run for run in nights(self.root) if run.moment and run.moment <= self.now + _AHEAD]
 
+    @property
+    def asked(self) -> InstallRequest | None:
+        """What to look for of what is installed; None if HOME is not set."""
+        return InstallRequest(this_program(self.root), Path.home()) if os.environ.get("HOME") else None
+
     @cached_property
     def schedules(self) -> list[InstalledNight]:
         """The nightly schedules installed for this memory; none if HOME is not set."""
-        found = found_nights(InstallRequest(this_program(self.root), Path.home())) if os.environ.get("HOME") else []
-        return [one for one in found if one.ours]
+        return [one for one in found_nights(self.asked) if one.ours] if self.asked else []
 
     @cached_property
     def upcoming(self) -> tuple[datetime, str] | None:
@@ -185,7 +189,7 @@ def _settings(checkup: Checkup) -> Finding:
     return Finding(OK, f"curate.toml is valid; days end at {found.day_end}, {found.timezone}.")
 
 
-def providers(_: Checkup | None = None) -> Finding:
+def _providers(_: Checkup) -> Finding:
     """Check the user's settings and whether keys are set; keys are never shown."""
     user = load_user_settings(os.environ)
     for name in (*user.providers, *user.verify):
@@ -244,11 +248,9 @@ def _schedule(checkup: Checkup) -> Finding:
     return Finding(LOOK, "No run is scheduled.", "Run `curate install systemd`, `cron` or `launchd`.")
 
 
-def agents(root: Path) -> Finding:
-    """Check which agents use a memory."""
-    if not os.environ.get("HOME"):
+def _agents(checkup: Checkup) -> Finding:
+    if not (asked := checkup.asked):
         return Finding(LOOK, "HOME is not set, so your agents cannot be found.", "Set it to your home directory.")
-    asked = InstallRequest(this_program(root), Path.home())
     found = installed_agents(asked)
     others = [one for one in found if one in AGENTS_SESSIONS and not gives_sessions(one, asked)]
     here = [one for one in found if one not in others]
@@ -297,10 +299,10 @@ def _models(_: Checkup) -> Finding:
 CHECKS: Final[dict[str, Callable[[Checkup], Finding]]] = {
     "repository": _repository,
     "settings": _settings,
-    "providers": providers,
+    "providers": _providers,
     "nights": _nights,
     "schedule": _schedule,
-    "agents": lambda checkup: agents(checkup.root),
+    "agents": _agents,
     "sessions": _sessions,
     "briefing": _briefing,
     "push": _push,

@@ -20,7 +20,7 @@ def test_what_is_closed_or_waits_cannot_be_pinned(memory: Memory) -> None:
     night(memory, 13)
     assert "is waiting" in memory.curate("pin", "kaaaaaaaaa1", exits=2)
     assert "waits in Review.md" in memory.curate("move", "kaaaaaaaaa1", "MEMORY", exits=2)
-    assert "No item has the id kfff" in memory.curate("pin", "kfff", exits=1)
+    assert "No item matches “kfff”" in memory.curate("pin", "kfff", exits=2)
 
 
 def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
