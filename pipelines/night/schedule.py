@@ -144,7 +144,7 @@ class Daemon:
         self._log("job-broke", level="error", job="night", error=type(event.exception).__name__)
 
 
-def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
+def night_trigger(nights: Sequence[str], zone: ZoneInfo) -> BaseTrigger:
     """Return the trigger for nights.
 
     If a change of the clocks skips the time, the night runs after the change; if the time comes twice, so does the
@@ -152,15 +152,10 @@ def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
     went forward; the next night then covers both days.
 
     Args:
-        night: a time of day, `HH:MM`; several of them; or a cron expression of five fields.
+        nights: times of day, `HH:MM`.
         zone: the memory's time zone.
-
-    Raises:
-        ValueError: `night` is none of these.
     """
-    if isinstance(night, str) and " " in night:
-        return CronTrigger.from_crontab(night, timezone=zone)
-    clocks = [clock.split(":") for clock in ([night] if isinstance(night, str) else night)]
+    clocks = [clock.split(":") for clock in nights]
     return OrTrigger([CronTrigger(hour=hour, minute=minute, timezone=zone) for hour, minute in clocks])
 
 

@@ -82,8 +82,7 @@ TRANSCRIPT: Final = (
 )  # fmt: skip
 
 SETTINGS: Final = (
-    b'timezone = "Europe/Zurich"\nday_end = "04:00"\n\n[caps]\nbriefing = 8192\nuser = 4096\n\n[commit]\n'
-    b'author = "memcurate <memcurate@localhost>"\n\n'
+    b'timezone = "Europe/Zurich"\nday_end = "04:00"\n\n[caps]\nbriefing = 8192\nuser = 4096\n\n'
     b'[schedule]\nnight = "02:00"\n',
     b"",
 )

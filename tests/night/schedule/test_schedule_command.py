@@ -57,11 +57,8 @@ def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("night", "why"),
     [
-        ("[]", "an empty list; write it like ['02:00', '14:00']"),
+        ("[]", "it should have at least 1 item"),
         ('["02:00", "24:30"]', "not a time of day; write it like 04:00"),
-        ('"0 2,14 * *"', "not a cron expression; write it like '0 2,14 * * *'"),
-        ('"0 2 30 2 *"', "a time that never comes"),
-        ('"0 2 * * 1-5"', "programs number weekdays differently; write them like mon-fri"),
     ],
 )
 def test_a_night_that_cannot_be_is_named(memory: Memory, night: str, why: str) -> None:
