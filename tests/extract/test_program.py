@@ -1,6 +1,9 @@
 """`exec:COMMAND`: any program, and a person, as a model; whatever it does is an answer or a plain failure."""
 
 import json
+import os
+import select
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -87,3 +90,29 @@ def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:
     assert command_of("exec:'open") == command_of("exec: ") == []
     model = ProgramModel(("/home/me/reply.py", "--key", "secret"))
     assert model.name == "exec:reply.py"
+
+
+def test_a_signal_that_comes_as_it_starts_leaves_nobody_behind(tmp_path: Path) -> None:
+    pipe = tmp_path / "held"
+    os.mkfifo(pipe)
+    night = f"""
+import os, signal, subprocess, sys
+from pipelines.extract.llm.program import run_program
+
+class Signalled(subprocess.Popen):
+    def __init__(self, *given, **how):
+        super().__init__(*given, **how)
+        open({str(pipe)!r}).close()  # it runs
+        os.kill(os.getpid(), signal.SIGTERM)
+
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+subprocess.Popen = Signalled
+run_program("exec", ["sh", "-c", "exec > {pipe}; exec sleep 600"], "", 60)
+"""
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert subprocess.run([sys.executable, "-c", night], check=False).returncode == 143
+        assert select.select([reading], [], [], 20)[0], "it holds its output, so it runs on"
+        assert os.read(reading, 1) == b""
+    finally:
+        os.close(reading)

@@ -62,7 +62,7 @@ def test_keys_of_other_versions_stop_nothing(tmp_path: Path) -> None:
 def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[schedule]\nnight = "03:00"\nmodel = "x"\n')
     settings = load_settings(tmp_path)
-    assert (settings.timezone, settings.schedule.night) == ("Europe/Zurich", "03:00")
+    assert (settings.timezone, settings.schedule.night) == ("Europe/Zurich", ["03:00"])
     assert settings.ignored_note[0].startswith("curate.toml sets `schedule.model`, which a memory cannot set;")
 
 

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -86,20 +87,27 @@ def run_program(
         asked.write(request.encode())
         asked.seek(0)
 
+        started: list[subprocess.Popen[bytes]] = []
+
+        def start() -> None:
+            started.append(subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how))
+
         try:
-            process = subprocess.Popen(command, stdin=asked, stdout=output, start_new_session=True, **how)
+            # A signal interrupts the main thread: there it could end the night before the program is known.
+            with ThreadPoolExecutor(1) as starter:
+                starter.submit(start).result()
+            status = started[0].wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
         except (OSError, ValueError) as fault:
             why = f"could not start its program ({type(fault).__name__})"
             raise ModelFailed(provider, why, FailureKind.DOWN) from None
-        try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise ModelFailed(provider, "gave no answer in time", FailureKind.TIMED_OUT) from None
         finally:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            for process in started:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
         output.seek(0)
         return output.read(_ANSWER_BYTES).decode(errors="replace"), status
 
