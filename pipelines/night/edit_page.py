@@ -14,7 +14,6 @@ from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author
 from pipelines.store.journal import apply_changes
-from pipelines.store.merge import merge_trees
 from pipelines.store.snapshot import conflict_in
 from pipelines.store.three_way import Clash, merge_texts
 
@@ -41,15 +40,6 @@ class Saved:
     faults: Sequence[str]
     text: str
     base: str
-
-
-def _joined(path: str, base: str, text: str, current: str) -> str:
-    """Return a text with two changes of another one; where they clash, both stand between marks."""
-    sides = ({path: one.encode()} for one in (base, text, current))
-    merged = merge_trees(*sides, ours_first=True, ledger={})
-    if merged.disputed or path not in merged.pages:
-        return merge_texts(base, text, current, resolve=_marked)[0]
-    return merged.pages[path].text
 
 
 def _marked(clash: Clash) -> list[str]:
@@ -83,7 +73,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         if text in (base, current):
             return Saved(f"Nothing was changed in {path}.", (), current, current)
         if current != base:
-            joined = _joined(path, base, text, current)
+            joined, _ = merge_texts(base, text, current, resolve=_marked)
             both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
             what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
             return Saved("", (f"{path} changed meanwhile. {what} save again.",), joined, current)

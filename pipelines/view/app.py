@@ -14,11 +14,12 @@ import threading
 import time
 from collections import defaultdict
 from dataclasses import replace
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from functools import partial
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote
 
 import uvicorn
+from jinja2 import ChainableUndefined, Environment, PackageLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
@@ -184,21 +185,16 @@ class App:
             "title": name.capitalize(), "name": name, "here": request.url.path, "state": state, "token": self._token,
             "memory": self._root.name, "reading": reading, **told, **given,
         }  # fmt: skip
-        return HTMLResponse(_templates().get_template("frame.html.j2").render(around), status)
+        return HTMLResponse(_TEMPLATES.get_template("frame.html.j2").render(around), status)
 
 
-@cache
-def _templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
-    """Return the templates, which escape the memory's text and write out its control characters."""
-    from jinja2 import ChainableUndefined, Environment, PackageLoader  # noqa: PLC0415  as above
-
-    made = Environment(
-        loader=PackageLoader("pipelines.view", "templates"), undefined=ChainableUndefined, trim_blocks=True,
-        lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
-    )  # fmt: skip
-    made.filters["sentence"] = markup.sentence
-    made.globals |= {"buttons": BUTTONS, "answers": today.ANSWERS}
-    return made
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("pipelines.view", "templates"), undefined=ChainableUndefined, trim_blocks=True,
+    lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
+)  # fmt: skip
+"""The templates, which escape the memory's text and write out its control characters."""
+_TEMPLATES.filters["sentence"] = markup.sentence
+_TEMPLATES.globals |= {"buttons": BUTTONS, "answers": today.ANSWERS}
 
 
 # ---------------------------------------- the server

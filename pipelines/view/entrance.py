@@ -26,7 +26,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -38,10 +37,10 @@ STATIC: Final = "/static/"
 """Files that reveal nothing about the memory."""
 _BYTES, _EDIT_BYTES = 64 << 10, 49 << 20
 """How long a form may be; that of the editor holds a document of up to 8 MB twice, a byte as up to three."""
-_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_TABLE = Path("/proc/net/tcp")
 _ESTABLISHED = "01"
 """The one state that tells whose a connection is: once its program closed it, the table says user 0."""
-_STATE, _UID = 3, 7
+_UID = 7
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -92,13 +91,13 @@ class Gate:
             await send(message)
 
         status, fault = self._fault(scope)
-        body = b""
+        form = dict[str, str]()
         if not fault and scope["method"] == "POST":
             try:
-                body = await Request(scope, receive).body()
+                form = form_of(await Request(scope, receive).body())
             except ClientDisconnect:
                 return
-            status, fault = 403, self._fault_of_form(scope["path"], body)
+            status, fault = 403, self._fault_of_form(scope["path"], form)
         if fault:
             text = f"{fault} Run `curate view` again and use the page that it opens.\n"
             await PlainTextResponse(text, status)(scope, receive, with_headers)
@@ -106,7 +105,7 @@ class Gate:
             await self._entered(scope["method"])(scope, receive, with_headers)
         else:
             self.seen = time.monotonic()
-            scope["form"] = form_of(body)
+            scope["form"] = form
             await self._app(scope, receive, with_headers)
 
     def _entered(self, method: str) -> Response:
@@ -143,10 +142,10 @@ class Gate:
             return 413, "The request is too long."
         return 200, ""
 
-    def _fault_of_form(self, path: str, body: bytes) -> str:
+    def _fault_of_form(self, path: str, form: dict[str, str]) -> str:
         """Return why the form in a request is refused, or an empty string."""
         name, secret, fault = ("code", self.code, _WRONG_CODE) if path == ENTER else ("token", self._token, _NO_FORM)
-        return "" if secret and _same(form_of(body).get(name, ""), secret) else fault
+        return "" if secret and _same(form.get(name, ""), secret) else fault
 
 
 class OwnConnection(H11Protocol):
@@ -159,7 +158,7 @@ class OwnConnection(H11Protocol):
             transport.abort()
 
 
-def is_own(client: Address | None, server: Address | None, tables: Iterable[Path] = _TABLES) -> bool:
+def is_own(client: Address | None, server: Address | None, table: Path = _TABLE) -> bool:
     """Return whether the serving user holds the other end of a connection; true if there is no table to tell.
 
     Only an end at the address that is listened on counts, though all of 127.0.0.0/8 leads here.
@@ -167,22 +166,17 @@ def is_own(client: Address | None, server: Address | None, tables: Iterable[Path
     Args:
         client: its address and port.
         server: the same for this end.
-        tables: the kernel's lists of connections, see proc_net_tcp(5): `local_address`, `rem_address`, `st`, …, `uid`.
+        table: the kernel's list of connections, see proc_net_tcp(5): `local_address`, `rem_address`, `st`, …, `uid`.
     """
     if not (client and server and client[0] == server[0]):
         return False
-    there = [table for table in tables if table.exists()]
-    ends = [[_in_table(address, mapped=mapped) for address in (client, server)] for mapped in (False, True)]
-    rows = (line.split() for table in there for line in table.read_text("ascii").splitlines()[1:])
-    own = any(row[1:3] in ends and row[_STATE] == _ESTABLISHED and int(row[_UID]) == os.getuid() for row in rows)
-    return own or not there
-
-
-def _in_table(address: Address, *, mapped: bool) -> str:
-    """Return an IPv4 address and port as the kernel's lists write them, or as IPv6's does for a mapped one."""
-    number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
-    prefix = f"{0:016X}{int.from_bytes(bytes((0, 0, 0xFF, 0xFF)), sys.byteorder):08X}" if mapped else ""
-    return f"{prefix}{number:08X}:{address[1]:04X}"
+    if not table.exists():
+        return True
+    ends = [
+        f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}" for host, port in (client, server)
+    ]
+    rows = (line.split() for line in table.read_text("ascii").splitlines()[1:])
+    return any(row[1:4] == [*ends, _ESTABLISHED] and int(row[_UID]) == os.getuid() for row in rows)
 
 
 def form_of(body: bytes) -> dict[str, str]:

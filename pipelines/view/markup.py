@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from markdown_it import MarkdownIt
 
-    from pipelines.queries.item_graph import Holding
     from pipelines.store.document import Document
     from pipelines.store.evidence import FoundQuote
 
@@ -104,15 +103,15 @@ def joined(*parts: object) -> Markup:
     return Markup(" · ").join(plain(part) for part in parts if part)  # type: ignore[misc]
 
 
-def link(text: object, to: str, title: str = "") -> Markup:
+def link(text: object, to: str) -> Markup:
     """Return a link."""
-    return html('<a href="{}" title="{}">{}</a>', to, title, text)
+    return html('<a href="{}">{}</a>', to, text)
 
 
-def place(path: str, first: int, last: int = 0, *, query: str = "", day: str = "") -> Markup:
-    """Return a link to lines of a file, with the words of a query marked there; `day` stands for its path."""
+def place(path: str, first: int, last: int = 0, query: str = "") -> Markup:
+    """Return a link to lines of a file, with the words of a query marked there."""
     to = f"{file_address(path)}?at={first}-{last or first}{query and f'&q={quote(query)}'}#L{first}"
-    return link(f"{day}, line {first}" if day else f"{path}:{first}", to, f"{path}:{first}")
+    return link(f"{path}:{first}", to)
 
 
 def address_of(path: str) -> str:
@@ -195,7 +194,7 @@ class Calendar(NamedTuple):
 
     def row(
         self, item: Item, asked: Sequence[str] | None = None, page: Document | None = None,
-        *, text: object = "", what: str = "", said: object = "", **more: object,
+        *, text: object = "", **more: object,
     ) -> Row:  # fmt: skip
         """Return the row of an item.
 
@@ -204,24 +203,19 @@ class Calendar(NamedTuple):
             asked: its verbs; by default those of a list of what holds.
             page: where it stands, if that is to be told.
             text: its sentence, as HTML.
-            what: what happened to it.
-            said: where it was said, instead of since when it holds.
             more: what else the row has.
         """
         waits, shown = item.status is Status.WAITING, text or sentence(item.text)
-        if not (item.active or waits):
-            shown, what = html("<s>{}</s>", shown), what or html("{} {}", item.status, self.when(item.until))
+        is_over = not (item.active or waits)
         told = joined(
-            html('<b class="{0}">{0}</b>', kind_of_item(item)), what, page and link(page.title, address_of(page.path)),
-            said if said and not item.due else self.dated(item), *notes(item),
+            html('<b class="{0}">{0}</b>', kind_of_item(item)),
+            is_over and html("{} {}", item.status, self.when(item.until)),
+            page and link(page.title, address_of(page.path)), self.dated(item), *notes(item),
         )  # fmt: skip
         usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
         to = f"/inbox?at={item.id}" if waits else f"/item/{item.id}"
+        shown = html("<s>{}</s>", shown) if is_over else shown
         return Row(shown, to, told, asked=usual if asked is None else asked, id=item.id, was=item.text, **more)
-
-    def related(self, items: Iterable[Holding]) -> list[Row]:
-        """Return the rows of the items that links lead to."""
-        return [self.row(one.item, ()) for one in items]
 
 
 def notes(item: Item) -> list[object]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from functools import cached_property
 from posixpath import commonprefix
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -17,12 +17,11 @@ from pipelines.errors import CurateError
 from pipelines.night.answers import questions
 from pipelines.night.edit_page import Saved
 from pipelines.night.report import PastRun, all_runs, items_changed, reported_nights
-from pipelines.queries.health import OK, WRONG, Checkup, examine
+from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
 from pipelines.queries.why import why
-from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
 from pipelines.store.evidence import without_pointer
@@ -30,7 +29,7 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Status, Trust
-from pipelines.store.layout import REVIEW, Kind, document_path
+from pipelines.store.layout import FOLDERS, REVIEW, Kind, document_path
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
@@ -64,20 +63,16 @@ if TYPE_CHECKING:
     from pipelines.search.hits import Hit
     from pipelines.store.change_set import ItemChange
     from pipelines.store.document import Document
+    from pipelines.store.generated import Sentence
 
     Values = dict[str, Any]
     """The values of a template, by name."""
 
 
-KINDS: Final = {
-    Kind.PROJECT: "Projects", Kind.AREA: "Areas", Kind.RESOURCE: "Resources", Kind.USER: "The user",
-    Kind.BRIEFING: "The briefing", Kind.EPISODE: "Days", Kind.ARCHIVE: "Archives",
-}  # fmt: skip
-"""The kinds of documents in the order of the tree, and their titles."""
 _APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 """Days in a generated sentence that code wrote into it, in brackets."""
-_HOMES = tuple(KINDS)[:5]
-"""The kinds that accept items."""
+_NO_HOMES = frozenset({Kind.ARCHIVE, Kind.EPISODE, Kind.REVIEW})
+"""The kinds that accept no items."""
 _ROWS = 25
 _ABOVE = 40
 """Lines shown above those that an address names."""
@@ -134,24 +129,21 @@ class MemoryReader:
         counts, day, nights = Counter(one.path for one in self.standing), self.day, self.nights
         found, schedule = examine(Checkup(self.root, self.now), ("nights", "schedule")).values()
         said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
-        pages = sorted(self.documents.items())
+        pages = [
+            (path.rpartition("/")[0], address_of(path), one.title, counts[path])
+            for path, one in sorted(self.documents.items())
+        ]
         return {
-            "owner": (Git(self.root).identity() or ("",))[0],
             "waiting": len(self.waiting), "held": counts.total(), "nights": len(nights),
-            "groups": [
-                (title, [(address_of(path), one.title, counts[path]) for path, one in pages if one.kind is kind])
-                for kind, title in KINDS.items()
-            ],
-            "how": "bad" if found.state is WRONG else "well" if nights else "",
-            "last": day.told("Something is wrong with the nights" if found.state is WRONG else said),
-            "next": day.told(schedule.says),
+            "groups": [(folder, [way for at, *way in pages if at == folder]) for folder in (*FOLDERS, "")],
+            "state": found.state, "last": day.told(said), "next": day.told(schedule.says),
             "faults": [] if found.state is OK else [str(found)],
         }  # fmt: skip
 
     @property
     def homes(self) -> list[str]:
         """The id of each document that accepts items."""
-        return sorted(one.id for one in self.documents.values() if one.kind in _HOMES)
+        return sorted(one.id for one in self.documents.values() if one.kind not in _NO_HOMES)
 
     def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items."""
@@ -221,8 +213,8 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     lists: dict[str, Sequence[Row | Markup]] = {
         "Where it was said": [quoted(of.found) for of in found.witnesses] or [html("Nowhere: a person wrote it.")],
         "Its life": [Markup(" → ").join(lived)] if life[1:] else (),
-        "It rests on": day.related(found.grounds),
-        "What depends on it": day.related(found.dependents),
+        "It rests on": [day.row(one.item, ()) for one in found.grounds],
+        "What depends on it": [day.row(one.item, ()) for one in found.dependents],
     }
     lead = joined(day.row(one).told, link(held.path, address_of(held.path)), one.id)
     return {
@@ -271,21 +263,17 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         reading: the memory.
         params: `q`, or the filters and `sort`; `rows`, how many of them were shown before.
     """
-    on = {key: value for key, value in params.items() if value.strip()}
-    asked, notes, lead = defaultdict(str, on), list[str](), ""
-    end = _ROWS + int(f"0{''.join(re.findall('[0-9]', asked['rows'])[:6])}")
-    rows: list[Row] = []
-    try:
-        if query := asked["q"]:  # a longer answer may have another order, so it is shown as a whole
-            hits, told, how_sure = searched(reading.root, query, end + 1, SearchRequest())
-            rows, notes = [_hit(one, query, reading.day) for one in hits], [*told]
-            notes += [LITTLE] if hits and how_sure == "little" else []
-        else:
-            found = _held(reading, asked)
-            rows, lead = [_marked(reading, one) for one in found[: end + 1]], counted(len(found), "item")
-    except CurateError as why_not:
-        notes.append(str(why_not))
-    rows[end:] = [Row("More", f"?{urlencode({**on, 'rows': end})}")] if rows[end:] else []
+    asked, notes, lead = defaultdict(str, params), list[str](), ""
+    end = _ROWS + int("0" + re.sub(r"\D", "", asked["rows"])[:6])
+    if query := asked["q"]:  # a longer answer may have another order, so it is shown as a whole
+        hits, told, _ = searched(reading.root, query, end + 1, SearchRequest())
+        rows, notes = [_hit(one, query, reading.day) for one in hits], [*told]
+    else:
+        found = _held(reading, asked)
+        box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'
+        rows = [reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text)) for one in found[: end + 1]]
+        lead = counted(len(found), "item")
+    rows[end:] = [Row("More", f"?{urlencode({**params, 'rows': end})}")] if rows[end:] else []
     filters = {} if asked["q"] else {
         "type": ItemType, "page": reading.homes, "whose": Trust, "status": Status,
         "due": ["overdue", "ahead"], "sort": ["since", "oldest"],
@@ -307,11 +295,6 @@ def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     return found if asked["sort"] else sorted(found, key=lambda one: one.item.due or "~")
 
 
-def _marked(reading: MemoryReader, one: Holding) -> Row:
-    box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'
-    return reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text))
-
-
 def _hit(one: Hit, query: str, day: Calendar) -> Row:
     text, over = marked(spoken(one.text), query), one.overruled
     to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
@@ -325,23 +308,27 @@ def _hit(one: Hit, query: str, day: Calendar) -> Row:
 def parts_of(document: Document, day: Calendar) -> list[Row | Markup]:
     """Return the rows of a document's items, and as HTML the prose between them and what runs wrote."""
     lines, path = document.lines, document.path
-    found: dict[int, tuple[int, Row | Markup]] = {}
-    parts: list[Row | Markup] = []
-    for at, (_, row) in document.generated.items():
-        if not lines[at].startswith("- "):
-            said = read_sentence(lines[at].rstrip(), row)
-            grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
-            text = _APART.sub(lambda found: day.said(found[0]), said.text)
-            found[at] = at + 1, html('<p title="{}">{} {}</p>', said.text, sentence(text), grounds)
-    for one in document.items:
-        found[one.line] = one.end, day.row(one.item, below=html_of("".join(lines[one.notes : one.end]), path))
-    begin = document.front.lines
-    for line in (*sorted(found), len(lines)):
+    spans: list[tuple[int, int, Row | Markup]] = [
+        (at, at + 1, _told(read_sentence(lines[at], row), day))
+        for at, (_, row) in document.generated.items() if not lines[at].startswith("- ")
+    ]  # fmt: skip
+    spans += [
+        (one.line, one.end, day.row(one.item, below=html_of("".join(lines[one.notes : one.end]), path)))
+        for one in document.items
+    ]
+    begin, parts = document.front.lines, list[Row | Markup]()
+    for line, end, part in (*sorted(spans), (len(lines), 0, Markup())):
         if begin <= line:  # else in an item's notes
-            parts.append(html_of("".join(lines[begin:line]), path))
-            begin, part = found.get(line, (line, Markup()))
-            parts.append(part)
-    return [one for one in parts if one]
+            parts += [html_of("".join(lines[begin:line]), path), part]
+            begin = end
+    return list(filter(None, parts))
+
+
+def _told(said: Sentence, day: Calendar) -> Markup:
+    """Return a generated sentence, with its days as people say them where code wrote them, and links to its grounds."""
+    grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
+    text = _APART.sub(lambda found: day.said(found[0]), said.text)
+    return html('<p title="{}">{} {}</p>', said.text, sentence(text), grounds)
 
 
 def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import date, timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
@@ -14,14 +15,11 @@ from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
-from pipelines.review.trust import made_inert
-from pipelines.store.evidence import Quotes, without_pointer
+from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
-from pipelines.store.layout import BRIEFING, day_of_log
+from pipelines.store.layout import BRIEFING
 from pipelines.store.priority import days_apart
-from pipelines.store.secrets.redact import without_secrets
-from pipelines.text import fold
 from pipelines.view.markup import (
     Card,
     Row,
@@ -30,8 +28,6 @@ from pipelines.view.markup import (
     html,
     html_of,
     joined,
-    notes,
-    place,
     quoted,
     ranks,
     sentence,
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
-    from pipelines.view.markup import Calendar
     from pipelines.view.pages import MemoryReader, Values
 
 _MOST = 8
@@ -57,7 +52,6 @@ _ONE_NIGHT: Final = timedelta(hours=18)
 """A night that reads several days makes a run of each."""
 _SIGNS: Final = {"added": "+", "changed": "~", "closed": "✓", "asked": "?", "removed": "−"}
 """What a night did to an item, in the order in which it is shown."""
-_LOG_MARK = re.compile(r"^[-*>] (?:\d\d:\d\d )?(?:\[project: [^\]]*\] )?")
 _ID = re.compile(r"\bk[0-9a-f]{8,64}\b")
 _WHY = {
     "SOUL.md": "Your words, always shown.",
@@ -76,13 +70,11 @@ _WHY = {
 
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
-    runs, nights, standing, held, day = reading.runs, reading.nights, reading.standing, reading.held, reading.day
+    nights, standing, held, day = reading.nights, reading.standing, reading.held, reading.day
     recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]  # type: ignore[operator]  # each has one
-    diffs = [diff_of(reading, run, _ROWS) for run in recent]
-    shown = [card for card, did in diffs if did]
-    if not shown:  # a dead night does not hide what was learnt before
-        before = [run for run in nights[len(recent) :] if run.added or run.changed][:1]
-        shown = [card for card, _ in (*diffs[:1], *(diff_of(reading, run, _ROWS) for run in before))]
+    did_much = [run for run in nights if run.added or run.changed]
+    told = [run for run in recent if run in did_much] or [*recent[:1], *did_much[:1]]
+    diffs = [diff_of(reading, run, _ROWS) for run in told]  # a dead night does not hide what was learnt before
     dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day.today))
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
     first = [html_of(one.removeprefix("- "), BRIEFING) for one in generated_rows(reading.documents.get(BRIEFING))]
@@ -97,33 +89,31 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     own = [
         Row(sentence(named(run.commit.subject)), f"/night/{run.id}", day.when(run.when),
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
-        for run in runs[: runs.index(nights[0]) if nights else None] if run.commit and not run.is_night
+        for run in takewhile(lambda run: not run.is_night, reading.runs) if run.commit
     ]  # fmt: skip
     asked = [Row(asks(one, held), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
     steps = () if nights else first_steps(reading)
-    left = [*shown, Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
+    left = [*(card for card, _ in diffs), Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
     right = [
         Card(counted(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
         Card("What agents read first", first[:_FIRST], to="/agents"),
-        listed("Due", "/items", sorted(dated[:_MOST], key=lambda one: one.item.due) + dated[_MOST:]),
+        listed("Due", "/items", dated),
         listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
         listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
     ]
-    title, did = date.fromisoformat(day.today), sum((did for _, did in diffs), Counter[str]())
-    return {"title": f"{title:%A}, {title.day} {title:%B %Y}", "lead": _summary(recent, did),
+    title = f"{date.fromisoformat(day.today):%A, %-d %B %Y}"
+    did = sum((did for run, (_, did) in zip(told, diffs, strict=True) if run in recent), Counter[str]())
+    return {"title": title, "lead": _summary(recent, did),
             "faults": reading.frame["faults"], "columns": [left, right]}  # fmt: skip
 
 
 def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
     """Return what agents wrote and what became of it, in words; empty if nothing was read."""
     read, left = (sum(run.number("entries", key) for run in runs) for key in ("read", "left"))
-    parts = [
-        counted(did["added"] + did["changed"], "became an item", "became items"),
-        counted(did["closed"], "was closed", "were closed"),
-        counted(left, "was not understood", "were not understood") if left else "",
-        counted(did["asked"], "waits for you", "wait for you") if did["asked"] else "",
-    ]
-    return f"The logs brought {counted(read, 'new line')}. {', '.join(filter(None, parts))}." if read else ""
+    kept = did["added"] + did["changed"]
+    became = {"kept": kept, "closed": did["closed"], "not understood": left, "asked": did["asked"]}
+    told = ", ".join(f"{count} {what}" for what, count in became.items() if count)
+    return f"The logs brought {counted(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
 
 
 def first_steps(reading: MemoryReader) -> Iterator[Row]:
@@ -181,8 +171,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
 def asks(one: ReviewQuestion, held: Mapping[str, Holding]) -> Markup:
     """Return what a question asks: both beliefs in one, or its title."""
     found, is_pair = _beliefs(one, held)
-    both = '<span class="unsettled">{}</span>'
-    return html(both, changed(found[1].text, found[0].text)) if is_pair else sentence(one.title)
+    return changed(found[1].text, found[0].text) if is_pair else sentence(one.title)
 
 
 def _beliefs(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[list[Item], bool]:
@@ -213,7 +202,7 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     for run in reading.nights:
         usd, took = run.reported("model", "usd"), run.reported("seconds")
         did = {"added": run.added, "closed": run.number("items", "closed"), "asked": run.number("people", "asked")}
-        rows.append(Row(_moment(reading, run), f"/night/{run.id}", joined(
+        rows.append(Row(reading.day.when(run.when), f"/night/{run.id}", joined(
             run.ended is not RunEnd.WELL and run.outcome,
             str(run.reported("model", "extractor") or "rules").partition("@")[0],
             counted(run.number("entries", "read"), "line"),
@@ -223,75 +212,52 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     return {"columns": [[Card("", rows)]], "faults": reading.frame["faults"]}
 
 
-def _moment(reading: MemoryReader, run: PastRun) -> Markup:
-    return html("{}, {}", reading.day.when(run.when), run.when[11:16])
-
-
 def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
     """Return what a run did: so many rows of items that it added, changed, closed or asked of; and how many each."""
-    changes = {one.id: one for one in reading.changed(run)}
+    changes, quotes = {one.id: one for one in reading.changed(run)}, Quotes(reading.root)
     olds = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
-    deeds = [
-        (*_deed(one, olds.get(one.id)), one) for one in changes.values() if one.place.item.superseded_by not in changes
-    ]
-    shown = [(did, what, one) for sign in _SIGNS for did, what, one in deeds if did == sign]
-    quotes, rest = Quotes(reading.root), Counter(what for did, what, _ in deeds if what and not did)
-    rows = [_changed(reading, quotes, *one, olds.get(one[2].id)) for one in shown[:most]]
-    also = joined(shown[most:] and f"{len(shown) - most} more", *(f"{count} {what}" for what, count in rest.items()))
-    undoes = Row(f"Take back all {len(shown)}…", f"/night/{run.id}", also)
+    told = [one for one in changes.values() if one.place.item.superseded_by not in changes]
+    deeds = [(did, one) for did in _SIGNS for one in told if _deed(one, olds.get(one.id)) == did]
+    rows = [_changed(reading, quotes, *one, olds.get(one[1].id)) for one in deeds[:most]]
+    count, which = len(deeds), f"The night of {reading.day.said(run.when)}"
+    undoes = Row(f"Take back all {count}…", f"/night/{run.id}", deeds[most:] and f"{count - most} more")
     if run.ended is RunEnd.UNDONE:
-        undoes = Row("It was undone. Undo brings it back.", "", also, asked=["undo"], id=run.why)
+        undoes = Row("It was undone. Undo brings it back.", asked=["undo"], id=run.why)
     elif most == _ALL:
-        how = f"{counted(len(shown), 'change')} will be undone in one commit, which can be undone."
-        undoes = Row(how, "", also, asked=["undo"], id=run.id)
-    rows += [undoes] if run.commit and rows else [Row(also)] if also else []
-    is_last = run.moment and reading.now - run.moment < timedelta(days=1)
-    which = "Last night" if is_last else f"The night of {reading.day.said(run.when)}"
-    what = "changed nothing" if run.ended in {RunEnd.WELL, RunEnd.UNDONE} else "did not finish, and changed nothing"
-    what = f"changed {counted(len(shown), 'thing')}" if shown else what
-    when = joined(_moment(reading, run), run.ended is not RunEnd.WELL and ended(run))
-    return Card(f"{which if run.is_night else 'This change'} {what}", rows, when), Counter(did for did, *_ in shown)
+        how = f"{counted(count, 'change')} will be undone in one commit, which can be undone."
+        undoes = Row(how, asked=["undo"], id=run.id)
+    if not run.is_night:
+        which = "This change"
+    elif run.moment and reading.now - run.moment < timedelta(days=1):
+        which = "Last night"
+    title = f"{which} changed {counted(count, 'thing') if count else 'nothing'}"
+    when = joined(reading.day.when(run.when), run.ended is not RunEnd.WELL and ended(run))
+    return Card(title, [*rows, undoes] if run.commit and rows else rows, when), Counter(did for did, _ in deeds)
 
 
-def _changed(reading: MemoryReader, quotes: Quotes, did: str, what: str, one: ItemChange, old: Item | None) -> Row:
+def _changed(reading: MemoryReader, quotes: Quotes, did: str, one: ItemChange, old: Item | None) -> Row:
     """Return the row of a change: the item's sentence, old → new, where it was said, and what may be done about it."""
-    there, now = one.place, reading.held.get(one.id)
-    item = there.item
+    item, now = one.place.item, reading.held.get(one.id)
     is_same = item.status is not Status.WAITING and now and now.item == item
-    said, quote = _said(quotes, item, reading.day)
-    was = old or (one.before or there).item
+    was = (old or (one.before or one.place).item).text
     return reading.day.row(
         item, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
-        reading.documents.get(there.path), text=was.text != item.text and changed(was.text, item.text), what=what,
-        said=said, below=quote, mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
+        reading.documents.get(one.place.path), text=was != item.text and changed(was, item.text),
+        below=quoted(quotes.found(item.evidence[-1])) if item.evidence else "",
+        mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
     )  # fmt: skip
 
 
-def _said(quotes: Quotes, item: Item, day: Calendar) -> tuple[object, object]:
-    """Return where an item was last said, and its words there, if they are others than its own."""
-    if not item.evidence:
-        return "", ""
-    found = quotes.found(item.evidence[-1])
-    words = made_inert(_LOG_MARK.sub("", without_secrets(fold(without_pointer(found.quote or "")))))
-    said = place(found.path, found.start_line, found.end_line, day=day.said(day_of_log(found.path)))
-    said_so, own = (text.casefold().rstrip(".") for text in (words, item.text))
-    return said, "" if not words or said_so.endswith(own) else html("<q>{}</q>", spoken(words))
-
-
-def _deed(change: ItemChange, old: Item | None) -> tuple[str, str]:
-    """Return which of `_SIGNS` a change is, and what happened, in words; no sign for what changed no belief."""
-    before, after = change.before, change.after
-    if after is None:
-        return "removed", "removed"
-    was, now = before and before.item, after.item
-    if old or not before or not was or was.status is not now.status:
-        over = ("asked", "waits") if now.status is Status.WAITING else ("closed", now.status)
-        held = ("changed", "replaced") if old else ("changed", "open again") if was else ("added", "")
-        return held if now.active else over
-    if (was.text, was.due) != (now.text, now.due):
-        return "changed", "changed"
-    rest = "said again" if was.evidence != now.evidence else "moved" if before.path != after.path else ""
-    return "", "went quiet" if now.quiet and not was.quiet else rest
+def _deed(change: ItemChange, old: Item | None) -> str:
+    """Return which of `_SIGNS` a change is; empty if it changed no belief."""
+    if change.after is None:
+        return "removed"
+    was, now = change.before and change.before.item, change.after.item
+    if was and not old and (was.status, was.text, was.due) == (now.status, now.text, now.due):
+        return ""
+    if not now.active:
+        return "asked" if now.status is Status.WAITING else "closed"
+    return "changed" if was or old else "added"
 
 
 # ---------------------------------------- what agents read first
@@ -307,11 +273,12 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             for text in filter(str.strip, entry.text.split("\n")):
                 ids = next((ids for row, ids in written.items() if text.startswith(row)), entry.ids)
                 words, one = sentence(text.lstrip("-# ")), reading.held.get(ids[0]) if ids else None
-                if entry.heading or not one:
-                    rows.append(html("<small>{}</small>", words) if entry.heading else Row(words))
-                    continue
-                row = day.row(one.item, ["edit", *ranks(one.item)] if one.item.active else (), text=words)
-                rows.append(row._replace(told=joined(day.dated(one.item), *notes(one.item))))
+                if entry.heading:
+                    rows.append(html("<small>{}</small>", words))
+                elif one:
+                    rows.append(day.row(one.item, ["edit", *ranks(one.item)] if one.item.active else (), text=words))
+                else:
+                    rows.append(Row(words))
         told = joined(_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens")
         title = TITLES.get(part.name, "Health").partition(" (")[0]
         cards.append(Card(title, rows, told, part.path and address_of(part.path)))
