@@ -100,7 +100,6 @@ class Memory:
         before: str = "",
         trusts: Sequence[str] = (),
         sources: Sequence[str] = (),
-        flat: bool = False,
         overruled: bool = False,
     ) -> Answer:
         """Return what best answers a question; the index is brought up to date first.
@@ -114,7 +113,6 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, episode, document.
-            flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
             overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
@@ -132,9 +130,7 @@ class Memory:
             tuple(types), project.strip(), self._day(since), self._day(before), tuple(trusts), tuple(sources)
         )
         asked = query.encode(errors="replace").decode()
-        return Answer(
-            *searched(self.root, asked, limit, SearchRequest(filters=filters, flat=flat, overruled=overruled))
-        )
+        return Answer(*searched(self.root, asked, limit, SearchRequest(filters=filters, overruled=overruled)))
 
     def context(self, *, budget: int = 4000, project: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.

@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import TextCommand, flag_option, json_option, with_memory
-from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_verbatim
+from pipelines.cli.options import TextCommand, flag_option, with_memory
+from pipelines.cli.output import day_shown, on_terminal, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.outcome_changes import (
     Authority,
     Changed,
-    Outcome,
     close_items,
     correct_item,
     reopen_items,
@@ -26,10 +25,9 @@ from pipelines.night.outcome_changes import (
 )
 from pipelines.night.own_items import looks_like_id, named_items
 from pipelines.night.session_changes import settle_by_session
-from pipelines.queries.item_graph import item_json, outcome_lines
+from pipelines.queries.item_graph import outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
 from pipelines.review.outcomes import REOPENABLE
-from pipelines.store.change_set import placed_item
 from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from pipelines.store.snapshot import read_documents
 
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 
 
 _IDS = click.argument("items", metavar="ID...", nargs=-1, required=True)
-_JSON = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED = 3
 _ANY = "live or open item"
 _ENDINGS = {
@@ -57,25 +54,16 @@ _ENDINGS = {
 """What can end so."""
 
 
-class _Given(TypedDict):
-    """What each verb is given: the items as they are named, how to print, and the memory."""
-
-    items: tuple[str, ...]
-    as_json: bool
-    opened: OpenMemory
-
-
 @click.command(cls=TextCommand)
 @_IDS
-@_JSON
 @with_memory
-def curate_done(**given: Unpack[_Given]) -> None:
+def curate_done(items: tuple[str, ...], opened: OpenMemory) -> None:
     """Mark todos as done.
 
     ID is the start of an item's id, or a few words of an open todo: `curate done call Anders`. If the words match none
     or several, nothing changes and the nearest todos are shown.
     """
-    _close("done", "done", **given)
+    _close("done", "done", items, opened)
 
 
 @click.command(cls=TextCommand)
@@ -86,24 +74,22 @@ def curate_done(**given: Unpack[_Given]) -> None:
     type=click.Choice([*_ENDINGS]),
     help="How it ended; the default is done for todos, resolved for risks, and ended for all else.",
 )
-@_JSON
 @with_memory
-def curate_close(*, how: str | None, **given: Unpack[_Given]) -> None:
+def curate_close(items: tuple[str, ...], how: str | None, opened: OpenMemory) -> None:
     """Close items: what will not be done, can no longer happen, came true, was answered, or held until today.
 
     ID is the start of an item's id, or a few words of it. What was a mistake from the start is closed as never-true:
     `--as-of` shows it for no day, while `curate why` still shows it. If something else holds now, use `curate correct`;
     to remove its words altogether, use `curate forget`.
     """
-    _close("close", how, **given)
+    _close("close", how, items, opened)
 
 
 @click.command(cls=TextCommand)
 @click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True)
 @flag_option("--never-true", "The old sentence was wrong from the start.", "never_held")
-@json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
-def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, opened: OpenMemory) -> None:
+def curate_correct(*, words: tuple[str, ...], never_held: bool, opened: OpenMemory) -> None:
     """Replace an item with a new SENTENCE of yours; the old one is kept as history.
 
     ID is the start of an item's id, or a few words of it; after words, SENTENCE needs quotation marks. The old sentence
@@ -119,14 +105,13 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
     def change(held: HeldMemory, found: list[str]) -> Changed:
         return correct_item(held.documents, found[0], text, Authority(held.today), never_held=never_held)
 
-    _carry_out("correct", (_is_active, _ANY), change, (item,), opened, as_json=as_json)
+    _carry_out("correct", (_is_active, _ANY), change, (item,), opened)
 
 
 @click.command(cls=TextCommand)
 @_IDS
-@_JSON
 @with_memory
-def curate_reopen(**given: Unpack[_Given]) -> None:
+def curate_reopen(items: tuple[str, ...], opened: OpenMemory) -> None:
     """Reopen closed items: todos and risks are open again, anything else holds again.
 
     ID is the start of an item's id, or a few words of a closed item. An item that replaced it stays as well.
@@ -136,7 +121,7 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
     def change(held: HeldMemory, found: list[str]) -> Changed:
         return reopen_items(held.documents, found, Authority(held.today))
 
-    _carry_out("reopen", sought, change, **given)
+    _carry_out("reopen", sought, change, items, opened)
 
 
 @click.command(cls=TextCommand)
@@ -161,9 +146,9 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
         def change(held: HeldMemory, found: list[str]) -> Changed:
             return settle_pair(held.documents, found[0], found[-1], how, Authority(held.today))
 
-        [outcome], _ = _carried_out("settle", (_is_active, _ANY), change, (one, other), opened)
-    else:
-        outcome = settle_by_session(root, one, how, other, when)
+        _carry_out("settle", (_is_active, _ANY), change, (one, other), opened)
+        return
+    outcome = settle_by_session(root, one, how, other, when)
     if how == "both" and not outcome.asked:
         say(f"{one} and {outcome.id} both hold.")
     else:
@@ -183,14 +168,14 @@ def _ending(how: str | None, kind: ItemType) -> Status:
     return Status(how) if how else OUTCOMES[kind][0]
 
 
-def _close(verb: str, how: str | None, **given: Unpack[_Given]) -> None:
+def _close(verb: str, how: str | None, items: tuple[str, ...], opened: OpenMemory) -> None:
     def can_end(item: Item) -> bool:
         return item.active and _ending(how, item.type) in {*OUTCOMES[item.type], Status.NEVER_HELD}
 
     def change(held: HeldMemory, found: list[str]) -> Changed:
         return close_items(held.documents, found, lambda kind: _ending(how, kind), Authority(held.today))
 
-    _carry_out(verb, (can_end, _ENDINGS[how] if how else _ANY), change, **given)
+    _carry_out(verb, (can_end, _ENDINGS[how] if how else _ANY), change, items, opened)
 
 
 def _carry_out(
@@ -199,31 +184,8 @@ def _carry_out(
     change: Callable[[HeldMemory, list[str]], Changed],
     items: tuple[str, ...],
     opened: OpenMemory,
-    *,
-    as_json: bool,
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""
-    outcomes, after = _carried_out(verb, sought, change, items, opened)
-    if as_json:
-        places = [(one, *placed_item(after, one.id)) for one in outcomes]
-        say_json(
-            [
-                item_json(placed.item, path, line=placed.line + 1) | {"was": one.was.status}
-                for one, path, placed in places
-            ]
-        )
-        return
-    for one in outcomes:
-        say(*outcome_lines(one, after, day_shown))
-
-
-def _carried_out(
-    verb: str,
-    sought: Sought,
-    change: Callable[[HeldMemory, list[str]], Changed],
-    items: tuple[str, ...],
-    opened: OpenMemory,
-) -> tuple[list[Outcome], Mapping[str, Document]]:
     with change_by_hand(*opened, f"curate {verb}") as held:
         found = named_items(held.documents, items, sought)
         documents, outcomes = change(held, found)
@@ -234,4 +196,5 @@ def _carried_out(
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             summary = f"{verb.capitalize()} {named}{more}"
             after = held.write(ManualChange(documents, summary, added=added, changed=len(found)))
-    return outcomes, after
+    for one in outcomes:
+        say(*outcome_lines(one, after, day_shown))

@@ -55,16 +55,14 @@ _TYPES, _TRUSTS, _SOURCES = (
 @as_of_option
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
-@flag_option("--flat", "Also show the log lines that items rest on.")
 @flag_option("--overruled", "Also find lines that were rejected or await review.")
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root
-def curate_search(  # noqa: PLR0913  click hands over each option by name
+def curate_search(
     query: tuple[str, ...],
     *,
     limit: int | None,
     project: str,
-    flat: bool,
     overruled: bool,
     as_json: bool,
     root: Path,
@@ -82,7 +80,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
-    asked, how = " ".join(query), SearchRequest(filters=filters, flat=flat, overruled=overruled)
+    asked, how = " ".join(query), SearchRequest(filters=filters, overruled=overruled)
     hits, notes, found = searched(root, asked, limit or (GIVEN if as_json else SHOWN), how)
     warn(*notes)
     if as_json:

@@ -134,7 +134,7 @@ def test_at_a_terminal_the_owner_settles_a_pair_at_once(memory: Memory, monkeypa
     with monkeypatch.context() as terminal:
         terminal.setattr(outcome_commands, "on_terminal", lambda: True)
         terminal.setattr(sys.stdin, "isatty", lambda: True)
-        assert "both hold" in memory.curate("settle", ids[0], "both", ids[1])
+        assert "holds already" in memory.curate("settle", ids[0], "both", ids[1])
         memory.curate("settle", ids[0], "replaces", ids[1])
     assert items(memory)[OLD]["status"] == "superseded"
     assert not queue(memory)
