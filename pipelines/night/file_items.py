@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
-from pipelines.review.existing_items import KnownItems
 from pipelines.review.outcomes import history_of, with_link, with_successor
 from pipelines.review.questions import Question
-from pipelines.review.rulings import carried_out
+from pipelines.review.rulings import KnownItems, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
 from pipelines.store.evidence import voice_in

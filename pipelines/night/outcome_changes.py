@@ -115,7 +115,10 @@ def close_items(
     for ident in idents:
         path, placed = placed_item(after, ident)
         item, how = placed.item, how_of(placed.item.type)
-        _check_ending(item, how)
+        if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
+            ways = " or ".join(OUTCOMES[item.type])
+            why = f"{item.id} is a {item.type}, which can be {ways}, not {how}."
+            raise UsageFault(why, "`curate close` ends it so.")
         if item.status is how:
             outcomes.append(Outcome(ident, item))
             continue
@@ -137,17 +140,6 @@ def _with_claims(
     after = without_questions(documents, [one.id for one in outcomes if not one.asked])
     said = "" if voice.place else f"An agent's session says so (“{as_queue_text(voice.quote)}”)"
     return claimed(after, claims, voice.quoted, voice.today, said), outcomes
-
-
-def _check_ending(item: Item, how: Status) -> None:
-    """Check that an item's type allows an outcome.
-
-    Raises:
-        UsageFault: it does not; the sentence lists the outcomes it allows.
-    """
-    if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
-        ways = " or ".join(OUTCOMES[item.type])
-        raise UsageFault(f"{item.id} is a {item.type}, which can be {ways}, not {how}.", "`curate close` ends it so.")
 
 
 def correct_item(
@@ -179,8 +171,9 @@ def correct_item(
             changed = edited(documents[path], replace={ident: replace(old, due=due)})
             return {**documents, path: changed}, [Outcome(ident, old)]
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
-    same = _same_text(documents, old, text)
-    if same and (why := voice.why_not(old)):
+    others = [one for page, one in items_by_id(documents).values() if page != REVIEW and one.id != ident]
+    alike = (one for one in others if one.active and one.type is old.type and words_key(one.text) == words_key(text))
+    if (same := next(alike, None)) and (why := voice.why_not(old)):
         claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
         return _with_claims(documents, [Outcome(ident, old, asked=why)], [claim], voice)
     since = old.since if never_held else voice.today
@@ -198,12 +191,6 @@ def correct_item(
         home, gone = placed_item(after, ident)
         after[home] = edited(after[home], replace={ident: replace(gone.item, status=Status.NEVER_HELD)})
     return without_questions(after, [ident]), [Outcome(ident, old, new=new.id, is_new=not same)]
-
-
-def _same_text(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
-    others = (one for path, one in items_by_id(documents).values() if path != REVIEW and one.id != old.id)
-    found = (one for one in others if one.active and one.type is old.type)
-    return next((one for one in found if words_key(one.text) == words_key(text)), None)
 
 
 def _successor(

@@ -12,8 +12,8 @@ from pipelines.night.answers import ITEM_CHOICES, LETTING_IN, answer, chosen, na
 from pipelines.night.file_items import Catalog, home_of, new_document
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand, put_back
 from pipelines.night.reconcile import Reconciled
-from pipelines.review.existing_items import alike, speaks_for
 from pipelines.review.match_forms import likeness, words_in
+from pipelines.review.rulings import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id

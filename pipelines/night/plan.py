@@ -23,11 +23,10 @@ from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.sentences import told_sentences, with_episodes
-from pipelines.review.existing_items import KnownItems
 from pipelines.review.outcomes import linkable
 from pipelines.review.questions import asked, claimed, without_questions
 from pipelines.review.review import ReviewContext, review
-from pipelines.review.rulings import evidence_of
+from pipelines.review.rulings import KnownItems, evidence_of
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled, with_unsettled_pairs
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id

@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.extract.rules.labels import LAID_DOWN
-from pipelines.review.existing_items import RECURRING, Belief, KnownItems, alike, repeats_there
 from pipelines.review.match_forms import replaced_in, words_in
 from pipelines.review.questions import TOO_MANY
-from pipelines.review.rulings import ASKED, REMOVING, Ruling, carried_out
+from pipelines.review.rulings import (
+    ASKED,
+    RECURRING,
+    REMOVING,
+    Belief,
+    KnownItems,
+    Ruling,
+    alike,
+    carried_out,
+    repeats_there,
+)
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.wording import folded

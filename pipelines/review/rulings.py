@@ -1,4 +1,4 @@
-"""Rulings: what a night decides, and how it is carried out. Items are added, confirmed, replaced and closed.
+"""Rulings: what a night decides, and how it is carried out on the items as it leaves them so far.
 
 The review carries them out one after the other, so that later rulings see the effect of earlier ones; and once more,
 from the memory as it was, whoever files what a second reader left of them.
@@ -6,11 +6,21 @@ from the memory as it was, whoever files what a second reader left of them.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place, shown_text
-from pipelines.review.existing_items import Belief, KnownItems, speaks_for
+from pipelines.extract.extraction import (
+    Candidate,
+    Operation,
+    OperationKind,
+    Place,
+    is_pending,
+    matter_words,
+    shown_text,
+)
+from pipelines.review.match_forms import parts_at, seen
 from pipelines.review.outcomes import with_confirmation, with_end, with_link, with_successor
 from pipelines.review.questions import DOUBT, DoubtfulClaim
 from pipelines.store.item import (
@@ -20,14 +30,18 @@ from pipelines.store.item import (
     ItemType,
     Status,
     Trust,
+    brought_back,
     new_id,
     quote_digest,
 )
-from pipelines.store.layout import Kind, document_id, kind_of
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_id, is_archive_of, kind_of
 from pipelines.store.review_queue import waiting
+from pipelines.store.wording import veto_key, without_tags, words_key
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.extract.extraction import Links
 
 
 _MOST_SAID = 160
@@ -168,3 +182,237 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
 def evidence_of(place: Place) -> Evidence:
     """Return a place in a log as an item's evidence."""
     return Evidence(place.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
+
+
+# ---------------------------------------- the items as a night leaves them so far
+
+
+MOST_NEAR: Final = 40
+"""How many of a document's items are neighbours of what is filed there: the most alike first, then the newest. A belief
+may change in words, or in a language, that nothing near has."""
+_SHARED = 2
+"""The fewest words in common of sentences that are alike."""
+_TWINS, _MOST_TWINS = 0.5, 2
+"""How alike sentences are that say the same, and how many of them count."""
+_SHARED_PAGES = GENERAL, BRIEFING, USER
+_BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+"""Types that may replace each other: a decision becomes a fact once it is carried out."""
+RECURRING = frozenset({ItemType.TODO, ItemType.RISK})
+"""Types that may come again after they ended, whoever ended them."""
+
+
+@dataclass(slots=True, eq=False)
+class Belief:
+    """An item, existing or added by this run, as the rulings so far leave it.
+
+    Args:
+        item: the item.
+        document: its document; empty if none was named.
+        name: the id by which rulings name it: its own, or the temporary one of a candidate.
+        was: the item as the run found it; None if the run adds it.
+        links: kind and id of what a new one is to be linked to.
+        successor: the item in its place.
+        at: its position in the order in which items were added.
+    """
+
+    item: Item
+    document: str
+    name: str
+    was: Item | None = None
+    links: Links = ()
+    successor: Belief | None = None
+    at: int = 0
+
+    @property
+    def learnt(self) -> str:
+        """The day of the log that it was learnt from."""
+        return self.item.learnt
+
+    @property
+    def current(self) -> bool:
+        """Whether it is active or waits for a decision, and is not closed."""
+        return self.item.active or self.item.status is Status.WAITING
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it only made room for others, and would be active if it were said again."""
+        return self.item.status is Status.ARCHIVED
+
+
+class KnownItems:
+    """All items with indexes for look-ups, and what became of them in a night.
+
+    `confirmed` are the ids of existing items that gained evidence, `closed` of those that ended without a successor.
+    `questions` are new items that wait for a person, each with the reason and the item that it contradicts, and
+    `claims` log lines about items on which a person decides. `titles` are those of pages that a run begins.
+
+    Args:
+        items: document path and item.
+    """
+
+    def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
+        self.all: list[Belief] = []
+        self.confirmed, self.closed = dict[str, None](), dict[str, None]()
+        self.questions: list[tuple[Belief, str, Belief | None]] = []
+        self.claims: list[DoubtfulClaim] = []
+        self.titles: dict[str, str] = {}
+        self._ids: dict[str, Belief] = {}
+        self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
+        self._removed: Counter[tuple[str, str]] = Counter()
+        for path, item in items:
+            self.add(Belief(item, path, item.id, item))
+
+    def __contains__(self, ident: object) -> bool:
+        """Whether an item has this id."""
+        return ident in self._ids
+
+    def add(self, one: Belief) -> None:
+        """Add an item."""
+        if "_same" in self.__dict__:
+            self._same[_said(one.item.text)].append(one)
+        one.at = len(self.all)
+        self.all.append(one)
+        for ident in filter(None, (one.name, one.item.id)):
+            self._ids.setdefault(ident, one)
+        if one.item.active:
+            self._there[one.document][one] = None
+
+    def name(self, ident: str, one: Belief) -> None:
+        """Let a candidate's temporary id mean the item that it repeats."""
+        self._ids[ident] = one
+
+    @cached_property
+    def _same(self) -> defaultdict[str, list[Belief]]:
+        found = defaultdict[str, list[Belief]](list)
+        for one in self.all:
+            found[_said(one.item.text)].append(one)
+        return found
+
+    def get(self, ident: str) -> Belief | None:
+        """Return the belief with an id, its own or a temporary one, or None."""
+        return self._ids.get(ident)
+
+    def find(self, ident: str, day: str = "") -> Belief | None:
+        """Return the belief at the end of an id's chain of successors, or None.
+
+        Args:
+            ident: an item's id, or a temporary one.
+            day: the day of a log that changes the item. What the same log has put in its place is then no successor:
+                one belief may be replaced by two.
+        """
+        own = found = self.get(ident)
+        while found and found.successor:
+            found = found.successor
+        is_of_log = own is not found and found and found.was is None and found.learnt == day
+        return own if is_of_log else found
+
+    def held(self) -> list[tuple[str, Item]]:
+        """Return document path and item of all active items."""
+        return [(one.document, one.item) for one in self.all if one.item.active]
+
+    def take_out(self, one: Belief, ended: Item, day: str, successor: Belief | None = None) -> None:
+        """End an item. `day`, the day of the log that ends it, counts for the bound; it may be empty."""
+        self._removed[one.document, day] += one.item.active and self._is_bound(one, day)
+        self._there[one.document].pop(one, None)
+        one.item, one.successor = ended, successor
+
+    def bring_back(self, one: Belief, document: str) -> None:
+        """Make an archived item active again, in a document."""
+        one.item, one.document = brought_back(one.item), document
+        self._there[document][one] = None
+
+    def may_take_out(self, one: Belief, day: str) -> bool:
+        """Whether a day's log may end one more item of the document: at most a quarter of them, but at least three.
+
+        Todos do not count, nor does what the same log brought.
+        """
+        ended = self._removed[one.document, day]
+        return not self._is_bound(one, day) or ended < max(3, (len(self._there[one.document]) + ended) // 4)
+
+    def _is_bound(self, one: Belief, day: str) -> bool:
+        return one.item.type is not ItemType.TODO and not (one.was is None and one.learnt == day)
+
+    def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
+        """Return the item with the same words in a place that counts, the most current one; or None.
+
+        Words of the owner or the agent never match an external item: they carry their own `trust`. The `#tags` at the
+        end of two sentences differ only if both have some.
+        """
+        tags, is_ours = without_tags(text)[1], trust.reaches(Trust.SELF)
+        matching = (one for one in self._same.get(_said(text), ()) if one.item.type is kind)
+        found = [
+            one
+            for one in matching
+            if repeats_there(one.document, document)
+            and (one.item.is_ours or not is_ours)
+            and not (tags and (others := without_tags(one.item.text)[1]) and tags != others)
+        ]
+        return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
+
+    def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
+        """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
+        day, key = candidate.entry.day, veto_key(candidate.text)
+        return any(
+            ({one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type)
+            and repeats_there(one.document, document)
+            and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
+            and veto_key(one.item.text) == key
+            for one in self.all
+            if one.item.closed_by_person
+        )
+
+    def near(self, one: Candidate, document: str) -> list[Belief]:
+        """Return the active items that a candidate may change: the most alike first, then a document's own, the newest.
+
+        They are the document's, and those that speak for all: a project's first lines are older than its page. Only
+        external words match an external item.
+        """
+        pages, is_ours = dict.fromkeys((document, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
+        there = (belief for page in pages for belief in reversed(self._there[page]) if belief.name != one.id)
+        others = (belief for belief in there if belief.item.is_ours or not is_ours)
+        return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]
+
+    def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
+        """Return the items that say of old what others on their pages do which end on a day, most alike first.
+
+        Of a row of like sentences, each has another value: they are no twins.
+        """
+        found = {
+            other: alike(one.item.text, other.item.text)
+            for one in ending
+            for other in self._there[one.document]
+            if other.learnt < day and other not in ending and is_pending(one.item) == is_pending(other.item)
+            if parts_at(one.item.text, other.item.text) is None
+        }
+        return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
+
+
+def _said(text: str) -> str:
+    return words_key(without_tags(text)[0])
+
+
+def alike(one: str, other: str) -> float:
+    """Return which share of the shorter sentence's words two have in common; 0 if it is a single one of several."""
+    mine, theirs = matter_words(seen(one)), matter_words(seen(other))
+    both, least = len(mine & theirs), min(len(mine), len(theirs))
+    return both / least if both >= min(_SHARED, least) > 0 else 0.0
+
+
+def shared(one: str, other: str) -> float:
+    """Return which share of all their words two sentences have in common."""
+    mine, theirs = matter_words(seen(one)), matter_words(seen(other))
+    return len(mine & theirs) / max(1, len(mine | theirs))
+
+
+def repeats_there(place: str, document: str) -> bool:
+    """Whether a text in `document` repeats one in `place`: it is of the same page, or `place` speaks for all.
+
+    Items that wait speak for all, too.
+    """
+    pages = (document, GENERAL)
+    return not document or place in {"", REVIEW, *_SHARED_PAGES, *pages} or any(is_archive_of(place, p) for p in pages)
+
+
+def speaks_for(place: str, home: str) -> bool:
+    """Whether an item filed in `home` can change one in `place`: the same page, or either speaks for all."""
+    return home in _SHARED_PAGES or repeats_there(place, home)

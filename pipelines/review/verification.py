@@ -21,12 +21,11 @@ from pipelines.extract.claims import PAIR as JUDGED
 from pipelines.extract.claims import Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending
 from pipelines.extract.nearby import with_weekday
-from pipelines.review.existing_items import alike, shared
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.outcomes import with_successor, without_conflict
 from pipelines.review.questions import PAIR, ids_asked, with_pair
 from pipelines.review.review import guarded
-from pipelines.review.rulings import ASKED, REMOVING
+from pipelines.review.rulings import ASKED, REMOVING, alike, shared
 from pipelines.store.document import edited
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, UNSURE, Confidence, ItemType, Trust
 from pipelines.store.layout import REVIEW
@@ -36,8 +35,7 @@ from pipelines.store.spoken_lines import parse_spoken
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pipelines.review.existing_items import Belief, KnownItems
-    from pipelines.review.rulings import Ruling
+    from pipelines.review.rulings import Belief, KnownItems, Ruling
     from pipelines.store.document import Document
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from pipelines.extract.extraction import Candidate, Operation
 from pipelines.extract.rules.label_reader import read_labels
-from pipelines.review.existing_items import KnownItems
 from pipelines.review.review import ReviewContext, review
-from pipelines.review.rulings import Ruling
+from pipelines.review.rulings import KnownItems, Ruling
 from pipelines.store.item import Item, Trust
 from pipelines.store.log import Entry
 

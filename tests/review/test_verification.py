@@ -6,8 +6,7 @@ import pytest
 
 from pipelines.extract.claims import Verdict
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place
-from pipelines.review.existing_items import KnownItems
-from pipelines.review.rulings import Ruling
+from pipelines.review.rulings import KnownItems, Ruling
 from pipelines.review.verification import judged, posed
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from tests.making import entry
