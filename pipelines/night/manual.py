@@ -16,8 +16,7 @@ from pipelines.clock import day_of
 from pipelines.errors import CurateError
 from pipelines.night.caps import Pruned, prune
 from pipelines.night.report import Watch
-from pipelines.search.embed import embed, embedded_units
-from pipelines.search.schema import reading
+from pipelines.search.embed import embed
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.edits import baseline_at, commit_edits
 from pipelines.store.generated import vetoed_by
@@ -101,7 +100,7 @@ class HeldMemory:
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise snapshot.refusal(faults)
         changes = [*document_changes(snapshot.documents, after, snapshot.state), *deed.further]
-        if stones != read_tombstones(buried) and (rows := render_tombstones(stones)) != (buried or b""):
+        if (rows := render_tombstones(stones)) != (buried or b""):
             changes.append(Change(TOMBSTONES, buried, rows))
         return pruned, changes
 
@@ -274,8 +273,7 @@ NAMED: Final = 100
 def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], tuple[str, ...]]:
     """Bring the index up to date, then make vectors for a time, items and the newest texts first.
 
-    Ctrl-C ends the second part alone, and what it made stays. If no file changed and no vector is missing, nothing is
-    embedded. In a clone whose index a search has built, all vectors are missing.
+    Ctrl-C ends the second part alone, and what it made stays.
 
     Args:
         root: the memory.
@@ -290,22 +288,9 @@ def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], 
     try:
         with watch.stage("reindex"):
             report = update_index(root)
-        done = report._replace(skipped=report.skipped[:NAMED]).to_json()
-        if not (report.added or report.changed or report.removed) and _is_embedded(root):
-            return done, ()
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} To rebuild it, run `curate index --full`.",)
     with watch.stage("embed"):
         vectors, notes = embed(root, seconds, watch.advance)
+    done = report._replace(skipped=report.skipped[:NAMED]).to_json()
     return done | ({"vectors": vectors} if vectors else {}), notes
-
-
-def _is_embedded(root: Path) -> bool:
-    """Return whether each text has a vector of the model that embedded last."""
-    from pipelines.search.vectors import used_model  # noqa: PLC0415  only where nothing changed
-
-    model = used_model(root)
-    if model is None:
-        return False
-    with reading(root) as index:
-        return embedded_units(root, index, model)[1] == 0

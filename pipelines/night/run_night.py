@@ -51,7 +51,7 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
     """
     faults = _pinged(monitor, "start", "/start")
     try:
-        report = _curated(night, watch)
+        report = _night(night, watch)
     except LockHeld:
         raise
     except BaseException:
@@ -85,7 +85,7 @@ def _pinged(monitor: str, when: str, more: str) -> list[str]:
     return [f"The ping at the {when} of the run failed ({why})."]
 
 
-def _curated(night: Night, watch: Watch) -> RunReport:
+def _night(night: Night, watch: Watch) -> RunReport:
     """Run one night. The index follows once the night is committed and pushed, and the lock is let go."""
     git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:

@@ -218,8 +218,8 @@ def with_questions(
                 after = after if item.active else with_reopened(after, item.id)
             after = with_pair(after, named, one.what, today)
         elif named and all(version == GONE or version_of(version, named[0]) for version in told):
-            stale = [(entry, ()) for entry in read_queue(after.get(REVIEW)) if entry.kind == VERSION]
-            stale = [(entry, ()) for entry, _ in stale if named_in_title(entry.title) == one.item]
+            queue = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == VERSION]
+            stale = [(entry, ()) for entry in queue if named_in_title(entry.title) == one.item]
             after = {**after, REVIEW: without_answered(after[REVIEW], stale)} if stale else after
             title = f"“{as_queue_text(named[0].text, _TITLE)}” {why} ({one.item})"
             of = " and ".join(f"the {word} is {time}" for word, time in zip(ORDINALS, times, strict=False))
