@@ -208,8 +208,9 @@ def taken_in(held: HeldMemory) -> HeldMemory:
         further = put_back(people.back, people.documents, found)
         if (read := render_progress(held.progress)) != (was or b""):
             further.append(Change(PROGRESS, was, read))
-        summary, changed = "Edits by hand, understood", people.changed
-        held.write(ManualChange(people.documents, summary, (), changed, people.stones, further), by=BY_PEOPLE)
+        changed = len([*people.edited, *people.numbered, *people.retracted, *people.restored])
+        deed = ManualChange(people.documents, "Edits by hand, understood", (), changed, people.stones, further)
+        held.write(deed, by=BY_PEOPLE)
         held = replace(understood(read_memory(held.git, held.settings, held.when)), people=people)
     return held
 

@@ -98,11 +98,6 @@ class Reconciled:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def changed(self) -> int:
-        """How many items people changed."""
-        return len(self.edited) + len(self.numbered) + len(self.retracted) + len(self.restored)
-
-    @property
     def stones(self) -> tuple[Tombstone, ...]:
         """All tombstones of the edits."""
         return *self.retracted, *self.corrected

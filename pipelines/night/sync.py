@@ -220,7 +220,14 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     check_format(git.show(theirs, FORMAT_FILE))
     trees = [git.tree(commit) for commit in (base, head, theirs)]
     _check_theirs(trees[0], trees[2])
-    was, here, other = (_contents(git, tree) for tree in trees)
+    was, here, other = (  # without links; a partial clone fetches what it lacks
+        {
+            path: git.blob(blob) or git.run("cat-file", "blob", blob)
+            for path, (mode, blob) in tree.items()
+            if mode in _FILES and is_tracked(path)
+        }
+        for tree in trees
+    )
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
@@ -294,13 +301,6 @@ def _check_theirs(before: Tree, theirs: Tree) -> None:
             raise GitFault(f"The remote changes {path}, which is not one of the memory's files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
-
-
-def _contents(git: Git, tree: Tree) -> dict[str, bytes]:
-    """Return path → bytes of a tree's files, without links."""
-    paths = [path for path, (mode, _) in tree.items() if mode in _FILES and is_tracked(path)]
-    # A partial clone fetches what it lacks.
-    return {path: git.blob(tree[path][1]) or git.run("cat-file", "blob", tree[path][1]) for path in paths}
 
 
 # ---------------------------------------- edits

@@ -275,8 +275,13 @@ def undo(
         changed since; id → why an item stays as it is, as the end of a sentence that begins with the id; and what was
         changed since.
     """
-    changes = {one.id: one for one in sides.changes() if not only or _concerns(one, only)}
-    changes = {ident: one for ident, one in changes.items() if one.after or ident not in deleted}
+    changes = {one.id: one for one in sides.changes() if one.after or one.id not in deleted}
+    if only:  # and what the run linked to it: undoing it restores what it superseded
+        linked = {
+            i: [only in side.item.linked if side else False for side in (one.before, one.after)]
+            for i, one in changes.items()
+        }
+        changes = {i: one for i, one in changes.items() if i == only or linked[i] == [False, True]}
     base, before, kept = sides.after, sides.before, dict[str, str]()
     homes = {one.before.path for one in changes.values() if one.before} - now.keys() - base.keys()
     theirs = {**base, **{path: one for path, one in before.items() if path in homes}} if only else before
@@ -297,14 +302,6 @@ def undo(
         bare = (one for one in read_queue(queue) if one.id in asked and not one.items)
         documents[REVIEW] = without_answered(queue, [(one, ()) for one in bare if not only or one.id in had])
     return documents, frozenset(items), stays, disputed
-
-
-def _concerns(change: ItemChange, ident: str) -> bool:
-    """Whether a change is of this item, or linked another to it: undoing it restores what it superseded."""
-    if change.id == ident:
-        return True
-    before = change.before.item.linked if change.before else ()
-    return change.after is not None and ident in change.after.item.linked and ident not in before
 
 
 def _needed(
