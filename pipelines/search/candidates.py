@@ -140,7 +140,7 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
     if near is not None:
         rows = connection.execute(_EMBEDDED + condition, (day, *values))
         meaning = _best([(unit, near[key], is_past) for unit, key, is_past in rows if key in near], count)
-    there = _places(connection, question, words.keys() | meaning.keys(), past=True)
+    there = fitting_units(connection, words.keys() | meaning.keys(), question, past=True)
     if question.terms:
         # Scoring all matching passages would take as long as finding units, so score only those around the units found.
         around = {one for unit in words for one in (there[unit].first_passage, there[unit].last_passage) if one}
@@ -164,10 +164,13 @@ def _best(found: Sequence[tuple[int, float, int]], count: int) -> dict[int, floa
 
 
 def fitting_units(
-    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
+    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion, *, past: bool = False
 ) -> dict[int, CandidatePlace]:
-    """Return the places of those units that match the filters, whether they were found or not."""
-    return _places(connection, question, units)
+    """Return the places of those units that match the filters, whether they were found or not; or also past ones."""
+    condition, values = question.condition(past=past)
+    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), question.filters.as_of, *values))
+    found = {unit: CandidatePlace(*row) for unit, *row in rows}
+    return {unit: found[unit] for unit in units if unit in found}
 
 
 def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
@@ -185,15 +188,6 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     there = fitting_units(connection, bearing, question) if bearing else {}
     order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
     return {unit: there[unit] for *_, unit in order[:_GIVEN]}
-
-
-def _places(
-    connection: sqlite3.Connection, question: IndexQuestion, units: Collection[int], *, past: bool = False
-) -> dict[int, CandidatePlace]:
-    condition, values = question.condition(past=past)
-    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), question.filters.as_of, *values))
-    found = {unit: CandidatePlace(*row) for unit, *row in rows}
-    return {unit: found[unit] for unit in units if unit in found}
 
 
 def repeated_in_logs(

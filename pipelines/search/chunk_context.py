@@ -53,14 +53,8 @@ _ONE_UNSPACED = (
 )
 
 
-# Pictures are separators to the tokenizer, so each is indexed as a word of its code, without skin tones and joiners.
-_PICTURE = re.compile(
-    "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
-    "\U0001f400-\U0001faff]"
-)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _HUMPED = re.compile(r"\b(?=[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]{3,64}\b")
-_ODD = frozenset("ßªº¹²³¼½¾æœøðþÆŒØÐÞ\u00ad")
 # To take letters apart takes long, so only those of scripts that have accents are.
 _LATIN = re.compile("[\u00c0-\u036f\u1e00-\u1eff]+")
 _ACCENTED = re.compile("[\u00c0-\u06ff\u1e00-\u1fff]+")
@@ -89,31 +83,14 @@ def _bare(letters: re.Match[str]) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFD", letters[0]))
 
 
-def _is_western(text: str) -> bool:
-    """Return whether the tokenizer knows all letters of a text but the `_ODD` ones: to compare words takes longer."""
-    try:
-        return text.isascii() or bool(text.encode("cp1252"))
-    except UnicodeEncodeError:
-        return False
-
-
 def other_words(text: str) -> list[str]:
-    """Return the normalised words of a text that the tokenizer does not see: other spellings, parts, pictures."""
+    """Return the normalised words of a text that the tokenizer does not see: other spellings, and parts of names."""
     rare = " ".join([word for word in text.split() if not word[1:].islower()])  # the pattern is slow
     words = [part for word in _HUMPED.findall(rare) for part in _HUMP.sub(" ", word).split() if len(part) > 1]
-    if _is_western(text):
-        words += [] if _ODD.isdisjoint(text) else [normalised(one) for one in text.split() if not _ODD.isdisjoint(one)]
-    else:
-        words += pictures(text)
-        if (same := normalised(text)) != (seen := tokenized(text)):
-            there = set(_PART.findall(seen))
-            words += [word for word in _PART.findall(same) if word not in there]
+    if not text.isascii() and (same := normalised(text)) != (seen := tokenized(text)):
+        there = set(_PART.findall(seen))
+        words += [word for word in _PART.findall(same) if word not in there]
     return words
-
-
-def pictures(text: str) -> list[str]:
-    """Return the words that stand for the pictures in a text, such as emoji."""
-    return [f"x{'x'.join(f'{ord(one):x}' for one in found)}" for found in _PICTURE.findall(text)]
 
 
 @cache
@@ -219,7 +196,7 @@ def grams(text: str) -> str:
     a run (`使用SQLite`) follow, because the tokenizer takes both for one word.
     """
     others = other_words(text)
-    if _is_western(text) or not (runs := _unspaced().findall(same := normalised(text))):
+    if text.isascii() or not (runs := _unspaced().findall(same := normalised(text))):
         return " ".join(others)
     pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
     touching = (word for word in _PART.findall(same) if not word.isascii() and _meeting().search(word))
@@ -233,13 +210,10 @@ def parted(text: str, mark: str) -> str:
 
 
 def spelled_as(query: str, text: str) -> set[str]:
-    """Return the words and pictures of a text that match a question, although the tokenizer reads them differently."""
-    asked = normalised(query)
-    wanted = set(_PART.findall(asked))
+    """Return the words of a text that match a question, although the tokenizer reads them differently."""
+    wanted = set(_PART.findall(normalised(query)))
     words = [word for word in _PART.findall(text) if normalised(word) in wanted]
-    return {word for word in words if _HUMP.search(word) or normalised(word) != tokenized(word)} | {
-        *_PICTURE.findall(asked)
-    }
+    return {word for word in words if _HUMP.search(word) or normalised(word) != tokenized(word)}
 
 
 def searchable(text: str) -> str:
@@ -306,7 +280,6 @@ def identifiers(query: str) -> list[str]:
 def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
     """Yield the terms, quoted for FTS5; none of the patterns above matches a quotation mark."""
     query = normalised(query)
-    yield from (f'"{picture}"' for picture in pictures(query))
     for label, value, tag in LABELLED.findall(query):
         labelled = marker(label.lower() or "tag", value.strip('"') or tag)
         yield f'"{labelled}"'

@@ -22,7 +22,7 @@ from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettin
 from pipelines.search.chunk_context import day_words, unspaced_pairs
 from pipelines.search.embedders.embedder import LOCAL, MODEL
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, tidy
+from pipelines.search.vectors import VectorModel, drop_unused, keep, kept_keys, note_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -224,7 +224,7 @@ def embed_index(
         advance(done, len(wanted))
     with writer_lock(root), reading(root) as index:
         if embedded or not wanted:
-            tidy(root, model, {key for _, key in index.execute(_KEYS)})
+            drop_unused(root, model)
             note_model(root, model)
         missing = embedded_units(root, index, model)[1]
     return VectorReport(model.name, embedded, missing, tuple(faults), interrupted)

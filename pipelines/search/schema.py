@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 26
+VERSION = 27
 
 SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -84,7 +84,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     # To list what is not indexed without scanning what is.
     db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
     _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
-    for columns in (["file", "start_line"], ["item"], ["key"]):
+    for columns in (["file", "start_line"], ["item"]):
         db.table("units").create_index(columns)
     db.execute("CREATE INDEX idx_units_record ON units(record) WHERE record != ''")
     # The columns for places and filters: a tenth of the data that the table with its texts has.

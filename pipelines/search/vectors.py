@@ -14,9 +14,7 @@ import struct
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private_folder
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
@@ -32,8 +30,6 @@ _HEAD = 12
 """The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
 _PIECE = 512
 """Vectors compared at a time: their floats fit into the processor's cache."""
-SPARE = 1000
-"""The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
 _UNUSED_SECONDS = 30 * 24 * 3600
 """How long vectors of another model are kept, in case somebody switches back."""
 RECORD = "vectors.json"
@@ -111,24 +107,9 @@ def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: NDArray[n
         file.write(b"".join(records))
 
 
-def tidy(root: Path, model: VectorModel, live: set[int]) -> None:
-    """Drop the vectors that no text has any more, once there are many, and the files that nobody has used for a month.
-
-    Args:
-        root: the memory, whose writer lock is held.
-        model: the model in use.
-        live: the keys of the texts.
-
-    Raises:
-        OSError: the disk refuses.
-    """
-    used, size = root / PRIVATE / model.file, _HEAD + model.dimension
-    if used.exists() and used.stat().st_size // size > len(live) + len(live) // 4 + SPARE:
-        data = used.read_bytes()
-        records = (data[at : at + size] for at in range(0, len(data) - size + 1, size))
-        kept = {key: one for one in records if (key := int.from_bytes(one[:8], "little", signed=True)) in live}
-        replace_synced(private_folder(root) / model.file, b"".join(kept.values()))
-    for path in {*used.parent.glob("vectors-*")} - {used}:
+def drop_unused(root: Path, model: VectorModel) -> None:
+    """Remove the vectors of other models than the one in use that nobody has used for a month."""
+    for path in {*(root / PRIVATE).glob("vectors-*")} - {root / PRIVATE / model.file}:
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - _UNUSED_SECONDS:
                 path.unlink()

@@ -20,7 +20,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (store, "_remove"),
     (embed, "keep"),
     (embed, "note_model"),
-    (embed, "tidy"),
+    (embed, "drop_unused"),
 )
 """Calls before each of which a killed process may have ended: in an update, a rebuild, and while vectors are made."""
 

@@ -79,7 +79,7 @@ def test_the_old_vectors_answer_until_the_new_ones_are_whole(
     assert seen == [["Projects/p.md:6"]] * 2
 
 
-@pytest.mark.parametrize("call", ["keep", "tidy"])
+@pytest.mark.parametrize("call", ["keep", "drop_unused"])
 def test_a_change_of_model_that_is_killed_leaves_the_old_vectors(root: Path, bag: Bag, call: str) -> None:
     with dying(root, embed_module, call, 0) as fired:
         embed_index(root, Bag("test:other"))

@@ -9,14 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from pipelines.errors import ModelFailed
-from pipelines.search import vectors as vectors_module
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.vectors import VectorModel, kept_keys
 from tests.making import plant
 from tests.search.bag import Bag
-from tests.search.dying import dying
 
 
 def found(root: Path, query: str, bag: Bag, limit: int = 20) -> list[str]:
@@ -120,35 +117,6 @@ def test_the_files_are_private(root: Path, bag: Bag) -> None:
     files = [*(root / ".curate").glob("vectors*")]
     assert len(files) == 2
     assert all(path.stat().st_mode & 0o77 == 0 for path in files)
-
-
-@pytest.mark.parametrize("killed", [None, "replace_synced"])
-def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
-    root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch, killed: str | None
-) -> None:
-    def held() -> int:
-        return len(kept_keys(root, VectorModel(bag.name, bag.dimension)))
-
-    before = found(root, "boat", bag)
-    for change in range(20):
-        plant(root, "Areas/b.md", f"new {change}\n")
-        update_index(root)
-        embed_index(root, bag)
-    assert held() == 23
-    assert before == [one for one in found(root, "boat", bag) if not one.startswith("Areas/b")]
-    monkeypatch.setattr(vectors_module, "SPARE", 0)
-    plant(root, "Areas/b.md", "new 19\n\nold\n")
-    update_index(root)
-    if killed:
-        with dying(root, vectors_module, killed, 0) as fired:
-            embed_index(root, bag)
-        assert fired
-        assert held() == 24
-    embed_index(root, bag)
-    assert held() == 5
-    assert len(list((root / ".curate").glob("vectors-*"))) == 1
-    assert embed_index(root, bag).embedded == 0
-    assert found(root, "doctor", bag)[0] == "Areas/a.md:6"
 
 
 def test_the_vectors_of_another_model_make_room_after_a_month(

@@ -36,7 +36,7 @@ def test_no_text_is_a_syntax_error(query: str) -> None:
         ("我们同意", '"我们" OR "们同" OR "同意"'),
         ("猫", '"猫" *'),
         ("", ""),
-        ('"" * () 🎉', '"x1f389"'),
+        ('"" * () 🎉', ""),
         ("Große Straße im CAFÉ", '"grosse" OR "strasse" OR "im" OR "cafe"'),
     ],
 )
@@ -67,7 +67,6 @@ SPELLINGS = {
     "island": "- Øystein bor på Ærø.",
     "lodz": "- Wyjazd do Łodzi w maju.",
     "unseen": "- The soft\u00adhyphen and the zero\u200bwidth.",
-    "party": "- 🎉 we shipped, 👍🏽 from 🇩🇪",
 }
 
 
@@ -95,9 +94,6 @@ SPELLINGS = {
         ("Łodzi", {"lodz"}),
         ("softhyphen", {"unseen"}),
         ("zerowidth", {"unseen"}),
-        ("🎉", {"party"}),
-        ("👍", {"party"}),
-        ("🇩🇪", {"party"}),
         ("🇩🇰", set()),
     ],
 )
