@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_060, "night": 48_840, "extract": 31_390, "search": 25_540, "cli": 25_010, "agents": 23_900,
+    "store": 78_060, "night": 48_840, "extract": 31_390, "search": 25_190, "cli": 25_010, "agents": 23_900,
     "queries": 21_280, "review": 17_320, "view": 16_010, "loose": 11_620,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 298_940
+WHOLE = 298_590
 
 
 def test_no_room_outgrows_its_budget() -> None:
