@@ -102,6 +102,8 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
         root = _ROOTS.get(path.casefold())
+        if root == "AGENTS.md" and kind is NotesKind.OBSIDIAN:
+            root = None  # it instructs whoever works in the notes; the memory has one of its own, and search finds it
         if root == BRIEFING and source.files[path] + _MARK > cap and LARGE_BRIEFING not in pieces:
             pieces[LARGE_BRIEFING] = [path]
             sentences.append(

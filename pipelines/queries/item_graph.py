@@ -160,7 +160,7 @@ SHORT: Final = 11
 def item_line(item: Item) -> str:
     """Return an item as one line: its id, type and sentence, and its status unless that is live or open."""
     status = "" if item.active else f" [{item.status}]"
-    return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(written_words(item))}{status}"
+    return f"{item.id[:SHORT] or '(no id)'} {item.called}: {safe(written_words(item))}{status}"
 
 
 def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
@@ -208,10 +208,10 @@ def outcome_lines(one: Outcome, documents: Mapping[str, Document], when: Callabl
     item = placed.item
     said = _SAID.get(item.status, f"is {item.status}")
     again = " already" if item.status is one.was.status else " again" if item.active else ""
-    yield f"{item.id} in {path} {said}{again}: {item.type}: {safe(item.text)}"
+    yield f"{item.id} in {path} {said}{again}: {item.called}: {safe(item.text)}"
     if one.new:
         there, other = placed_item(documents, one.new)
-        words = f"{one.new} in {there}: {other.item.type}: {safe(other.item.text)}"
+        words = f"{one.new} in {there}: {other.item.called}: {safe(other.item.text)}"
         if item.active:
             yield f"  The item that replaced it on {when(one.was.until)} holds as well: {words}"
         else:

@@ -361,7 +361,7 @@ def _history_lines(result: Why, when: Callable[[str], str]) -> Iterator[str]:
         yield f"    {source or 'an edit by hand; the next run commits it'}"
         if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
-            yield f"    {version.item.type}: {safe(words)}"
+            yield f"    {version.item.called}: {safe(words)}"
             if version.item.reason:
                 yield f"    kept because: {safe(version.item.reason)}"
         if version.path:

@@ -34,7 +34,7 @@ from pipelines.store.session_state import load_seals
 from pipelines.store.template import aliases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.store.document import Placed
 
@@ -66,6 +66,7 @@ _SPEAKER = re.compile(
     r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
     r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
 )
+_BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(r"\w")
 _ONLY_LINK = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+!?\[(?:\[[^\[\]]+\]|[^\[\]]*\]\([^()]*\)$)\]?")
@@ -194,7 +195,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
     deep = {place.line for place in items.values() if lines[place.line][0] in " \t>"}
     lines = [line.lstrip(" \t>") if number in deep else line for number, line in enumerate(lines)] if deep else lines
     item: Unit | None = None
-    for block in split_blocks(lines, front.lines):
+    for block in _under_what_introduces(split_blocks(lines, front.lines)):
         below = item if block.text[:1].isspace() else None
         item = (None if block.verbatim else _item(base, block, items.get(block.start_line), document.rows)) or below
         unit = item or _prose(page, block)
@@ -202,6 +203,16 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
             unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
         if not _NO_VALUE.fullmatch(block.text):
             yield unit
+
+
+def _under_what_introduces(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
+    """Yield blocks, those of a list below a line such as `Not allowed:` under it, as under a heading."""
+    lead = ""
+    for block in blocks:
+        if not _BULLET.match(block.text):
+            said = block.text.strip().strip("*_")
+            lead = said if said.endswith(":") and "\n" not in said and not block.verbatim else ""
+        yield block._replace(headings=(*block.headings, lead)) if lead and _BULLET.match(block.text) else block
 
 
 def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
@@ -239,7 +250,7 @@ def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str
         # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
-    text = without_comments(f"{item.type}: {written_words(item)}\n{without_comments(notes)}")
+    text = without_comments(f"{item.called}: {written_words(item)}\n{without_comments(notes)}")
     return base._replace(
         start_line=block.start_line,
         end_line=block.end_line,

@@ -224,6 +224,11 @@ class Item:
         return Trust.SELF.reaches(self.trust) and other.source in {"", self.source}
 
     @property
+    def called(self) -> str:
+        """What a reader is told that it is: its type, or a question."""
+        return "Question" if self.page_section == "questions" else str(self.type)
+
+    @property
     def is_ours(self) -> bool:
         """Whether it rests on the word of the owner or the agent."""
         return self.trust.reaches(Trust.SELF)

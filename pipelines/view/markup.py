@@ -12,7 +12,6 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup, escape
 
 from pipelines.clock import day_words
-from pipelines.queries.startup.read import kind_of_item
 from pipelines.queries.why import trust_label
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
@@ -208,7 +207,7 @@ class Calendar(NamedTuple):
         waits, shown = item.status is Status.WAITING, text or sentence(item.text)
         is_over = not (item.active or waits)
         told = joined(
-            html('<b class="{0}">{0}</b>', kind_of_item(item)),
+            html('<b class="{0}">{0}</b>', item.called),
             is_over and html("{} {}", item.status, self.when(item.until)),
             page and link(page.title, address_of(page.path)), self.dated(item), *notes(item),
         )  # fmt: skip

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from pipelines.cli import search_command as search
 from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
+from tests.conftest import Memory
 
 
 @pytest.fixture(name="root")
@@ -82,3 +83,18 @@ def test_index_tells_what_it_did(root: Path) -> None:
         "skipped": [{"path": "Logs/2026-01-03.md", "reason": "is not UTF-8 (byte 0)"}],
         "seconds": 0,
     }
+
+
+def test_a_line_of_a_list_is_shown_under_what_introduces_it(memory: Memory) -> None:
+    memory.write(
+        "Resources/permissions.md",
+        "# Permissions\n\n## Harbour\n\n**Not allowed:**\n\n- Merge pull requests\n- Delete branches\n\nAsk first.\n",
+    )
+    memory.write("Areas/boats.md", "# Boats\n\n## Open questions\n\n- Who paints the ferry?\n")
+    memory.curate("run", "--provider", "rules", "--now", "2026-03-10T02:00")
+    assert memory.curate("search", "merge pull requests").splitlines()[1:3] == [
+        "    Permissions > Harbour > Not allowed:",
+        "    - Merge pull requests",
+    ]
+    assert "Not allowed" not in memory.curate("search", "ask first", "--limit", "1")
+    assert "    Question: Who paints the ferry?\n" in memory.curate("search", "who paints the ferry")

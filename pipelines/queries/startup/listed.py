@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.queries.startup.own_project import page_name
-from pipelines.queries.startup.read import Snippet, is_open, is_shown, kind_of_item, tokens
+from pipelines.queries.startup.read import Snippet, is_open, is_shown, tokens
 from pipelines.store.document import STATE_TITLE
 from pipelines.store.generated import sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
@@ -174,7 +174,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         is_overdue, has_passed, ahead = "" < due < today, "" < on < today, _days(today, due or on)
         is_over = has_passed and ahead < -_JUST_PASSED
         gap = abs(ahead) if ahead <= _SOON else _NEVER
-        kind = kind_of_item(item)
+        kind = item.called
         is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
         rank = (
             is_over or bool(item.perhaps),
@@ -246,7 +246,7 @@ def _rows(held: Held, today: str) -> list[_Row]:
     for page, item in sorted(
         held, key=lambda one: date_of(one[1]), reverse=True
     ):  # of equals, the newer tells the older
-        kind = item.page_section if item.page_section in _WORTH else kind_of_item(item)
+        kind = item.page_section if item.page_section in _WORTH else item.called
         if item.type in _WORK and kind != "Question":
             over = f" ({_perhaps(item)})" if item.perhaps else ""
             text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}{over}"
@@ -298,7 +298,7 @@ def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
 
 def _said(item: Item, page: str = "") -> str:
     words = clipped(words_of(item), _MOST_SAID)
-    return f"{kind_of_item(item)}: {words} ({page}{', ' if page else ''}since {item.since or '?'})"
+    return f"{item.called}: {words} ({page}{', ' if page else ''}since {item.since or '?'})"
 
 
 def words_of(item: Item) -> str:

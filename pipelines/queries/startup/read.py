@@ -75,14 +75,9 @@ def is_shown(document: Document, item: Item) -> bool:
     return item.active and item.is_ours and (not item.id or item.id in document.rows)
 
 
-def kind_of_item(item: Item) -> str:
-    """Return what a session is told that an item is: its type, or a question."""
-    return "Question" if item.page_section == "questions" else str(item.type)
-
-
 def is_open(item: Item) -> bool:
     """Whether an item that holds is a todo, a risk or a question."""
-    return bool(item.id) and kind_of_item(item) in _KINDS_OPEN
+    return bool(item.id) and item.called in _KINDS_OPEN
 
 
 def document_entries(

@@ -94,6 +94,12 @@ def test_every_note_of_a_workspace_is_adopted_and_no_programs_folder(adoption: A
     assert {"Resources/learnings/LEARNINGS.md", "Resources/state/current.md"} <= {one["path"] for one in found}
 
 
+def test_what_instructs_agents_in_a_vault_is_found_in_the_copy(adoption: Adoption) -> None:
+    obsidian(adoption.old)
+    lay(adoption.old, {"CLAUDE.md": "# House rules\n\n- Notes need a title.\n"})
+    assert adoption.places()["CLAUDE.md"] == "Resources/CLAUDE.md"
+
+
 def test_claude_codes_folder_is_adopted_from_outside_and_from_inside(adoption: Adoption) -> None:
     lay(claude_code(adoption.old), {"notes.md": "# Of nobody\n"})
     assert adoption.plan().kind == "claude-code"

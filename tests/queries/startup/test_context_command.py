@@ -81,7 +81,7 @@ def test_the_project_of_the_working_directory_or_the_one_named(memory: Memory, t
 
 @pytest.mark.parametrize("word", ["word ", "ünïcödé ", "\U0001f600", " " * 300 + "x", "Donaudampfschifffahrt"])
 def test_a_hook_gets_no_more_than_the_session_takes_whole(memory: Memory, tmp_path: Path, word: str) -> None:
-    line = (word * 2000)[:1500].rstrip()
+    line = (word * 2000)[:1200].rstrip()
     for path in ("SOUL.md", "USER.md", "MEMORY.md"):
         memory.write(path, "\n".join(f"- {number} {line}" for number in range(60)))
     told = hook_text(
