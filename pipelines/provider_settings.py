@@ -114,6 +114,8 @@ class EmbedderSettings:
         base_url: the address of the API; empty for Voyage's own.
         key_variable: the environment variable with the key; empty if no key is needed.
         api_key: the key itself, empty if the variable is not set; it is in no `repr` and no message.
+        timeout_seconds: the timeout of one call.
+        max_retries: how often to retry a call after a temporary failure.
     """
 
     provider: Provider | None = None
@@ -121,6 +123,8 @@ class EmbedderSettings:
     base_url: str = ""
     key_variable: str = VOYAGE_KEY
     api_key: str = field(default="", repr=False)
+    timeout_seconds: float = 60.0
+    max_retries: int = 2
 
 
 def config_folder(environ: Mapping[str, str]) -> Path | None:

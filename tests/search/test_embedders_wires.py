@@ -1,9 +1,11 @@
-"""Voyage and OpenAI-compatible addresses, against local servers that speak their wires."""
+"""Voyage through its real SDK, and OpenAI-compatible addresses, against local servers that speak their wires."""
 
+import base64
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,6 @@ from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.build import update_index
 from pipelines.search.embed import BATCH, BATCH_BYTES, embed_index
-from pipelines.search.embedders import remote
 from pipelines.search.embedders.embedder import BadVectors, Embedder, unit_rows
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from tests.extract.days import forget_the_machine
@@ -26,6 +27,8 @@ SAID = "what the log said about the harbour"
 @pytest.fixture(autouse=True)
 def _no_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_the_machine(monkeypatch)
+    # The SDK waits a second or more between attempts.
+    monkeypatch.setattr("tenacity.nap.time", SimpleNamespace(sleep=lambda _: None))
 
 
 def vector_of(text: str, width: int = WIDTH) -> list[float]:
@@ -37,6 +40,19 @@ def vector_of(text: str, width: int = WIDTH) -> list[float]:
 def embeddings(texts: list[str], width: int = WIDTH, *, cut: bool = False) -> Prepared:
     rows = [{"object": "embedding", "index": at, "embedding": vector_of(t, width)} for at, t in enumerate(texts)]
     return Prepared(body={"object": "list", "data": rows, "model": "m", "usage": {"total_tokens": 3}}, cut=cut)
+
+
+def packed(texts: list[str]) -> Prepared:
+    """Return an answer with base64 vectors, as Voyage really gives them."""
+    rows = [
+        {
+            "object": "embedding",
+            "index": at,
+            "embedding": base64.b64encode(np.array(vector_of(t), "<f4").tobytes()).decode(),
+        }
+        for at, t in enumerate(texts)
+    ]
+    return Prepared(body={"object": "list", "data": rows, "model": "m", "usage": {"total_tokens": 3}})
 
 
 def check(path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Prepared | None:
@@ -64,7 +80,7 @@ def wire() -> Iterator[Wire]:
 
 
 def voyage(wire: Wire, **changes: Any) -> VoyageEmbedder:
-    usual: dict[str, Any] = {"api_key": KEY, "base_url": wire.url}
+    usual: dict[str, Any] = {"api_key": KEY, "base_url": wire.url, "timeout_seconds": 20, "max_retries": 0}
     return VoyageEmbedder(EmbedderSettings(**usual | changes))
 
 
@@ -99,6 +115,7 @@ def test_a_text_that_the_address_refuses_costs_that_text_alone(tmp_path: Path, m
 
 
 def test_voyage_is_told_documents_from_queries(wire: Wire) -> None:
+    wire.answers = [packed(["a"]), packed(["a"])]
     embedder = voyage(wire)
     assert np.allclose(embedder.embed_documents(["a"])[0], embedder.embed_query("a"))
     document, query = wire.requests
@@ -119,6 +136,13 @@ def test_a_call_holds_so_many_texts_and_bytes(wire: Wire, tmp_path: Path) -> Non
     assert max(count for count, _ in sizes) <= BATCH
     assert 200_000 < max(size for _, size in sizes) <= BATCH_BYTES
     assert report.missing == 0
+
+
+def test_a_query_is_tried_once(wire: Wire) -> None:
+    wire.answers = [Prepared(429, {"detail": "slow down"})]
+    with pytest.raises(EmbeddingFailed):
+        voyage(wire, max_retries=2).embed_query("a")
+    assert len(wire.requests) == 1
 
 
 def test_compatible_without_a_key(wire: Wire) -> None:
@@ -163,13 +187,12 @@ def test_every_failure_is_a_plain_sentence(wire: Wire, make: Any, answer: Prepar
 
 
 @EMBEDDERS
-def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "SECONDS", 0.2)
+def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
     with pytest.raises(EmbeddingFailed, match="could not be reached"):
         make(wire, base_url="http://127.0.0.1:1").embed_query("a")
     wire.answers = [Prepared(hold=True)]
     with pytest.raises(EmbeddingFailed, match="gave no answer in time"):
-        make(wire).embed_documents(["a"])
+        make(wire, timeout_seconds=0.2).embed_documents(["a"])
 
 
 @EMBEDDERS

@@ -1,4 +1,4 @@
-"""Remote embedders: any server with an OpenAI-compatible `POST /v1/embeddings`, and Voyage, which has a few more keys.
+"""Remote embedders: Voyage through its SDK, and any server with an OpenAI-compatible `POST /v1/embeddings`.
 
 Those are Ollama, llama.cpp, vLLM, OpenAI and others. The protocol is one request and one answer, so the standard
 library is enough. Redirects are refused, because a target that the settings do not name would get the text and the key.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from http import HTTPStatus
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,16 +19,18 @@ from pipelines.search.embedders.embedder import BadVectors, TwoSided, fit_to_sen
 from pipelines.usage import failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from http.client import HTTPMessage
 
     import numpy as np
     from numpy.typing import NDArray
 
 
-SECONDS = 60.0
 QUERY_SECONDS = 10.0  # a person is waiting, and keyword search is available
+_TEXT_BYTES = 16_000
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_VOYAGE_DIMENSION = 1024
+_VOYAGE_TEXT_BYTES = 120_000
 # The document and query prefixes that models were trained with, by a part of their names.
 _PROMPTS = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
@@ -39,14 +42,10 @@ _PROMPTS = {
 class OpenAIEmbedder(TwoSided):
     """Asks an OpenAI-compatible server for vectors. The first answer sets the dimension of all later ones."""
 
-    provider, address, text_bytes = "openai", "", 16_000
-    _dimension = 0
-
     def __init__(self, settings: EmbedderSettings) -> None:
-        self.model = settings.model or VOYAGE_MODEL
-        self.name = f"{self.provider}:{self.model}"
-        self.settings = settings
-        self._prompts = next((pair for part, pair in _PROMPTS.items() if part in self.model), ("", ""))
+        self.name = f"openai:{settings.model}"
+        self.settings, self._dimension = settings, 0
+        self._prompts = next((pair for part, pair in _PROMPTS.items() if part in settings.model), ("", ""))
 
     @property
     def dimension(self) -> int:
@@ -59,46 +58,74 @@ class OpenAIEmbedder(TwoSided):
             self.embed_query("dimension")
         return self._dimension
 
-    def _more(self, *, is_query: bool) -> dict[str, object]:  # noqa: ARG002  for Voyage
-        """Return what a request holds beside the model and the texts."""
-        return {"encoding_format": "float"}
-
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
-        fit = [fit_to_send(self._prompts[is_query] + text, self.text_bytes) for text in texts]
-        body = {"model": self.model, "input": fit, **self._more(is_query=is_query)}
-        try:
-            found = unit_rows(self._ask(body, QUERY_SECONDS if is_query else SECONDS), len(fit), self._dimension)
-        except BadVectors as fault:
-            raise EmbeddingFailed(self.name, str(fault)) from None
-        except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
-            if isinstance(fault, urllib.error.HTTPError):
-                fault.close()
-            # No cause: an exception may hold the request, which a traceback would show.
-            raise EmbeddingFailed(self.name, failure_of(fault)[1]) from None
+        fit = [fit_to_send(self._prompts[is_query] + text, _TEXT_BYTES) for text in texts]
+        seconds = QUERY_SECONDS if is_query else self.settings.timeout_seconds
+        found = _embedded(self.name, lambda: self._ask(fit, seconds), len(fit), self._dimension)
         self._dimension = found.shape[1]
         return found
 
-    def _ask(self, body: Mapping[str, object], seconds: float) -> list[Any]:
-        url = with_path(self.settings.base_url or self.address) + "/embeddings"
+    def _ask(self, texts: list[str], seconds: float) -> list[Any]:
+        url = with_path(self.settings.base_url) + "/embeddings"
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
         if self.settings.api_key:
             headers["Authorization"] = f"Bearer {self.settings.api_key}"
-        request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310  http and https alone
-        with open_url(request, seconds) as answer:
-            # It numbers the vectors, and may shuffle them.
-            rows = {row["index"]: row["embedding"] for row in json.load(answer)["data"]}
-        return [rows[at] for at in sorted(rows)]
+        body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
+        request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
+        try:
+            with open_url(request, seconds) as answer:
+                return _rows(json.load(answer))
+        except urllib.error.HTTPError as refusal:
+            refusal.close()
+            if refusal.code < HTTPStatus.BAD_REQUEST:
+                raise BadVectors("sent a redirect; set embedder.base_url to the address it leads to") from None
+            raise
 
 
-class VoyageEmbedder(OpenAIEmbedder):
-    """Asks Voyage, which tells documents from questions."""
+def _rows(answer: Any) -> list[Any]:  # noqa: ANN401  JSON from a server
+    """Return an answer's vectors in the order of the texts: the answer numbers them and may shuffle them."""
+    rows = {row["index"]: row["embedding"] for row in answer["data"]}
+    return [rows[at] for at in sorted(rows)]
 
-    provider, address, text_bytes = "voyage", "https://api.voyageai.com/v1", 120_000
-    _dimension = 1024
 
-    def _more(self, *, is_query: bool) -> dict[str, object]:
-        kind = "query" if is_query else "document"
-        return {"input_type": kind, "output_dimension": self._dimension, "truncation": True}
+class VoyageEmbedder(TwoSided):
+    """Asks Voyage for vectors. The first call imports the SDK."""
+
+    dimension = _VOYAGE_DIMENSION
+
+    def __init__(self, settings: EmbedderSettings) -> None:
+        self.settings, self._model = settings, settings.model or VOYAGE_MODEL
+        self.name = f"voyage:{self._model}"
+
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+        def ask() -> object:
+            from voyageai.client import Client  # noqa: PLC0415  takes half a second; loaded only to embed
+
+            given = self.settings
+            base = with_path(given.base_url) if given.base_url else None
+            # This SDK counts attempts, including the first; a question has one.
+            seconds, attempts = (QUERY_SECONDS, 1) if is_query else (given.timeout_seconds, given.max_retries + 1)
+            client = Client(given.api_key, max_retries=attempts, timeout=seconds, base_url=base)
+            kind = "query" if is_query else "document"
+            return client.embed(fit, self._model, kind, output_dimension=_VOYAGE_DIMENSION).embeddings
+
+        fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
+        return _embedded("voyage", ask, len(fit), _VOYAGE_DIMENSION)
+
+
+def _embedded(name: str, ask: Callable[[], object], count: int, dimension: int) -> NDArray[np.float32]:
+    """Return an answer's vectors. A dimension of zero means that the answer sets it.
+
+    Raises:
+        EmbeddingFailed: the call failed; the message says why.
+    """
+    try:
+        return unit_rows(ask(), count, dimension)
+    except BadVectors as fault:
+        raise EmbeddingFailed(name, str(fault)) from None
+    except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
+        # No cause: an SDK's exception holds the request, which a traceback would show.
+        raise EmbeddingFailed(name, failure_of(fault)[1]) from None
 
 
 def with_path(base_url: str) -> str:
