@@ -101,9 +101,7 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     pieces: dict[str, list[str]] = {}
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
-        root = _ROOTS.get(path.casefold())
-        if root == "AGENTS.md" and kind is NotesKind.OBSIDIAN:
-            root = None  # it instructs whoever works in the notes; the memory has one of its own, and search finds it
+        root = _root(path, kind)
         if root == BRIEFING and source.files[path] + _MARK > cap and LARGE_BRIEFING not in pieces:
             pieces[LARGE_BRIEFING] = [path]
             sentences.append(
@@ -128,6 +126,15 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
         taken.add(target.casefold())
         pieces[target] = [path]
     return CopyPlan(kind, pieces, sorted([*source.left_out, *left]), sentences)
+
+
+def _root(path: str, kind: NotesKind) -> str:
+    """Return the file at the top of the memory that a note becomes, or an empty string.
+
+    What instructs agents in a vault is for those that work there. The memory has an AGENTS.md of its own.
+    """
+    root = _ROOTS.get(path.casefold(), "")
+    return "" if root == "AGENTS.md" and kind is NotesKind.OBSIDIAN else root
 
 
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
