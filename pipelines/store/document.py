@@ -272,18 +272,13 @@ def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -
     """
     if not ledger:
         return Document(path, text)
-    keys = (line_key(title, line) for title, line in lines_for_runs(path, text))
-    return Document(path, text, {key: ledger[key] for key in (*ids_in(text), *keys) if key in ledger})
-
-
-def lines_for_runs(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines under headings that runs own, each after its heading's title; most pages have none."""
-    title = ""
+    keys, title = ids_in(text), ""
     for line in text.split("\n") if kind_of(path) in _WRITTEN or _HAS_STATE.search(text) else ():
         if line.startswith("#") and OPENS.match(line) is None:
             title = line.strip("# \r")
         elif line.strip() and is_generated_under(path, title):
-            yield title, line
+            keys.append(line_key(title, line))
+    return Document(path, text, {key: ledger[key] for key in keys if key in ledger})
 
 
 _WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})

@@ -15,7 +15,6 @@ from pipelines.store.item import STRUCK, Item, Status, render_item, row_of, writ
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_texts
-from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -86,7 +85,6 @@ def merge_pages(
             whose = tuple(told[version] for version in versions)
             disputed.append(Disputed(left.path, ONE, tuple(versions), ident, whose))
     if not ours_first:
-        items = _without_twins(items, mine, other)
         disputed += [*_corrected_twice(items, mine, other), *_corrected_once(items, old, (mine, other))]
     homes: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in items.items():
@@ -179,19 +177,6 @@ def _joined(was: Item, less: Item, more: Item) -> Item:
 
 def _picked(was: Any, less: Any, more: Any) -> Any:  # noqa: ANN401  of whatever a field holds
     return less if more == was else more
-
-
-def _without_twins(items: Places, ours: Places, theirs: Places) -> dict[str, ItemPlace]:
-    """Return the items, merging those that both sides learnt on the same page and in the same words."""
-    out = dict(items)
-    first: dict[tuple[str, str, str], str] = {}
-    for ident, one in sorted(items.items(), key=lambda pair: (pair[1].item.since, pair[0])):
-        if not one.item.active:
-            continue
-        twin = first.setdefault((one.path, one.item.type, words_key(one.item.text)), ident)
-        if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
-            out[ident] = _with_item(one, replace(one.item, status=Status.MERGED, merged_into=twin))
-    return out
 
 
 def _corrected_twice(items: Places, ours: Places, theirs: Places) -> Iterator[Disputed]:

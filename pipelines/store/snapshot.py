@@ -138,17 +138,6 @@ def read_snapshot(root: Path) -> Snapshot:
             list_files(root, folder, "", links)
     warnings += [FileWarning(link, f"{LINKED}; it was left alone", pending=False) for link in links]
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
-    logs, partials = _read_logs(root, warnings)
-    progress = read_progress(state.get(PROGRESS))
-    # A note that is new takes over what was read of those of its day that are gone: people move their notes.
-    for path in sorted(path for path in logs if is_note(path) and path not in progress):
-        gone = [one for one in progress if one not in logs and day_of_log(one) == day_of_log(path)]
-        progress |= {path: tuple(record for one in gone for record in progress.pop(one))} if gone else {}
-    return Snapshot(root, documents, logs, partials, state, progress, tuple(warnings))
-
-
-def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Return the logs and the partial logs."""
     links = list[str]()
     files = [*list_files(root, LOGS, "", links), *log_notes(root, links)]
     warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
@@ -163,7 +152,12 @@ def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes
                 why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
             (partials if is_partial else logs)[path] = data
-    return logs, partials
+    progress = read_progress(state.get(PROGRESS))
+    # A note that is new takes over what was read of those of its day that are gone: people move their notes.
+    for path in sorted(path for path in logs if is_note(path) and path not in progress):
+        gone = [one for one in progress if one not in logs and day_of_log(one) == day_of_log(path)]
+        progress |= {path: tuple(record for one in gone for record in progress.pop(one))} if gone else {}
+    return Snapshot(root, documents, logs, partials, state, progress, tuple(warnings))
 
 
 def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
@@ -229,7 +223,9 @@ def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], le
     try:
         data = None if why else read_bytes(root, path, most)
         (data or b"").decode()
-        why = why or ("is UTF-16, not UTF-8" if data and _is_utf16(data) else "")
+        # UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too.
+        zeros = [half.count(0) > len(half) // 2 for half in ((data or b"")[:64:2], (data or b"")[1:64:2])]
+        why = why or ("is UTF-16, not UTF-8" if zeros[0] != zeros[1] and len(data or b"") % 2 == 0 else "")
     except UnicodeDecodeError as error:
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
@@ -237,12 +233,6 @@ def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], le
     if why:
         warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
     return None if why else data
-
-
-def _is_utf16(data: bytes) -> bool:
-    """Whether a text begins as UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too."""
-    zeros = [half.count(0) > len(half) // 2 for half in (data[:64:2], data[1:64:2])]
-    return zeros[0] != zeros[1] and len(data) % 2 == 0
 
 
 def document_paths(root: Path) -> list[str]:
