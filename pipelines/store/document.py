@@ -432,12 +432,10 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     place = stop = next((h.line for h in headings if h.line >= first), len(lines))
     while place > first and not lines[place - 1].strip():
         place -= 1
-    if place == first:
-        return [*lines[:first], end, *rows, *([end] if stop < len(lines) else []), *lines[stop:]]
-    listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
-    before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
-    rest = place + 1 if before and stop - place > 1 else place  # a blank line that stands there is not added again
-    return [*lines[:place], *before, *rows, *after, *lines[rest:]]
+    before = [] if place > first and lines[place - 1].startswith((*_MARKS, " ", "\t")) else [end]
+    blank = lines[place:stop][bool(before) and stop - place > 1 :]  # one that stands there is not added again
+    after = (blank or [end]) if stop < len(lines) else []
+    return [*lines[:place], *before, *rows, *after, *lines[stop:]]
 
 
 def without_empty(lines: list[str], title: str) -> list[str]:
