@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.store.markdown import DRAWN, conflicts, fence_ends, fenced
+from pipelines.store.markdown import DRAWN, ECHOES, conflicts, fence_ends, fenced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,9 +84,13 @@ _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
 _QUERY = "#+BEGIN_QUERY"
 _PROPERTY = re.compile(r"\s*(?:[-*+] )?(?:query-[a-z-]+|logseq\.[\w.-]+|collapsed|id)::(?:\s.*)?")
-# What programs write into a day's note is no entry: OpenClaw's nightly summaries, and the answers of queries that
-# Dataview Publisher puts below them.
-_GENERATED = re.compile(r"<!-- (?P<name>openclaw:dreaming:(?:light|rem|deep):)start -->|%% (?P<query>[A-Z_]+: )start\b")
+# What programs write into a day's note is no entry: OpenClaw's nightly summaries, the answers of queries that Dataview
+# Publisher puts below them, what a memory recalled into a turn, and who sent it, as a gateway writes it.
+_GENERATED = re.compile(
+    r"<!-- (?P<name>openclaw:dreaming:(?:light|rem|deep):)start -->|%% (?P<query>[A-Z_]+: )start\b"
+    rf"|(?:\w+: )?<(?P<echo>{ECHOES})>"
+)
+_ENVELOPE = re.compile(r"(?:\w+: )?[A-Z][^\n()]{0,90} \((?:un)?trusted[^\n()]{0,40}\):\s*(\{.*\})?\s*")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 FORGOTTEN = "[forgotten]"
@@ -223,12 +227,15 @@ class _Reader:
         self.headings.append((level, title, _name_in(named["name"]) if named else ""))
 
     def _comment_end(self, line: str, index: int) -> int | None:
+        if "trusted" in line and (found := _ENVELOPE.fullmatch(line)):
+            return index if found[1] else self.fences.get(index + 1)
         is_query, generated = _QUERY in line, _GENERATED.match(line)
         if not (is_query or generated or line.lstrip().startswith("<!--")):
             return None
         mark = "#+END_QUERY" if is_query else "-->"
         if generated:
             mark = f"%% {generated['query']}end %%" if generated["query"] else f"<!-- {generated['name']}end -->"
+            mark = f"</{generated['echo']}>" if generated["echo"] else mark
         if self.ends.get(mark, -1) < index:
             closing = (end for end in range(index, len(self.lines)) if mark in self.lines[end])
             self.ends[mark] = next(closing, len(self.lines))

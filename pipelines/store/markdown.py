@@ -81,6 +81,10 @@ DRAWN = re.compile(
 """A line that begins what Obsidian and Logseq draw as the answer of a query: its code is nobody's words."""
 
 
+ECHOES = "relevant-memories|hindsight_memories|supermemory-context"
+"""The tags between which plug-ins put what their memory recalls into a person's turn: nobody's new word."""
+
+
 BULLETED = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 """The start of a list item."""
 _CODE_INDENT = 4

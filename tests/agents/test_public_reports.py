@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipelines.cli import run_cli
 from tests.agents.adopt.samples import lay
 from tests.agents.adopt.test_adopt_command import Adoption, adoption
 from tests.agents.adopt.test_generated import texts
@@ -134,6 +135,36 @@ def test_what_the_gateway_wrote_into_a_note_of_a_session_is_no_task(adoption: Ad
     adoption.memory.curate("run", *NIGHT)
     held = {one["text"] for one in adoption.memory.json("items")}
     assert held == {"One bell.", "ask Odile for the totals", "totals go into column F"}
+
+
+ECHO = "<relevant-memories>\nThey may be relevant:\n- Odile prefers oak.\n- Rule: Saw ash.\n</relevant-memories>\n\n"
+SENDER = 'Sender (untrusted metadata):\n```json\n{"label": "odile"}\n```\n\nSender (untrusted metadata): {"id": 7}\n\n'
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_what_a_memory_recalled_and_who_sent_it_is_nobodys_word(
+    adoption: Adoption,
+    in_place: bool,  # noqa: FBT001  a case
+) -> None:
+    """As 40 notes of sessions in the workspace of a stranger who uses Mem0."""
+    key = "# Session: 2026-02-26\n\n- **Session Key**: agent:main\n\n"
+    turn = f"user: {ECHO}{SENDER}Decision: The gate is red.\nassistant: Done.\n"
+    lay(adoption.old, {"memory/2026-02-27-1010.md": f"{key}{turn}", "memory/2026-02-27.md": f"- Fact: One.\n{turn}"})
+    if in_place:
+        words = ("init", "--adopt", str(adoption.old), "--in-place", "--yes", "--now", "2026-02-28T12:00")
+        assert run_cli(words) == 0
+        adoption.new = adoption.old / "Curated"
+    else:
+        adoption.adopt("--yes")
+    adoption.memory.curate("run", *NIGHT)
+    assert texts(adoption.memory) == {"One.", "The gate is red."}
+    told = adoption.memory.curate("context", "--now", "2026-02-28T09:00")
+    assert "The gate is red." in told
+    assert not [word for word in ("relevant", "oak", "Saw", "untrusted", "odile", '"id"') if word in told]
+
+
+def test_what_a_memory_recalled_into_a_session_is_not_the_owners(memory: Memory, tmp_path: Path) -> None:
+    assert turns(memory, tmp_path, owner(f"{ECHO}The gate is red.", 30)) == ["user: The gate is red."]
 
 
 def test_lifecycle_events_are_nobodys_words(memory: Memory, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.store.evidence import Act
+from pipelines.store.markdown import ECHOES
 from pipelines.text import ARROW, clean, fold
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ _BLOCK = re.compile(r"(\S[^\n()]{0,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:
 _INTERNAL = re.compile(
     r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)"
     r"|(?:^Untrusted context [^\n]{0,90}\n{1,2})?<<<EXTERNAL_UNTRUSTED_CONTENT\b.*?"
-    r"(?:<<<END_EXTERNAL_UNTRUSTED_CONTENT\b[^\n]*|\Z)",
+    r"(?:<<<END_EXTERNAL_UNTRUSTED_CONTENT\b[^\n]*|\Z)"
+    rf"|^<(?P<echo>{ECHOES})>.*?</(?P=echo)>",
     re.DOTALL | re.MULTILINE,
 )
 _NOTICE = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\nSystem(?: \(untrusted\))?:[^\n]*)*(?:\n|\Z)")

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final
 
 from pipelines.store.evidence import Act
+from pipelines.store.markdown import ECHOES
 from pipelines.store.transcripts.acts import Acts, Record, is_human, requested
 from pipelines.text import clean, fold
 
@@ -316,7 +317,7 @@ _PUT_IN = (
     "environment_context", "user_instructions", "permissions instructions", "collaboration_mode", "turn_aborted",
     "user_shell_command", "subagent_notification", "INSTRUCTIONS", "skill", "observed_from_primary_session",
 )  # fmt: skip
-_OPENING = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?: [^<>\n]*)?>", re.MULTILINE)
+_OPENING = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))}|{ECHOES})(?: [^<>\n]*)?>", re.MULTILINE)
 
 
 def _words(content: object) -> tuple[str, frozenset[str]]:
