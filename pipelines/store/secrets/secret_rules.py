@@ -188,8 +188,12 @@ def load_rules() -> Rules:
     with open(FILE, "rb") as file:  # noqa: PTH123  as above
         raw = tomllib.load(file)
     rows: dict[str, dict[str, Any]] = dict(map(_issued, raw["values"]["issuers"].splitlines())) | raw["rules"]
+
+    def listed(told: str) -> Any:  # noqa: ANN401  as the other fields
+        return told.replace("<passwords>", raw["values"]["passwords"]).split("|")
+
     rules = tuple(
-        Rule(number, name, **{key: told.split("|") if key in _LISTS else told for key, told in row.items()})
+        Rule(number, name, **{key: listed(told) if key in _LISTS else told for key, told in row.items()})
         for number, (name, row) in enumerate(rows.items())
     )
     tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), _TOKEN_STARTS)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LONGEST: Final = 4096
 _LOOKED_AT = 80
 """Bytes of a value that are examined."""
+_OUTER = re.compile(rb'(?<!\\)(?:"|(\\+)n)')
 _QUOTED = re.compile(rb"""(\\{0,7}["'`])(?:(.*?)(?<!\\)\1)?""")
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
 _BARE = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
@@ -118,8 +119,8 @@ def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
     if quoted := _QUOTED.match(data, start, start + LONGEST):
         start, depth = quoted.end(1), len(quoted[1]) - 1
         # Within JSON, the string around it may end first, or the line of the text that it holds.
-        outer = depth and re.search(rb'(?<!\\)(?:"|\\{1,%d}n)' % depth, quoted[2] or b"")
-        if quoted[2] is not None and not outer:
+        ends = _OUTER.finditer(quoted[2] or b"") if depth else ()
+        if quoted[2] is not None and not any(len(one[1] or b"") <= depth for one in ends):
             return *quoted.span(2), True
     found = _BARE.match(data, start, start + LONGEST)
     if found is None:
@@ -187,9 +188,7 @@ def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
 
 def is_name(value: bytes) -> bool:
     """Return whether a value may be a name: words, perhaps with numbers, a path or an address."""
-    return bool(_TELLING.fullmatch(value) or _NAMES.fullmatch(value) or _NAMING.fullmatch(value)) and not looks_random(
-        value
-    )
+    return bool(_TELLING.fullmatch(value) or _NAMES.fullmatch(value)) and not looks_random(value)
 
 
 def is_identifier(value: bytes) -> bool:
@@ -309,7 +308,7 @@ def _unnamed(value: bytes) -> bool:
     """Whether a value looks random without anything around it that says so."""
     if _HEX.fullmatch(value) or _BASE32.fullmatch(value) or _ID.fullmatch(value) or _is_public_key(value):
         return False
-    if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value) or is_identifier(value):
+    if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
         return False
     rest = _ISSUER.sub(b"", value)
     if rest != value and looks_random(rest) and not (_HEX.fullmatch(rest) or _BASE32.fullmatch(rest)):
@@ -339,11 +338,7 @@ def _is_sequence(value: bytes) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "issued": lambda value: any(  # random, or longer than any name and not one sign again and again
-        looks_random(run, _BEGUN)
-        or (len(run) >= _UNNAMED and entropy(run) >= _LEAST_BITS and not (run.isalpha() or run.isdigit()))
-        for run in _RUNS.findall(value)
-    ),
+    "issued": lambda value: any(looks_random(run, _BEGUN) for run in _RUNS.findall(value)),
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value) or is_identifier(value))
         and looks_random(value)
