@@ -13,7 +13,7 @@ import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
@@ -132,13 +132,10 @@ class Redactor:
             at = span.end
         return b"".join([*parts, data[at:]])
 
-    @cached_property
-    def _key(self) -> bytes:
-        return self.key if isinstance(self.key, bytes) else self.key()
-
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
-        return hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:TAG_DIGITS]
+        key = self.key if isinstance(self.key, bytes) else self.key()
+        return hmac.new(key, secret, hashlib.sha256).hexdigest()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
@@ -176,19 +173,17 @@ def _in_use() -> Redactor:
     return Redactor(known.key, known, learns=False) if known and known.rules else _VEIL
 
 
-_VEIL = Redactor(lambda: os.urandom(_BYTES))
+_VEIL = Redactor(cache(lambda: os.urandom(_BYTES)))
 _OPENED: dict[Path, KnownSecrets] = {}
 """The known values of the memory that was opened last."""
 
 
+_LINE = re.compile(rb"^([ \t]*)[^\n]*?(\r?)$", re.MULTILINE)
+
+
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     """Return the mark, repeated on each line of a secret with several: no line of a log may vanish."""
-    first, *more = secret.split(b"\n")
-    lines = [mark + (b"\r" if first.endswith(b"\r") else b"")]
-    for line in more:
-        indent = line[: len(line) - len(line.lstrip(b" \t"))]
-        lines.append(indent + mark + (b"\r" if line.endswith(b"\r") else b""))
-    return b"\n".join(lines)
+    return _LINE.sub(lambda line: line[1] + mark + line[2], secret)
 
 
 def _plainly(line: bytes) -> bytes:
