@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,7 +39,7 @@ from pipelines.store.snapshot import read_documents
 from pipelines.text import clipped, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -59,7 +59,7 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
     """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
     if skipped:
-        _tell_skipped(root, git, run, as_json=as_json)
+        _tell_skipped(root, git, run)
     elif run:
         one = find_run(root, git, run)
         by_hand = edits_before(one, git)
@@ -86,39 +86,22 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
         say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
 
 
-def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
-    """Print the lines that a run did not understand, as the logs have them now."""
+def _tell_skipped(root: Path, git: Git, run: str) -> None:
+    """Print the lines that a run did not understand, as the logs have them now; those that are gone are left out."""
     runs = [find_run(root, git, run)] if run else [one for one in all_runs(root, git) if one.number("entries", "read")]
-    reports = ((one.id, one.reported("skipped")) for one in runs)
+    reports: Iterator[tuple[str, Any]] = ((one.id, one.reported("skipped")) for one in runs)
     ident, rows = next(((ident, rows) for ident, rows in reports if isinstance(rows, list)), ("", None))
     if rows is None:
-        which = f"run {runs[0].id}" if run else "a run that read something"
-        raise UsageFault(f"This machine has no list of skipped lines of {which}.", "Only where it ran is it kept.")
-    lines = list(_with_texts(root, rows))
-    if as_json:
-        say_json(lines)
-    elif not lines:
+        raise UsageFault("This machine has no list of skipped lines of that run.", "Only where it ran is it kept.")
+    if not rows:
         say(f"Run {ident} understood every line that it read.")
-    for line in () if as_json else lines:
-        text = line["text"] or "(the line has changed since)"
-        say_verbatim(f"{line['path']}:{line['line']}: {text}")
-        say(f"  {line['why']}")
-
-
-def _with_texts(root: Path, reported: Iterable[Mapping[str, object]]) -> Iterator[dict[str, object]]:
-    """Yield what a report calls skipped, with its text as the log has it now, redacted; None if it is gone.
-
-    Args:
-        root: the memory.
-        reported: rows of the report.
-    """
     quotes = Quotes(root)
-    for row in reported:
-        place = Evidence(str(row["path"]), int(str(row["start_line"])), int(str(row["end_line"])), str(row["digest"]))
-        found = quotes.found(place)
-        said = None if found.quote is None else fold(without_pointer(found.quote.replace("\n", " ")))
-        text = None if said is None else clipped(without_secrets(said), _LONGEST)
-        yield {"path": found.path, "line": found.start_line, "why": row["why"], "text": text}
+    for row in rows:
+        found = quotes.found(Evidence(row["path"], row["start_line"], row["end_line"], row["digest"]))
+        if found.quote:
+            text = clipped(without_secrets(fold(without_pointer(found.quote.replace("\n", " ")))), _LONGEST)
+            say_verbatim(f"{found.path}:{found.start_line}: {text}")
+            say(f"  {row['why']}")
 
 
 @click.command()

@@ -176,36 +176,6 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
     assert not list((memory.root / "Logs").glob("20[3-9]*"))
 
 
-def test_a_hundred_calls_at_once_and_some_given_up(memory: conftest.Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- the quokka arrived\n")
-
-    async def story(client: Client) -> None:
-        found: list[str] = []
-
-        async def call(number: int) -> None:
-            if number % 4 == 0:
-                found.append(await said(client, "memory_log", text=f"line {number} of many"))
-            else:
-                found.append(await said(client, "memory_search", query="quokka"))
-
-        async with anyio.create_task_group() as group:
-            for number in range(100):
-                group.start_soon(call, number)
-        assert sum("quokka" in told for told in found) == 75
-
-        async with anyio.create_task_group() as group:
-            for number in range(1, 40, 2):
-                group.start_soon(call, number)
-            await anyio.lowlevel.checkpoint()
-            group.cancel_scope.cancel()
-        assert "quokka" in await said(client, "memory_search", query="quokka")
-
-    talk(memory.root, story)
-    [log] = [path for path in (memory.root / "Logs").glob("*.md") if path.name != "2026-03-18.md"]
-    lines = [line for line in log.read_text().splitlines() if "of many" in line]
-    assert sorted(re.findall(r"line (\d+) of many", "\n".join(lines))) == sorted(str(n) for n in range(0, 100, 4))
-
-
 def test_a_memory_that_is_missing_is_told_and_found_when_it_is_there(tmp_path: Path, memory: conftest.Memory) -> None:
     place = tmp_path / "later"
 
@@ -240,31 +210,6 @@ HELLO = message(
     method="initialize",
     params={"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 ) + message(method="notifications/initialized")
-
-
-def test_nothing_but_the_protocol_is_printed(memory: conftest.Memory) -> None:
-    (memory.root / ".curate/index.db").write_bytes(b"nonsense")
-    calls = [
-        message(id=number, method="tools/call", params={"name": name, "arguments": arguments})
-        for number, (name, arguments) in enumerate(
-            (("memory_search", {"query": "x"}), ("memory_read", {"name": "nowhere"}), ("nonsense", {})), 1
-        )
-    ]
-    with process(memory.root) as running:
-        assert running.stdin is not None
-        assert running.stdout is not None
-        running.stdin.write(HELLO + b"nonsense\n{}\n\xff\xfe\n" + b"".join(calls))
-        running.stdin.flush()
-        answers: dict[Any, Any] = {}
-        while not {1, 2, 3} <= set(answers):
-            told = json.loads(running.stdout.readline())
-            answers[told.get("id")] = told
-        running.stdin.close()
-        rest = running.stdout.read()
-        errors = running.stderr.read() if running.stderr else b""
-    assert rest == b""
-    assert running.returncode == 0, errors
-    assert "rebuilt" in answers[1]["result"]["content"][0]["text"]
 
 
 def test_a_client_that_goes_away_is_no_failure(memory: conftest.Memory) -> None:

@@ -158,21 +158,6 @@ def test_a_tool_that_breaks_is_an_answer_and_no_end(memory: Memory) -> None:
     assert b"Traceback" in err
 
 
-def test_a_half_of_a_character_is_written_and_told_as_a_question_mark(memory: Memory, server: Server) -> None:
-    for name, arguments in (
-        ("memory_log", {"text": "half \ud83d of it"}),
-        ("memory_search", {"query": "\udcff"}),
-        ("memory_read", {"name": "\ud800"}),
-        ("memory_close", {"item": "\ud800", "how": "done", "reason": "\udfff"}),
-        ("\ud800", {}),
-    ):
-        told = server.ask(message(id="\ud800", method="tools/call", params={"name": name, "arguments": arguments}))
-        assert told["id"] == "?"
-        assert "bug" not in told["result"]["content"][0]["text"]
-    [log] = (memory.root / "Logs").glob("*.md")
-    assert "half ? of it" in log.read_text()
-
-
 def test_until_a_tool_is_called_nothing_heavy_is_imported(memory: Memory) -> None:
     probe = (
         "import atexit, sys\n"

@@ -90,10 +90,7 @@ def test_forms_count_in_a_turn(memory: Memory, tmp_path: Path) -> None:
         "done",
         "resolved",
     )
-    skipped = memory.json("runs", "--skipped")
-    assert [(one["text"], one["why"]) for one in skipped if "shed" in one["text"]] == [
-        ("- Done: the shed", "no single open item matches it")
-    ]
+    assert "- Done: the shed\n  no single open item matches it\n" in memory.curate("runs", "--skipped")
 
 
 def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> None:
@@ -106,21 +103,21 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     assert "2 lines were not understood; `curate runs " in told
     assert "found nothing" not in told
     run = told.partition("curate runs ")[2].partition(" ")[0]
-    listed = memory.json("runs", run, "--skipped")
-    assert [(one["path"], one["line"], one["text"], one["why"]) for one in listed] == [
-        ("Logs/2026-03-11.md", 5, "Done: paint the shed", "no single open item matches it"),
-        ("Logs/2026-03-11.md", 7, "- Long talk with Bea about the roof", "it has no label and no known form"),
-    ]
     shown = memory.curate("runs", run, "--skipped")
-    assert "Logs/2026-03-11.md:5: Done: paint the shed" in shown
+    assert shown.splitlines() == [
+        "Logs/2026-03-11.md:5: Done: paint the shed",
+        "  no single open item matches it",
+        "Logs/2026-03-11.md:7: - Long talk with Bea about the roof",
+        "  it has no label and no known form",
+    ]
     assert memory.curate("runs", "--skipped") == shown
     kept = "".join(file.read_text() for file in memory.root.rglob("*.json") if "runs" in file.parts)
     assert "paint the shed" not in kept
     assert "talk with Bea" not in kept
     log = memory.read("Logs/2026-03-11.md").replace("project: Kestrel\n", "project: Kestrel\n\nMore above.\n", 1)
     memory.write("Logs/2026-03-11.md", log.replace("- Long talk with Bea about the roof\n", ""))
-    moved = memory.json("runs", run, "--skipped")
-    assert [(one["line"], one["text"]) for one in moved] == [(7, "Done: paint the shed"), (7, None)]
+    moved = memory.curate("runs", run, "--skipped")
+    assert moved.splitlines()[::2] == ["Logs/2026-03-11.md:7: Done: paint the shed"]
 
 
 def test_what_people_told_the_agent_is_filed_with_their_names_or_listed(memory: Memory) -> None:
