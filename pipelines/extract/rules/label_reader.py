@@ -149,17 +149,15 @@ class LabelReader:
         if NEAR_MISS.match(spoken.said) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
             self._take(index, index)
             return index
-        label = read_label(spoken)
+        label, end = read_label(spoken), end_of(lines, index)
         for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is also a form
             if form := read_form(replace(spoken, said=spoken.said[begin:])):
                 how, at, marks = form
-                end = end_of(lines, index)
-                self._close(index, end, how, self._text(index, end, begin + at, marks))
-                return end
+                return self._close(index, end, how, self._text(index, end, begin + at, marks))
         if label is None:
             if not spoken.box:
-                return None if is_chat(spoken) else self._read_done(index)
-            end = end_of(lines, index)
+                text = "" if is_chat(spoken) else without_done(self._text(index, end))
+                return self._close(index, end, "done", text) if text else None  # it ends with `- DONE`
             above = section_type(self._entry.headings[-1]) if self._entry.headings else None
             boxed = above if above and above.page_section == "questions" else _BOXED
             if " " in spoken.said.strip() or not _has_tasks(lines, index):  # else a word that names what they belong to
@@ -168,28 +166,23 @@ class LabelReader:
             return end
         if not spoken.said[label.text_at :].strip(" *_"):
             return self._read_list(index, label)
-        end = index if label.marks and spoken.said.rstrip().endswith(label.marks) else end_of(lines, index)
+        end = index if label.marks and spoken.said.rstrip().endswith(label.marks) else end
         text = self._text(index, end, label.text_at, label.marks)
         text += f" ({fold(label.owner)})" if label.owner else ""
-        self._take(index, end)
-        if not CONTENTS.match(text):
+        if CONTENTS.match(text):
+            self._take(index, end)
+        else:
             self._add(index, end, label, text)
         return end
 
-    def _read_done(self, index: int) -> int | None:
-        """Read an unlabelled line that ends with `- DONE`."""
-        end = end_of(self._lines, index)
-        text = without_done(self._text(index, end))
-        if text:
-            self._close(index, end, "done", text)
-        return end if text else None
-
-    def _close(self, index: int, end: int, how: str, target: str) -> None:
+    def _close(self, index: int, end: int, how: str, target: str) -> int:
+        """Add what closes an item; return its last line."""
         self._take(index, end)
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
         target = target if how in {"", "ended"} else due_of(target, self._entry.day)[0]
         self.forms.append(ClosingForm(how, target, self._place(index, end)))
+        return end
 
     def _read_list(self, index: int, label: Label) -> int:
         """Apply a label on its own line to the items of the list inside it, or to the rest of the paragraph."""
