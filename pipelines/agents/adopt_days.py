@@ -24,7 +24,6 @@ _PERIODIC = ".obsidian/plugins/periodic-notes/data.json"
 _TEMPLATES = ".obsidian/templates.json"
 LOGSEQ = "logseq"
 """Where a graph of Logseq keeps its settings, and its backups of notes."""
-_OF_LOGSEQ = re.compile(r'^[^;"\n]*:(journals-directory|journal/file-name-format)\s+"([^"\n]{1,80})"', re.MULTILINE)
 _TOKEN = re.compile(r"\[([^\]]{0,100})\]|(YYYY|M{1,4}|Do|DD?)|(([A-Za-z])\4*)|(.)", re.DOTALL)
 _PARTS = {
     "YYYY": ("year", r"\d{4}"),
@@ -84,8 +83,8 @@ class Vault:
 
 def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
-    daily = _periodic(root) or _settings(root, _SETTINGS) or _of_logseq(root)
-    folder = LOGSEQ if is_graph(root) else _folder(_settings(root, _TEMPLATES))
+    daily = _periodic(root) or _settings(root, _SETTINGS)
+    folder = LOGSEQ if (root / LOGSEQ / "config.edn").is_file() else _folder(_settings(root, _TEMPLATES))
     shapes = Counter(shape for path in paths if (shape := dated(path)[1]))
     shape = min(shapes, key=lambda one: (-shapes[one], one), default="")
     if daily is None:
@@ -101,21 +100,6 @@ def _periodic(root: Path) -> dict[str, Any] | None:
     sets = told.get("calendarSets")
     days = [told.get("daily"), *(one.get("day") for one in sets or () if isinstance(one, dict))]
     return next((one for one in days if isinstance(one, dict) and one.get("enabled")), None)
-
-
-def is_graph(root: Path) -> bool:
-    """Whether a folder is a graph of Logseq."""
-    settings = root / LOGSEQ / "config.edn"
-    return settings.is_file() and not settings.is_symlink()
-
-
-def _of_logseq(root: Path) -> dict[str, Any] | None:
-    """Return where a graph of Logseq keeps its days, and how it names them, or None if the folder is none."""
-    if not is_graph(root):
-        return None
-    told = dict(_OF_LOGSEQ.findall((read_bytes(root, f"{LOGSEQ}/config.edn") or b"").decode(errors="replace")))
-    form = told.get("journal/file-name-format", "yyyy_MM_dd").replace("y", "Y").replace("d", "D")
-    return {"folder": told.get("journals-directory", "journals"), "format": form}
 
 
 def dated(path: str) -> tuple[str, str, str]:
