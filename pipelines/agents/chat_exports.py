@@ -69,13 +69,9 @@ def read_chats(path: Path) -> tuple[list[Conversation], int]:
     """
     try:
         found = [chat for data in _files(path) for chat in _chats_in(json.loads(data.decode("utf-8-sig", "replace")))]
-    except json.JSONDecodeError:
-        raise BadFile(path, "is no JSON, or it was cut off", _ADVICE) from None
-    except RecursionError:
-        raise BadFile(path, "is nested too deeply", _ADVICE) from None
     except _FAULTS as fault:
-        why = reason_of(fault) if isinstance(fault, OSError) else str(fault)
-        raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
+        why = reason_of(fault) if isinstance(fault, OSError) else str(fault) or type(fault).__name__
+        raise BadFile(path, f"cannot be read as an export: {why}", _ADVICE) from None
     if not found:
         raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
     chats = sorted((chat for chat in found if chat), key=lambda chat: chat.begun)

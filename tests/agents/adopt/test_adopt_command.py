@@ -8,7 +8,6 @@ import pytest
 
 from pipelines.agents import adopt_copy as mapping
 from pipelines.agents.adopt_source import notes_in
-from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
 from pipelines.errors import CurateError
 from tests.agents.adopt.samples import PNG, claude_code, fingerprint, lay, obsidian, openclaw
@@ -322,30 +321,6 @@ def test_a_disk_that_refuses_leaves_nothing(adoption: Adoption, monkeypatch: pyt
     for _ in range(2):
         assert "no space left" in adoption.adopt("--yes", exits=1)
         assert not list(adoption.new.iterdir())
-
-
-def test_a_note_that_vanishes_meanwhile_ends_it_and_leaves_nothing(
-    adoption: Adoption, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    openclaw(adoption.old)
-    plan = mapping.plan_adoption
-
-    def slow(*arguments: Any) -> Any:
-        told = plan(*arguments)
-        (adoption.old / "memory" / "suppliers.md").unlink()
-        return told
-
-    monkeypatch.setattr(adopting, "plan_adoption", slow)
-    assert "memory/suppliers.md vanished while it was read." in adoption.adopt("--yes", exits=1)
-    assert not list(adoption.new.iterdir())
-
-
-@pytest.mark.torture
-def test_thousands_of_notes_take_seconds(adoption: Adoption) -> None:
-    lay(adoption.old, {f"{n % 50}/note {n}.md": f"note {n}" for n in range(2000)} | {"2026-02-01.md": "- a day"})
-    told = adoption.adopt()
-    assert len(told.splitlines()) < 120
-    assert "2,001 files" in adoption.adopt("--yes")
 
 
 @pytest.mark.parametrize(
