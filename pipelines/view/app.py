@@ -67,7 +67,6 @@ PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
     "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
 }  # fmt: skip
 """What is shown where: the template is named like the path."""
-_TELLS_EACH = 1.0
 _A_WHILE = 2.0
 """Seconds after which a lock is that of a run; a command is done sooner."""
 
@@ -111,45 +110,42 @@ class App:
             return self._kept
 
     async def events(self, _: Request) -> Response:
-        """Tell the state of the memory's files whenever it changes, and that the server ends."""
+        """Tell the state of the memory's files each second, until the server ends."""
 
         async def told() -> AsyncIterator[str]:
-            last = ""
             while not self.has_ended():
-                now, _ = await run_in_threadpool(self._look)
-                yield f"data: {now}\n\n" if now != last else ":\n\n"
-                last = now
-                await asyncio.sleep(_TELLS_EACH)
+                state, _ = await run_in_threadpool(self._look)
+                yield f"data: {state}\n\n"
+                await asyncio.sleep(1)
 
         return StreamingResponse(told(), media_type="text/event-stream")
 
     def do(self, request: Request) -> Response:
         """Run a verb and return to the page of the form, which shows what became of the item."""
         given = defaultdict[str, str](str, request.scope["form"])
-        verb, was, text = (given[name] for name in ("verb", "was", "text"))
-        held = self._look()[1].held.get(given["id"])
-        says = escape_terminal(held.item.text) if held else ""
-        if verb not in BUTTONS:
+        ids, was, text = f"{given['id']} {given['also']}".split(), given["was"], given["text"]
+        held = self._look()[1].held.get("".join(ids[:1]))
+        says = escape_terminal(held.item.text) if held else was
+        if given["verb"] not in BUTTONS:
             self._told = {"said": "Nothing was done: no form asks for that."}
-        elif held and was not in {"", says}:
+        elif was not in {"", says}:
             typed = f" You wrote: “{text}”." if text not in {"", was} else ""
             self._told = {"said": f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"}
         else:
             due = f" (due {given['due']})" if given["due"] else ""
-            self._run(given | {"text": text + due, "was": was or says})
+            self._run(given | {"text": text + due, "was": says}, ids)
         back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
         return RedirectResponse(back, 303)
 
-    def _run(self, given: dict[str, str]) -> None:
+    def _run(self, given: dict[str, str], ids: Sequence[str]) -> None:
         """Run a verb, and keep what to say of it and what undoes it."""
-        verb, ids, before = given["verb"], f"{given['id']} {given['also']}".split(), Git(self._root).head()
+        verb, before = given["verb"], Git(self._root).head()
         line = _LINES.get(verb, "{verb} -- {id}").split()
         words = [one for part in line for one in (ids if part == "{id}" else [part.format_map(given)])]
         code, said = self._act(words)
         if not code and verb != "undo":
             label = BUTTONS[verb] or today.ANSWERS.get(given["choice"], given["choice"])
-            more = f" and {len(ids) - 1} more" if ids[1:] else ""
-            said = f"{label}: " + (f"“{given['was']}”{more}" if given["was"] else f"{len(ids)} marked")
+            said = f"{label}: “{given['was']}”{f' and {len(ids) - 1} more' if ids[1:] else ''}"
         made = Git(self._root).head()
         self._told = {"said": said, "undo": made if made != before else ""}
 

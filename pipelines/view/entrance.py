@@ -123,13 +123,12 @@ class Gate:
         site, origin, length = (headers.get(name) for name in ("sec-fetch-site", "origin", "content-length"))
         is_post = method == "POST"
         is_inside = path != ENTER and (is_post or not path.startswith(STATIC))
-        pairs = (part.strip().partition("=") for part in ";".join(headers.getlist("cookie")).split(";"))
-        cookies = [value for name, _, value in pairs if name == self._name]
+        cookie = Request(scope).cookies.get(self._name, "")
         faults = {
             "This is not the address of the page.": headers.getlist("host") != [self._host],
             "This method is not supported.": method not in {"GET", "HEAD", "POST"},
             _WRONG_CODE: path == ENTER and not self.code,
-            "This browser has no access.": is_inside and not any(_same(one, self._cookie) for one in cookies),
+            "This browser has no access.": is_inside and not _same(cookie, self._cookie),
             "Another site sent this request.": is_inside
             and (site not in {None, "same-origin", "none"} or origin not in {None, self._origin}),
             _NO_FORM: is_inside and is_post and (site, origin) != ("same-origin", self._origin),

@@ -24,7 +24,7 @@ from pipelines.queries.startup.context import ContextPart, ContextRequest, assem
 from pipelines.queries.why import why
 from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
-from pipelines.store.evidence import without_pointer
+from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.generated import read_sentence
 from pipelines.store.git import Git
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from pipelines.store.change_set import ItemChange
     from pipelines.store.document import Document
     from pipelines.store.generated import Sentence
+    from pipelines.store.item import Item
 
     Values = dict[str, Any]
     """The values of a template, by name."""
@@ -93,6 +94,7 @@ class MemoryReader:
         self.day = Calendar(day_of(self.now, self.settings))
         self.beliefs = Beliefs.of(read_documents(root))
         self.documents, self.held = self.beliefs.documents, self.beliefs.by_id
+        self._quotes = Quotes(root)
         self._changed: dict[str, list[ItemChange]] = {}
 
     @cached_property
@@ -142,8 +144,8 @@ class MemoryReader:
 
     @property
     def homes(self) -> list[str]:
-        """The id of each document that accepts items."""
-        return sorted(one.id for one in self.documents.values() if one.kind not in _NO_HOMES)
+        """The documents that accept items."""
+        return sorted(path for path, one in self.documents.items() if one.kind not in _NO_HOMES)
 
     def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items."""
@@ -159,6 +161,10 @@ class MemoryReader:
         """
         found = self.documents.get(document_path(ident))
         return found or self.documents[named_documents(self.documents, ident.rpartition("/")[2])[0]]
+
+    def said(self, item: Item) -> Markup:
+        """Return the words that an item rests on, and where they stand."""
+        return Markup().join(quoted(self._quotes.found(place)) for place in item.evidence)
 
     def row(self, one: Holding, **more: object) -> Row:
         """Return the row of an item with its page."""
@@ -211,7 +217,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         for step, said in zip(life, words, strict=True)
     ]  # fmt: skip
     lists: dict[str, Sequence[Row | Markup]] = {
-        "Where it was said": [quoted(of.found) for of in found.witnesses] or [html("Nowhere: a person wrote it.")],
+        "Where it was said": [reading.said(one) or html("Nowhere: a person wrote it.")],
         "Its life": [Markup(" → ").join(lived)] if life[1:] else (),
         "It rests on": [day.row(one.item, ()) for one in found.grounds],
         "What depends on it": [day.row(one.item, ()) for one in found.dependents],
@@ -219,7 +225,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     lead = joined(day.row(one).told, link(held.path, address_of(held.path)), one.id)
     return {
         "title": one.text, "lead": lead, "item": one, "ranks": ranks(one), "homes": reading.homes,
-        "home": reading.documents[held.path].id, "faults": [f"It {ground}" for ground in found.outdated],
+        "home": held.path, "faults": [f"It {ground}" for ground in found.outdated],
         "columns": [[Card(name, rows) for name, rows in lists.items()]],
     }  # fmt: skip
 
@@ -287,7 +293,7 @@ def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     found = []
     for one in reading.beliefs.holdings if asked["status"] else reading.standing:
         item, when_due = one.item, "overdue" if one.item.due < reading.day.today else "ahead"
-        fields = {"type": item.type, "page": reading.documents[one.path].id, "whose": item.trust,
+        fields = {"type": item.type, "page": one.path, "whose": item.trust,
                   "status": item.status, "due": item.due and when_due}  # fmt: skip
         if all(asked[key] in {"", value} for key, value in fields.items()):
             found.append(one)

@@ -8,14 +8,11 @@ from datetime import date, timedelta
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from markupsafe import Markup
-
 from pipelines.night.report import PastRun, RunEnd, find_run
 from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
-from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING
@@ -28,7 +25,6 @@ from pipelines.view.markup import (
     html,
     html_of,
     joined,
-    quoted,
     ranks,
     sentence,
     spoken,
@@ -37,6 +33,8 @@ from pipelines.view.pages import counted, ended, generated_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from markupsafe import Markup
 
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
@@ -91,7 +89,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
         for run in takewhile(lambda run: not run.is_night, reading.runs) if run.commit
     ]  # fmt: skip
-    asked = [Row(asks(one, held), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
+    asked = [Row(asks(reading, one), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
     steps = () if nights else first_steps(reading)
     left = [*(card for card, _ in diffs), Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
     right = [
@@ -147,7 +145,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         reading: the memory.
         asked: `at`, the id of the question to show; without one, or with one that was answered, the first.
     """
-    waiting, day, quotes = reading.waiting, reading.day, Quotes(reading.root)
+    waiting, day = reading.waiting, reading.day
     if not waiting:
         return {"lead": "Nothing waits for you."}
     at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
@@ -155,22 +153,21 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     found, is_pair = _beliefs(one, reading.held)
     about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
     for of, name in zip(found, ("New", "Old") if is_pair else [""] * len(found), strict=True):
-        said = Markup().join(quoted(quotes.found(place)) for place in of.evidence)
-        about.append(day.row(of, (), mark=name, below=said))
+        about.append(day.row(of, (), mark=name, below=reading.said(of)))
     rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
         "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", day.when(one.entry.day))),
-        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(one, reading.held),
+        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(reading, one),
         "about": Card("", about), "was": one.items[0].text if one.items else one.title,
         "alike": alike,
         "next": waiting[(at + 1) % len(waiting)].id,
     }  # fmt: skip
 
 
-def asks(one: ReviewQuestion, held: Mapping[str, Holding]) -> Markup:
+def asks(reading: MemoryReader, one: ReviewQuestion) -> Markup:
     """Return what a question asks: both beliefs in one, or its title."""
-    found, is_pair = _beliefs(one, held)
+    found, is_pair = _beliefs(one, reading.held)
     return changed(found[1].text, found[0].text) if is_pair else sentence(one.title)
 
 
@@ -214,11 +211,11 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
 
 def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
     """Return what a run did: so many rows of items that it added, changed, closed or asked of; and how many each."""
-    changes, quotes = {one.id: one for one in reading.changed(run)}, Quotes(reading.root)
+    changes = {one.id: one for one in reading.changed(run)}
     olds = {one.after.item.superseded_by: one.before.item for one in changes.values() if one.before and one.after}
     told = [one for one in changes.values() if one.place.item.superseded_by not in changes]
     deeds = [(did, one) for did in _SIGNS for one in told if _deed(one, olds.get(one.id)) == did]
-    rows = [_changed(reading, quotes, *one, olds.get(one[1].id)) for one in deeds[:most]]
+    rows = [_changed(reading, *one, olds.get(one[1].id)) for one in deeds[:most]]
     count, which = len(deeds), f"The night of {reading.day.said(run.when)}"
     undoes = Row(f"Take back all {count}…", f"/night/{run.id}", deeds[most:] and f"{count - most} more")
     if run.ended is RunEnd.UNDONE:
@@ -235,7 +232,7 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     return Card(title, [*rows, undoes] if run.commit and rows else rows, when), Counter(did for did, _ in deeds)
 
 
-def _changed(reading: MemoryReader, quotes: Quotes, did: str, one: ItemChange, old: Item | None) -> Row:
+def _changed(reading: MemoryReader, did: str, one: ItemChange, old: Item | None) -> Row:
     """Return the row of a change: the item's sentence, old → new, where it was said, and what may be done about it."""
     item, now = one.place.item, reading.held.get(one.id)
     is_same = item.status is not Status.WAITING and now and now.item == item
@@ -243,7 +240,7 @@ def _changed(reading: MemoryReader, quotes: Quotes, did: str, one: ItemChange, o
     return reading.day.row(
         item, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
         reading.documents.get(one.place.path), text=was != item.text and changed(was, item.text),
-        below=quoted(quotes.found(item.evidence[-1])) if item.evidence else "",
+        below=reading.said(item),
         mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
     )  # fmt: skip
 

@@ -178,7 +178,7 @@ def test_on_a_phone_rows_are_whole_and_what_may_be_done_is_at_hand(chromium: Chr
         assert box
         assert box["y"] + box["height"] < 740
         pin.click()
-        wait_for(page, "Pin: 2 marked")
+        wait_for(page, "and 1 more")
         page.get_by_role("link", name="More").click()
         page.get_by_text("Last night ended well").wait_for()
         page.get_by_role("link", name="What agents read first").click()

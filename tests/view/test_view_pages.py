@@ -311,9 +311,9 @@ def test_the_marked_items_of_the_table_are_changed_at_once(told: Memory) -> None
     assert "Nothing was found." in browser.get("/items?status=done")
     both = f"{found['Use brass for the hinge.']} {found['The gate weighs 40 kg.']}"
     told.write("Areas/yard.md", "# Yard\n")
-    assert "Move: 2 marked Undo" in words(browser.post("/do", verb="move", id=both, page="Areas/yard", back="/items"))
+    assert "and 1 more Undo" in words(browser.post("/do", verb="move", id=both, page="Areas/yard", back="/items"))
     assert all(told.read("Areas/yard.md").count(one) == 1 for one in both.split())
-    assert "Done or over: 2 marked" in words(browser.post("/do", verb="close", id=both, back="/items"))
+    assert "Done or over: “" in words(browser.post("/do", verb="close", id=both, back="/items"))
     assert "2 items" in words(browser.get("/items?status=ended"))
 
 

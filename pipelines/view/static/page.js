@@ -40,14 +40,15 @@ const read = async (address) => {
 };
 
 const show = async (address) => {
-  const mine = ++turn, found = await read(address).catch(() => null);
   if (typed) {
     tell("You are typing, so this page stays as it is. Reload it to see what is new.");
-  } else if (found && mine === turn && !sent) {
+    return;
+  }
+  const mine = ++turn, found = await read(address).catch(() => null);
+  if (found && mine === turn && !sent && !typed) {
     document.title = found.title;
-    for (const part of ["#frame", "#main"]) {
-      one(part).replaceWith(one(part, found));
-    }
+    one("#frame").replaceWith(one("#frame", found));
+    one("#main").replaceWith(one("#main", found));
   }
 };
 
