@@ -142,10 +142,10 @@ def test_items_have_one_reader() -> None:
 
 BUDGETS = {
     "store": 77_700, "night": 48_840, "extract": 31_350, "search": 25_480, "cli": 24_770, "agents": 23_780,
-    "queries": 21_250, "review": 17_320, "view": 16_000, "loose": 11_630,
+    "queries": 21_250, "review": 17_320, "view": 15_890, "loose": 11_630,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 298_080
+WHOLE = 297_980
 
 
 def test_no_room_outgrows_its_budget() -> None:
