@@ -144,7 +144,13 @@ def score(question: GoldQuestion, hits: Sequence[Hit]) -> list[float]:
         words += len(hit.text.split())
         while len(recall) < len(WORDS) and words > WORDS[len(recall)]:
             recall.append(len(covered) / len(question.evidence))
-        answered = {one for one in question.evidence if one[0] == hit.path and hit.start_line <= one[1] <= hit.end_line}
+        spans = [(one.path, one.start_line, one.end_line) for one in (hit, *hit.evidence)]
+        answered = {
+            (path, line)
+            for path, line in question.evidence
+            for at, *ends in spans
+            if at == path and ends[0] <= line <= ends[1]
+        }
         rank = rank or (1 / place if answered else 0.0)
         covered |= answered
         files.setdefault(hit.path)
@@ -176,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         embedder, _ = embed.chosen_embedder()
         vectors = [embed.vector_of(embedder, one.query)[0] if embedder else None for one in questions]
         name = embedder.name if embedder else ""
-        asked = [SearchRequest(flat=True, vector=vector, embedder=name) for vector in vectors]
+        asked = [SearchRequest(vector=vector, embedder=name) for vector in vectors]
         warn(*fresh.notes)
         _warn_of_places(root, questions)
         found = measure(root, questions, asked, fresh.stale)

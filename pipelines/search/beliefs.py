@@ -92,7 +92,7 @@ class Governed(NamedTuple):
 
 
 def apply_beliefs(
-    connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, flat: bool, all_lines: bool
+    connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, all_lines: bool
 ) -> Governed:
     """Apply beliefs to what was found: believed items that were found represent their lines, and get their scores.
 
@@ -103,7 +103,6 @@ def apply_beliefs(
         connection: the index.
         scores: the units that were found.
         question: the question.
-        flat: whether lines remain hits beside their items.
         all_lines: whether rejected and held-back lines are hits, too.
     """
     day = question.filters.as_of
@@ -144,12 +143,12 @@ def apply_beliefs(
     for line in [line for line in claims if line in governed.scores]:
         there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         standing = [unit for unit in there if unit in scores] or (there if line in governed.overruled else [])
-        _stand_for(line, {unit: scores.get(unit, 0.0) for unit in standing}, governed, flat=flat)
+        _stand_for(line, {unit: scores.get(unit, 0.0) for unit in standing}, governed)
         governed.places.update((unit, fitting[unit]) for unit in standing)
     return governed
 
 
-def _stand_for(line: int, items: Mapping[int, float], governed: Governed, *, flat: bool) -> None:
+def _stand_for(line: int, items: Mapping[int, float], governed: Governed) -> None:
     """Let items with scores of their own stand for a line.
 
     A line may say two things: of which one is over, it hangs below what holds, else below the items that were found.
@@ -157,7 +156,7 @@ def _stand_for(line: int, items: Mapping[int, float], governed: Governed, *, fla
     for item, own in items.items():
         less, more = sorted((own, governed.scores[line]))
         governed.scores[item] = max(more + _TWICE * less, governed.scores.get(item, 0.0))
-    if items and not flat:
+    if items:
         del governed.scores[line]
         governed.overruled.pop(line, None)
 

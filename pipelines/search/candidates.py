@@ -42,7 +42,7 @@ _PLACES = """
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
             WHEN files.path GLOB 'Sessions/*' AND units.trust != 'owner' THEN 2
             ELSE files.path GLOB 'Logs/*' OR files.path GLOB 'Sessions/*' END,
-        units.date, units.until, units.types, units.status, units.key, units.length
+        units.date, units.until, units.types, units.status, units.key
     FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
@@ -74,7 +74,7 @@ WRITTEN, SAID, ECHOED, RETOLD = range(4)
 class CandidatePlace(NamedTuple):
     """A candidate's path and line, its first and last passage, whether it no longer holds, and what ranks it.
 
-    `key` is that of its vector, `length` the number of its characters.
+    `key` is that of its vector.
     """
 
     path: str
@@ -88,7 +88,6 @@ class CandidatePlace(NamedTuple):
     types: str
     status: str
     key: int
-    length: int
 
 
 Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]

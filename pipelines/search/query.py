@@ -30,7 +30,7 @@ from pipelines.search.chunk_context import (
 )
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Found, Hit, held_words, is_close, read_hits, reads
-from pipelines.search.rank import by_length, newer_first, weighted, whole_first, worth
+from pipelines.search.rank import newer_first, weighted, whole_first, worth
 from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
@@ -71,14 +71,12 @@ class SearchRequest(NamedTuple):
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: the embedder of the vector; it is not compared with another one's.
-        flat: whether the lines behind an item remain hits beside it.
         overruled: whether rejected and held-back lines are found, too.
     """
 
     filters: Filters = Filters()
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    flat: bool = False
     overruled: bool = False
 
 
@@ -145,11 +143,10 @@ def answer(
     if question.near is None:
         fused = words
     else:
-        near = by_length(meaning, {unit: places[unit].length for unit in meaning})
-        fused = weighted(words, near, _HALF if reads(asked.embedder, query) else _UNREAD)
+        fused = weighted(words, meaning, _HALF if reads(asked.embedder, query) else _UNREAD)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     # What is believed speaks for what was said.
-    governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
+    governed = apply_beliefs(connection, scores, question, all_lines=asked.overruled)
     places |= governed.places
     if not question.is_listing:
         worths = {unit: worth(places[unit], question.filters.as_of) for unit in governed.scores}

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pipelines.search.candidates import CandidatePlace
 
 
-# A text of a few words is near to many questions and answers few. It counts half at this many characters.
-_SHORT = 15
 # By what a unit is: written in a document, said in a log, another's turn in a transcript, retold by an episode. Replies
 # repeat what they were asked: 0.52 of the evidence of BEAM is in the first ten turns this way, and 0.46 if all count
 # alike. An episode repeats items, and its many words find it: it comes first only where no item answers.
@@ -48,16 +46,6 @@ def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_we
     share = min(1.0, sum(near[one] for one in both) / (sum(said[one] for one in both) or 1.0)) if both else 1.0
     likely = {unit: score * (1 - vector_weight + vector_weight * share) for unit, score in said.items()}
     return likely | {unit: vector_weight * near[unit] + (1 - vector_weight) * said.get(unit, 0.0) for unit in near}
-
-
-def by_length(meaning: Mapping[int, float], lengths: Mapping[int, int]) -> dict[int, float]:
-    """Return cosines, lowered for short texts.
-
-    Args:
-        meaning: the cosines of units.
-        lengths: their characters.
-    """
-    return {unit: cosine * lengths[unit] / (lengths[unit] + _SHORT) for unit, cosine in meaning.items()}
 
 
 def worth(place: CandidatePlace, day: str) -> float:

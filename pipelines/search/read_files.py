@@ -195,7 +195,6 @@ def _row(placed: UnitInContext, first: int) -> dict[str, Any]:
         "first_passage": first_passage,
         "last_passage": last_passage,
         "key": key_of_unit(unit),
-        "length": len(unit.text),
         "meta": "".join(f"{SEPARATOR}{normalised(one)}{SEPARATOR}{AS_SAID}{one}" for one in unit.said),
         "grams": grams(unit.text),
         "about": about,

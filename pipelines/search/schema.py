@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 27
+VERSION = 28
 
 SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -50,9 +50,7 @@ _FILES: Mapping[str, type] = {
 # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
 # the unit's text; it is 0 if the text is not embedded.
 _UNITS: Mapping[str, type] = {
-    **dict.fromkeys(
-        ("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "key", "length"), int
-    ),
+    **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "key"), int),
     **dict.fromkeys(
         ("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item", "cites"), str
     ),
@@ -90,7 +88,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     # The columns for places and filters: a tenth of the data that the table with its texts has.
     db.execute(
         "CREATE INDEX idx_units_placed ON units(id, file, start_line, end_line, first_passage, last_passage, hidden,"
-        " key, length, date, until, trust, confidence, types, status, project)"
+        " key, date, until, trust, confidence, types, status, project)"
     )
     # To find the episodes among all units found: they are few.
     db.execute("CREATE INDEX idx_units_told ON units(id, date, cites) WHERE cites != ''")

@@ -22,6 +22,7 @@ from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
 from pipelines.queries.why import why
+from pipelines.search.hits import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes, without_pointer
@@ -272,8 +273,8 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     asked, notes, lead = defaultdict(str, params), list[str](), ""
     end = _ROWS + int("0" + re.sub(r"\D", "", asked["rows"])[:6])
     if query := asked["q"]:  # a longer answer may have another order, so it is shown as a whole
-        hits, told, _ = searched(reading.root, query, end + 1, SearchRequest())
-        rows, notes = [_hit(one, query, reading.day) for one in hits], [*told]
+        hits, told, how_sure = searched(reading.root, query, end + 1, SearchRequest())
+        rows, notes = [_hit(one, query, reading.day) for one in hits], [*told, *[LITTLE] * (how_sure == "little")]
     else:
         found = _held(reading, asked)
         box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'

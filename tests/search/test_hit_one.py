@@ -83,13 +83,6 @@ def test_of_rivals_on_a_page_the_newer_is_first(memory: Memory) -> None:
     assert "Jest" in found(memory, "what do we test with")[0]
 
 
-def test_a_few_words_are_not_an_answer_because_they_are_near(memory: Memory, bag: Bag) -> None:
-    memory.write("Logs/2026-03-02.md", "- vessel\n")
-    memory.write("Logs/2026-03-03.md", "- a ship sailed from here\n")
-    assert bag.name in memory.curate("index")
-    assert found(memory, "boat") == ["- a ship sailed from here", "- vessel"]
-
-
 @pytest.mark.parametrize(("embedder", "first"), [("local:all-MiniLM-L6-v2", "연락선"), ("test:bag", "vessel")])
 def test_the_pinned_model_does_not_rank_what_it_cannot_read(
     memory: Memory, bag: Bag, embedder: str, first: str
