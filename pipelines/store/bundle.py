@@ -94,7 +94,11 @@ def restore_bundle(file: Path, root: Path) -> int:
             with writing(root):
                 stage.mkdir(mode=0o700, parents=True)
                 for one in members:
-                    _unpack(archive, one, stage)
+                    path = stage / (".history" if one.filename == _HISTORY else one.filename.removeprefix(_FILES))
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    mode = 0o600 | (one.external_attr >> 16 & 0o755)
+                    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+                        shutil.copyfileobj(archive.open(one), out)
                 _restore_history(stage, branch)
                 os.sync()
                 # A folder with curate.toml is a memory, so move that last.
@@ -111,28 +115,20 @@ def restore_bundle(file: Path, root: Path) -> int:
 
 
 def _checked(archive: ZipFile, room: int) -> tuple[list[ZipInfo], str]:
-    """Return the members of a bundle, curate.toml first, and its branch.
+    """Return the members of a bundle, and its branch.
 
     Raises:
         BadZipFile: it has invalid content.
     """
-    members, comment, first = archive.infolist(), _COMMENT.fullmatch(archive.comment), _FILES + SETTINGS
-    if comment is None or not {_HISTORY, first} <= {*archive.namelist()}:
+    members, comment = archive.infolist(), _COMMENT.fullmatch(archive.comment)
+    if comment is None or not {_HISTORY, _FILES + SETTINGS} <= {*archive.namelist()}:
         raise BadZipFile("it is not a bundle of a memory")
     for one in members:
         room -= one.file_size
         is_file = stat.S_IFMT(one.external_attr >> 16) in {0, stat.S_IFREG}
         if not (is_file and _NAME.fullmatch(one.filename)) or one.flag_bits & 1 or one.compress_type or room < 0:
             raise BadZipFile(f"it contains {one.filename} in a form that is not allowed")
-    return sorted(members, key=lambda one: one.filename != first), os.fsdecode(comment[1])
-
-
-def _unpack(archive: ZipFile, one: ZipInfo, stage: Path) -> None:
-    path = stage / (".history" if one.filename == _HISTORY else one.filename.removeprefix(_FILES))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 | (one.external_attr >> 16 & 0o755))
-    with os.fdopen(descriptor, "wb") as file, archive.open(one) as data:
-        shutil.copyfileobj(data, file)
+    return members, os.fsdecode(comment[1])
 
 
 def _restore_history(stage: Path, branch: str) -> None:

@@ -19,7 +19,7 @@ from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.item import Status
 from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_tracked, kind_of
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
+from pipelines.store.secrets.redact import is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.state import read_record, write_record
@@ -86,11 +86,6 @@ def find_edits(git: Git) -> Edits:
     """
     redactor = load_redactor(git.root)
     before = redactor.learned
-    found = _look(git, redactor)
-    return _look(git, redactor) if redactor.learned > before else found
-
-
-def _look(git: Git, redactor: Redactor) -> Edits:
     changed: dict[str, Entry | None] = {}
     held: dict[str, str] = {}
     root, paths, warnings = git.root, uncommitted(git), list[FileWarning]()
@@ -117,7 +112,7 @@ def _look(git: Git, redactor: Redactor) -> Edits:
                 held[path] = ""
             else:
                 changed[path] = ("100755" if mode & stat.S_IXUSR else "100644", data)
-    return Edits(changed, held)
+    return find_edits(git) if redactor.learned > before else Edits(changed, held)
 
 
 def commit_edits(

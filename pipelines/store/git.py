@@ -269,8 +269,7 @@ class Git(GitCommands):
         objects = self.repository.common_dir / "objects"
         if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS:
             return
-        if self._call(["repack", "-d", "-l", "-q", "--geometric=2"])[0]:  # git before 2.32 cannot
-            self._call(["repack", "-a", "-d", "-l", "-q"])
+        self._call(["repack", "-d", "-l", "-q", "--geometric=2"])  # git before 2.32 cannot, and keeps them all
 
     def init(self, branch: str = "main") -> None:
         """Make the memory a repository of its own, with this branch."""
