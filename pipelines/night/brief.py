@@ -17,7 +17,7 @@ from pipelines.extract.claims import Claim, quotes_of, said_under
 from pipelines.extract.extraction import is_pending, shown_text, shown_with_doubt
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
-from pipelines.night.briefing import EPISODE_DAYS, with_true_now
+from pipelines.night.caps import EPISODE_DAYS, with_true_now
 from pipelines.night.file_items import Catalog, document_choices
 from pipelines.night.sentences import citable_items, episodes_in, has_passed, has_state
 from pipelines.review.questions import item_asked_about

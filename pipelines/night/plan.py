@@ -15,8 +15,7 @@ from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Place, as_said
 from pipelines.extract.rules import RulesExtractor
-from pipelines.night.briefing import with_true_now
-from pipelines.night.caps import prune
+from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
 from pipelines.night.fold_logs import take_logs
 from pipelines.night.quiet import asked_about_quiet, with_quiet

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.night.briefing import briefing_sections, with_briefing
-from pipelines.night.caps import prune
+from pipelines.night.caps import briefing_sections, prune, with_briefing
 from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
