@@ -25,8 +25,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_items, with_superseded
 from pipelines.night.outcome_changes import Authority, close_items, ending_of, settle_pair
-from pipelines.review.outcomes import with_link, with_reopened
-from pipelines.review.questions import (
+from pipelines.review.outcomes import (
     AGAINST,
     ENDINGS,
     GONE,
@@ -36,6 +35,8 @@ from pipelines.review.questions import (
     ids_asked,
     named_in_title,
     version_of,
+    with_link,
+    with_reopened,
 )
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited

@@ -20,7 +20,7 @@ from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.caps import EPISODE_DAYS, with_true_now
 from pipelines.night.file_items import Catalog, document_choices
 from pipelines.night.sentences import citable_items, episodes_in, has_passed, has_state
-from pipelines.review.questions import item_asked_about
+from pipelines.review.outcomes import item_asked_about
 from pipelines.review.trust import made_inert
 from pipelines.store.days import day_before
 from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter

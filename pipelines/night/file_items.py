@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
-from pipelines.review.outcomes import history_of, with_link, with_successor
-from pipelines.review.questions import Question
+from pipelines.review.outcomes import Question, history_of, with_link, with_successor
 from pipelines.review.rulings import KnownItems, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
@@ -32,7 +31,7 @@ from pipelines.text import content_words, fold
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from pipelines.review.questions import DoubtfulClaim
+    from pipelines.review.outcomes import DoubtfulClaim
     from pipelines.review.rulings import Ruling
     from pipelines.review.trust import TrustGate
     from pipelines.store.document import Document

@@ -15,7 +15,7 @@ from pipelines.errors import CurateError
 from pipelines.extract.llm.fallback import drop_replies
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
-from pipelines.review.questions import named_in_title
+from pipelines.review.outcomes import named_in_title
 from pipelines.search.indexed_files import scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_marks

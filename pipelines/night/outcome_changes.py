@@ -13,14 +13,20 @@ from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
 from pipelines.night.file_items import with_items, with_superseded
 from pipelines.review.outcomes import (
+    DOUBT,
     REOPENABLE,
+    DoubtfulClaim,
+    Question,
+    as_queue_text,
+    asked,
+    claimed,
     with_confirmation,
     with_end,
     with_link,
     with_reopened,
     without_conflict,
+    without_questions,
 )
-from pipelines.review.questions import DOUBT, DoubtfulClaim, Question, as_queue_text, asked, claimed, without_questions
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import (

@@ -22,8 +22,7 @@ from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.sentences import told_sentences, with_episodes
-from pipelines.review.outcomes import linkable
-from pipelines.review.questions import asked, claimed, without_questions
+from pipelines.review.outcomes import asked, claimed, linkable, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.rulings import KnownItems, evidence_of
 from pipelines.review.trust import TrustGate

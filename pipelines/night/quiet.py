@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
-from pipelines.review.questions import as_queue_text, ids_asked
+from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import edited

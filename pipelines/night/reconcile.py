@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
+from pipelines.review.outcomes import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks

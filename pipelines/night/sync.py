@@ -13,7 +13,7 @@ from pipelines.errors import BrokenChangeSet, CurateError, GitFault, check_forma
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
 from pipelines.night.reconcile import marked_again, reconcile
-from pipelines.review.questions import with_questions
+from pipelines.review.outcomes import with_questions
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import baseline_at, commit_edits, find_edits
 from pipelines.store.files import read_bytes

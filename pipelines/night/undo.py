@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile, NotUndoable
 from pipelines.night.manual import HeldMemory, ManualChange, direct_change, read_memory, taken_in, understood
-from pipelines.review.questions import with_questions
+from pipelines.review.outcomes import with_questions
 from pipelines.store.change_set import Change, ItemChange, item_changes, item_places, items_by_id
 from pipelines.store.git import Git
 from pipelines.store.git_history import (

@@ -1,25 +1,37 @@
-"""Outcomes: how items end, are confirmed, linked, superseded and reopened.
+"""Outcomes and questions: how items end, are confirmed, linked, superseded and reopened, and what a person is asked.
 
 A todo is done or dropped, a risk resolved or occurred, a question answered; a decision, fact or rule ends without a
 successor; and an item that was a mistake never held. A superseded item names its successor; links of others keep what
-was true when they were made.
+was true when they were made. What a run cannot decide goes to Review.md, where a person ticks a box to answer.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
-from pipelines.store.change_set import placed_item
+from pipelines.review.trust import made_inert
+from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
-from pipelines.store.item import MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status
+from pipelines.store.evidence import without_pointer
+from pipelines.store.item import ACTIVE, MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status, with_extra
+from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
-from pipelines.store.secrets.redact import is_private
+from pipelines.store.merge_pages import CLOSINGS, CORRECTED
+from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.secrets.redact import is_private, without_secrets
+from pipelines.text import clipped, fold, stated_due, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Evidence, Item
+    from pipelines.store.merge_pages import Disputed
+    from pipelines.store.review_queue import QueueEntry
 
 
 REOPENABLE: Final = STRUCK | {Status.DONE}
@@ -133,3 +145,263 @@ def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Do
         home = next(there, GENERAL)
     after[home] = edited(after.get(home) or document_at(home, "# General\n"), add=[block])
     return after
+
+
+# ---------------------------------------- questions in Review.md
+
+
+TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
+"""Why a person decides that one more item ends. An update ends nothing."""
+CONTRADICT: Final = "contradict"
+CHOICES: Final[tuple[str, ...]] = (
+    "keep new: it is true from its day on, and the old one becomes history",
+    "keep both: both are true, of different things",
+    "neither: both are false, and neither is proposed again",
+    "keep old: it stays true, and the new one is never proposed again",
+)
+_REPLACING = tuple(choice for choice in CHOICES if not choice.startswith("neither"))
+QUARANTINE: Final = "quarantine"
+KEEP_OR_DROP: Final[tuple[str, ...]] = (
+    "keep: you vouch for it, and it is filed",
+    "drop: it is dropped, and never proposed again",
+)
+_TITLE, _QUOTE = 60, 300
+_LISTED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
+DONE: Final = "done: it is as it should be; edit it before, if it is not"
+_MOST_QUOTED = 20
+"""Longer versions of what is disputed are in git."""
+AGAINST: Final = "against"
+"""The key in a waiting item that names the item it contradicts."""
+DOUBT: Final = "doubt"
+ENDINGS: Final = {
+    Status.DONE: "it is done",
+    Status.DROPPED: "it is dropped",
+    Status.RESOLVED: "it is resolved",
+    Status.OCCURRED: "it has occurred",
+    Status.ANSWERED: "it is answered",
+    Status.ENDED: "it is no longer true",
+}
+"""What a log line claims of an item; also the kinds of entries of Review.md that ask about it."""
+_DOUBTS = (
+    "keep: it is true",
+    "end: it was true, and no longer is",
+    "retract: it was a mistake and was never true",
+)
+_NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
+PAIR: Final = "pair"
+"""The kind of entry in Review.md that asks about two items that may conflict."""
+_PAIR_CHOICES = (
+    "keep new: it is true from its day on, and the old one becomes history",
+    "keep old: it stays true, and the new one never was",
+    "neither: both were false",
+    "keep both: both are true",
+)
+VERSION: Final = "version"
+"""The kind of entry in Review.md that asks which version of an item holds; its heading names the item."""
+ORDINALS: Final = ("first", "second", "third")
+GONE: Final = "it is deleted"
+_VERSION = re.compile(rf"(?P<line>\w+: .+) \((?P<status>{'|'.join(sorted(ACTIVE | CLOSINGS))})\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A new item that waits for a person.
+
+    It contradicts an existing item, may correct one, or its source is not trusted.
+
+    Args:
+        item: the new item, as it waits.
+        why: why both cannot be true, as a clause; or why the item waits.
+        rival: the existing item that it contradicts, or None.
+    """
+
+    item: Item
+    why: str
+    rival: Item | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulClaim:
+    """A log line's claim about an item, which a person decides on.
+
+    Args:
+        item: as it would be, with the line as its last evidence.
+        kind: how it would end, or `doubt`.
+        why: why a person decides, as a clause.
+    """
+
+    item: Item
+    kind: str
+    why: str
+
+
+def asked(
+    documents: Mapping[str, Document], questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
+) -> Mapping[str, Document]:
+    """Return the documents with an entry in Review.md for each question.
+
+    Args:
+        documents: every document by path.
+        questions: the questions.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
+        today: the memory's day.
+    """
+    for one in questions:
+        rival, ground = one.rival, grounds(one.item, quote)
+        why = f"{one.why[:1].upper()}{one.why[1:]}."
+        choices: tuple[str, ...]
+        if rival is None:
+            kind, choices = QUARANTINE, KEEP_OR_DROP
+            why += f" It was found in the log{ground}. It is not used until you tick a box."
+        else:
+            kind, choices = CONTRADICT, _REPLACING if one.why == TOO_MANY else CHOICES
+            held = f"“{as_queue_text(rival.text)}”{grounds(rival, quote)}"
+            old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
+            new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
+            why += f"\n\n{old} {new} Until you tick a box, the existing item stays."
+        asks = "replace" if choices == _REPLACING else kind
+        title = f"{asks}: {as_queue_text(one.item.text, _TITLE)}"
+        against = with_extra(one.item, AGAINST, rival.id if rival else "")
+        documents = with_entry(documents, kind, today, title, why, choices, [against])
+    return documents
+
+
+def claimed(
+    documents: Mapping[str, Document],
+    claims: Iterable[DoubtfulClaim],
+    quote: Callable[[Evidence], str],
+    today: str,
+    said: str = "",
+) -> dict[str, Document]:
+    """Return the documents with an entry in Review.md for each claim about an item that holds.
+
+    A question that is already there is not repeated.
+
+    Args:
+        documents: every document by path.
+        claims: the claims.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
+        today: the memory's day.
+        said: who says so, as a clause, where no log line does; else empty.
+    """
+    after = dict(documents)
+    for claim in claims:
+        item, held = claim.item, items_by_id(after)
+        asked = {(entry.kind, named_in_title(entry.title)) for entry in read_queue(after.get(REVIEW))}
+        if item.id in held and held[item.id][1].active and (claim.kind, item.id) not in asked:
+            title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
+            ground, keep = said or f"A log line says so{grounds(item, quote)}", "keep: it stays as it is"
+            why = f"{ground}, and {claim.why}."
+            choices = _DOUBTS if claim.kind == DOUBT else (f"close: {ENDINGS[Status(claim.kind)]}", keep)
+            after = with_entry(after, claim.kind, today, title, why, choices)
+    return after
+
+
+def named_in_title(title: str) -> str:
+    """Return the item id at the end of a heading of Review.md, or an empty string."""
+    found = _NAMED.search(title)
+    return found[1] if found else ""
+
+
+def item_asked_about(entry: QueueEntry) -> str:
+    """Return the id of the filed item that a question is about, or an empty string."""
+    against = (dict(one.extra).get(AGAINST, "") for one in entry.items)
+    return next(filter(None, (named_in_title(entry.title), *against, *ids_asked(entry.why))), "")
+
+
+def with_questions(
+    documents: Mapping[str, Document],
+    disputed: Sequence[Disputed],
+    why: str,
+    when: Callable[[Disputed, int], str],
+    today: str,
+) -> dict[str, Document]:
+    """Return the documents with a question about each item, and each file, that a merge could not decide.
+
+    It shows both versions; of an item, each is a choice.
+
+    Args:
+        documents: every document by path.
+        disputed: what is disputed.
+        why: how it came to that, as the predicate of a sentence about the item or file.
+        when: returns when the version with this number was so, as part of a sentence.
+        today: the memory's day.
+    """
+    after, rest, held = dict(documents), defaultdict[str, list[str]](list), items_by_id(documents)
+    for one in disputed:
+        if len(one.versions) == 1:  # both read alike
+            continue
+        told = [version[0] if version else GONE for version in one.versions]
+        times = [when(one, number) for number in range(len(one.sides))]
+        named = [held[ident][1] for ident in one.item.split() if ident in held]
+        if one.what == CORRECTED:
+            for item in named:  # each took the other's place: both hold until somebody says which
+                after = after if item.active else with_reopened(after, item.id)
+            after = with_pair(after, named, one.what, today)
+        elif named and all(version == GONE or version_of(version, named[0]) for version in told):
+            queue = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == VERSION]
+            stale = [(entry, ()) for entry in queue if named_in_title(entry.title) == one.item]
+            after = {**after, REVIEW: without_answered(after[REVIEW], stale)} if stale else after
+            title = f"“{as_queue_text(named[0].text, _TITLE)}” {why} ({one.item})"
+            of = " and ".join(f"the {word} is {time}" for word, time in zip(ORDINALS, times, strict=False))
+            body = f"{one.what} Of the versions below, {of}."
+            choices = [f"{word}: {version}" for word, version in zip(ORDINALS, told, strict=False)]
+            after = with_entry(after, VERSION, today, title, body, choices)
+        else:
+            rows = rest[one.path]
+            rows += [one.what, ""]
+            for version, time in zip(one.versions, times, strict=True):
+                quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
+                rows += [f"This is {time}:", "", *quoted, *["> …"] * (len(version) > _MOST_QUOTED)]
+                rows += [*["> (deleted)"] * (not version), ""]
+    for path, rows in sorted(rest.items()):
+        after = with_entry(after, "merge", today, f"{path} {why}", "\n".join(rows).rstrip(), [DONE])
+    return after
+
+
+def version_of(version: str, item: Item) -> Item | None:
+    """Return an item as a version of it in a question says, or None if that cannot be read."""
+    found = _VERSION.fullmatch(version)
+    read = document_at("", f"- {found['line']}\n").items if found else ()
+    if not (found and read):
+        return None
+    text, due = stated_due(read[0].item.text)
+    return replace(item, text=text, due=due, status=Status(found["status"]))
+
+
+def with_pair(documents: Mapping[str, Document], pair: Sequence[Item], why: str, today: str) -> dict[str, Document]:
+    """Return the documents with a question which of two items holds, the newer one first."""
+    rows = [f"- {one.id} since {one.since or '?'}: {as_queue_text(one.text)}" for one in pair]
+    title, text = f"{PAIR}: {as_queue_text(pair[0].text, _TITLE)}", "\n".join([why, "", *rows])
+    return with_entry(documents, PAIR, today, title, text, _PAIR_CHOICES)
+
+
+_OVER = frozenset({*map(str, ENDINGS), DOUBT})
+"""The kinds of questions whether an item is over."""
+
+
+def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+    """Return the documents without the questions of Review.md whether these items are over."""
+    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items]
+    moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
+    return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
+
+
+def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
+    """Return the place and words of an item's last evidence, as part of a sentence."""
+    if not item.evidence:
+        return ", written by hand"
+    last = item.evidence[-1]
+    words = as_queue_text(without_secrets(without_pointer(quote(last))))
+    return f" ({last.path} line {last.start_line}{f': “{words}”' if words else ''})"
+
+
+def as_queue_text(text: str, most: int = _QUOTE) -> str:
+    """Return log text made safe for a line of Review.md: one line, no comment, cut after a word if it is too long."""
+    text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
+    return text if len(text) <= most + most // 10 else clipped(text, most)
+
+
+def ids_asked(why: Sequence[str]) -> list[str]:
+    """Return the ids of the items that a question lists."""
+    return _LISTED.findall("\n".join(why))

@@ -15,7 +15,7 @@ from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.extract.rules.labels import LAID_DOWN
 from pipelines.review.match_forms import replaced_in, words_in
-from pipelines.review.questions import TOO_MANY
+from pipelines.review.outcomes import TOO_MANY
 from pipelines.review.rulings import (
     ASKED,
     RECURRING,

@@ -21,8 +21,7 @@ from pipelines.extract.extraction import (
     shown_text,
 )
 from pipelines.review.match_forms import parts_at, seen
-from pipelines.review.outcomes import with_confirmation, with_end, with_link, with_successor
-from pipelines.review.questions import DOUBT, DoubtfulClaim
+from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_confirmation, with_end, with_link, with_successor
 from pipelines.store.item import (
     OUTCOMES,
     Evidence,

@@ -22,8 +22,7 @@ from pipelines.extract.claims import Claim, Verdict, needs_verifying, operation_
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending
 from pipelines.extract.nearby import with_weekday
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
-from pipelines.review.outcomes import with_successor, without_conflict
-from pipelines.review.questions import PAIR, ids_asked, with_pair
+from pipelines.review.outcomes import PAIR, ids_asked, with_pair, with_successor, without_conflict
 from pipelines.review.review import guarded
 from pipelines.review.rulings import ASKED, REMOVING, alike, shared
 from pipelines.store.document import edited
