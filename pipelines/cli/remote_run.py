@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli.output import say, say_json, say_report, say_verbatim, warn, watch_for_people
 from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
-from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
 from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
+from pipelines.night.sync import Clone, Publishing, fetched_clone, heads_of, shown_address
 from pipelines.provider_settings import models_folder
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets

@@ -47,7 +47,7 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
         LockHeld: another run is working on the memory, and sends its own pings.
         GitFault: git is in a state that a commit would make worse.
         NotWritable: the disk refused.
-        CurateError: the night was not published (only if `night.sharing` is a `night.remote_night.Publishing`).
+        CurateError: the night was not published (only if `night.sharing` is a `night.sync.Publishing`).
     """
     faults = _pinged(monitor, "start", "/start")
     try:

@@ -1,37 +1,53 @@
-"""Machines that share a memory: commit what is here, fetch, join item by item, push."""
+"""Machines that share a memory: commit what is here, fetch, join item by item, push; and nights of a remote memory.
+
+A night of a remote memory fetches it into a cached clone, curates it there, and publishes the result.
+
+**The fence.** `refs/curate/night` at the remote is read before a night begins. The night ends with one atomic push of
+the branch and that ref, which is refused if the ref has moved: another night ended first. So of two workers on one
+memory, on any machines and whatever started them, only one publishes. Logs and people's edits that were pushed
+meanwhile move the branch alone; they are joined and pushed again.
+
+The ref equals the branch only if the memory has nothing to read, so `git ls-remote` shows which memories need a night.
+It names the night's own commit, without what was joined, or a commit beside the branch if something stayed pending.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, CurateError, GitFault, check_format
+from pipelines.errors import BrokenChangeSet, CurateError, GitFault, NightOvertaken, check_format
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
 from pipelines.night.reconcile import marked_again, reconcile
 from pipelines.review.outcomes import with_questions
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import baseline_at, commit_edits, find_edits
-from pipelines.store.files import read_bytes
+from pipelines.store.files import read_bytes, writing
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
-from pipelines.store.git_remote import Refused, Remote, address_of
+from pipelines.store.git_remote import NotPushed, Refused, Remote, RemoteHeads, address_of, checked_address, list_heads
 from pipelines.store.journal import apply_changes, merge_changes, recover
-from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS, TOMBSTONES, day_of_log, is_tracked, kind_of
+from pipelines.store.layout import PARTIAL, PRIVATE, REVIEW, SETTINGS, TOMBSTONES, day_of_log, is_tracked, kind_of
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge_trees
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.state import read_record, read_tombstones, render_tombstones, write_record
 from pipelines.store.trees import ledger_after, ledger_in, left_out, read_documents_in
-from pipelines.store.user_layout import FORMAT_FILE
+from pipelines.store.user_layout import FORMAT_FILE, memory_at
+from pipelines.store.work_trees import remote_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.settings import Settings
@@ -42,11 +58,9 @@ if TYPE_CHECKING:
     Tree = Mapping[str, tuple[str, str]]
 
 
-# ---------------------------------------- sharing
 # Pull before a night, push after it. Neither can fail the night. Between nights, `sync` pushes logs and edits.
 
 
-T = TypeVar("T")
 STATE: Final = "push.json"
 ROUNDS: Final = 5
 """How often to retry a push that another machine overtook, before leaving it to the next night."""
@@ -62,8 +76,7 @@ class Sharing:
         now: the time the run acts at.
         notes: sentences for the person.
         state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
-        has_sent: whether commits were pushed.
-        has_received: whether commits of the remote were joined.
+        has_sent, has_received: whether commits were pushed, and whether commits of the remote were joined.
     """
 
     settings: Settings
@@ -88,7 +101,7 @@ class Sharing:
         except CurateError as fault:
             self._note_fault(git, fault)
 
-    def push(self, git: Git, *, complete: bool = True) -> None:  # noqa: ARG002  for `night.remote_night`
+    def push(self, git: Git, *, complete: bool = True) -> None:  # noqa: ARG002  for `Publishing`
         """Push the branch, joining it with the remote's new commits first. It never forces a push.
 
         Args:
@@ -162,9 +175,8 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
         wrong remotely is in `sharing`.
 
     Raises:
-        LockHeld: a run is working on the memory.
-        GitFault: git is in a state that a commit would make worse.
-        NotWritable: the disk refused.
+        CurateError: a run is working on the memory, git is in a state that a commit would make worse, or the disk
+            refused.
     """
     git, author = Git(root), Author(*sharing.settings.author, sharing.now)
     with log_lock(root, "sync.lock"), run_lock(root, "a sync with the remote"):  # sessions that end together take turns
@@ -294,27 +306,20 @@ def _check_theirs(before: Tree, theirs: Tree) -> None:
     for path in sorted({*before, *theirs}):
         if before.get(path) == theirs.get(path):
             continue
-        is_odd = any(
-            part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
-        )
+        parts = path.casefold().split("/")
+        is_odd = "\x00" in path or not {"", ".", "..", ".git", ".curate"}.isdisjoint(parts)
         if is_odd or not is_tracked(path):
             raise GitFault(f"The remote changes {path}, which is not one of the memory's files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
 
 
-# ---------------------------------------- edits
-# People's edits that another machine pushed without a night there are understood before the join.
-#
-# The next run compares with the join, so it takes everything in it as known. Whoever may push to the remote that the
-# user's settings name may write any line of the memory, an owner's too. Trusting such an edit less would protect
-# nobody, and lose what a person wrote to the next cap.
-
-
 def with_edits_recorded(git: Git, base: str, there: str, theirs: Files, other: Files, today: str) -> Files:
     """Return the files of a machine's commit as its next night would leave them, people's edits understood.
 
-    A line that is an item by now on the other machine is that item.
+    A line that is an item by now on the other machine is that item. The next run takes everything in the join as known.
+    Whoever may push to the remote that the user's settings name may write any line of the memory, an owner's too:
+    trusting such an edit less would protect nobody, and lose what a person wrote to the next cap.
 
     Args:
         git: the memory's git.
@@ -337,3 +342,157 @@ def with_edits_recorded(git: Git, base: str, there: str, theirs: Files, other: F
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.stones)
     rows = {TOMBSTONES: render_tombstones(stones)} if found.stones else {}
     return {**theirs, **changed, **rows}
+
+
+# ---------------------------------------- a night of a memory on a remote
+
+
+_LOCK = "night.lock"
+_AT_ONCE = 32
+_EXACT = "* -text -filter -ident !working-tree-encoding\n"
+"""Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A cached clone in `root` with the state of its remote; `was` is what that pointed to before the night."""
+
+    root: Path
+    address: str
+    was: RemoteHeads
+
+
+@contextlib.contextmanager
+def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
+    """Hold a memory's cached clone, in the state of its remote; create it if needed.
+
+    What an earlier night left in it unpublished is dropped. Its `.curate/` stays: the index, and the replies of models.
+    The remote is an address or a path, and all clones are in `workdir`.
+
+    Raises:
+        CurateError: another process works in the clone, the disk refused, or no memory can be reached there.
+    """
+    address = _address(remote)
+    root = workdir.expanduser().absolute() / clone_name(address)
+    with writing(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with run_lock(root, "a night of a remote memory", _LOCK):
+        # First the ref, then the branch: a night that ends in between is noticed at the push.
+        was = list_heads(address)
+        if not was.branch:
+            raise GitFault(
+                f"The remote {shown_address(address)} has no commit or no default branch.",
+                "Push a memory to it: `curate init DIR`, then `git push`.",
+            )
+        git = Git(root)
+        if not (root / ".git" / "HEAD").exists():
+            git.init()
+        with writing(root / ".git"):
+            (root / ".git" / "info").mkdir(exist_ok=True)
+            (root / ".git" / "info" / "attributes").write_text(_EXACT)
+        if git.head():
+            recover(root, git)  # or a later start would roll a killed run forward onto other files
+        head = Remote(git, address, was.branch).fetch() or was.head
+        _check_memory(git, head, address)
+        git.run("symbolic-ref", "HEAD", f"refs/heads/{was.branch}")
+        git.run("reset", "--quiet", "--hard", head)
+        git.run("clean", "-ffdxq", "-e", f"/{PRIVATE}")
+        memory_at(root)  # refuses what a later version wrote
+        yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
+
+
+def heads_of(remotes: Sequence[str]) -> Iterator[tuple[str, RemoteHeads | CurateError]]:
+    """Yield each remote, an address or a path, in order, with what it points to, or why it cannot be told."""
+
+    def look(remote: str) -> RemoteHeads | CurateError:
+        try:
+            return list_heads(_address(remote))
+        except CurateError as fault:
+            return fault
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        yield from zip(remotes, threads.map(look, remotes), strict=True)
+
+
+def _address(remote: str) -> str:
+    return checked_address(os.path.abspath(remote) if os.path.exists(remote) else remote)  # noqa: PTH100, PTH110  URLs, too
+
+
+def clone_name(address: str) -> str:
+    """Return the name of a clone's folder: the remote's, and a hash that tells equal names apart."""
+    name = re.sub(r"[^\w.-]+", "-", remote_in(address)).strip("-.")[-60:]
+    return f"{name}-{hashlib.sha256(address.encode(errors='surrogateescape')).hexdigest()[:12]}"
+
+
+def shown_address(address: str) -> str:
+    """Return an address without the name and password that it may contain."""
+    return re.sub(r"(?<=://)[^/@\s]+@", "", address)
+
+
+def _check_memory(git: Git, commit: str, address: str) -> None:
+    """Check that a fetched commit is a memory, and that its files can be checked out.
+
+    Raises:
+        GitFault: it is not, or it has files where only this machine's may be.
+    """
+    names = [os.fsdecode(name) for name in git.run("ls-tree", "-z", "--name-only", commit).split(b"\0")]
+    if SETTINGS not in names:
+        raise GitFault(f"The remote {shown_address(address)} is not a memory: it has no {SETTINGS}.")
+    if odd := next((name for name in names if name.casefold() == PRIVATE), ""):
+        raise GitFault(
+            f"The remote {shown_address(address)} has {odd}/ under git, which must stay on each machine.",
+            f"Remove it there: git rm -r --cached {odd}, then commit and push.",
+        )
+
+
+@dataclass
+class Publishing(Sharing):
+    """Publishes a night behind the fence. Unlike a `Sharing`, it raises what goes wrong.
+
+    `clone` is what the night is curated in, and `published` the branch and `refs/curate/night` that were pushed.
+    """
+
+    clone: Clone | None = None
+    published: RemoteHeads | None = None
+
+    def pull(self, git: Git) -> None:
+        """Do nothing: the clone has just been fetched."""
+
+    def push(self, git: Git, *, complete: bool = True) -> None:
+        """Publish the night, if it made a commit, or left nothing pending in those that others had pushed.
+
+        Raises:
+            NightOvertaken: another night ended first; nothing was written at the remote.
+            Unreachable, NotPushed: the remote does not answer, or does not take the push; nothing was written there.
+        """
+        if self.clone is None:
+            raise AssertionError  # a night without a clone has a `Sharing`
+        head, was = git.head() or "", self.clone.was
+        if head == was.head and (not complete or head == was.night):
+            return
+        author = Author(*self.settings.author, self.now)
+        night = head if complete else git.store_commit([head], {}, "This night left something pending\n", author)
+        if not any(self._published(git, self.clone, night) for _ in range(ROUNDS)):
+            raise NotPushed("Others kept pushing to the remote, so the night was not published.", "Run it again.")
+        self.published = RemoteHeads(was.branch, git.head() or "", night)
+
+    def _published(self, git: Git, clone: Clone, night: str) -> bool:
+        """Push once. If the branch alone has moved at the remote, join it and return False."""
+        head, remote = git.head() or "", self.remote_for(git)
+        try:
+            remote.publish(head, night, clone.was.night)
+        except GitFault as fault:
+            # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
+            found = list_heads(clone.address).night
+            if found == night:
+                return True
+            if found != clone.was.night:
+                raise NightOvertaken from None
+            if not isinstance(fault, Refused):
+                raise
+            theirs = remote.fetch()
+            if theirs is None or follows(git, theirs, head):
+                raise NotPushed(fault.sentence) from None
+            self.take_in(git, theirs)
+            return False
+        return True

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.night.remote_night import clone_name
+from pipelines.night.sync import clone_name
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import Price
 from tests.conftest import Memory
