@@ -272,10 +272,18 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
         for path, one in known.items()
         if one.kind is Kind.PROJECT
     ]
-    mine = _active(known[USER]) if USER in known else []
-    user = [f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
+    user = list[str]()
+    if owner := known.get(USER):  # the fields that a person filled in at the top: name, role, language and so on
+        items = {placed.line for placed in owner.items}
+        rows = (_VALUE.fullmatch(line.rstrip()) for number, line in owner.body if number not in items)
+        fields = [f"{found['key']}: {found['value']}" for found in rows if found]
+        user += [f"- {clipped('; '.join(fields), _LENGTH)}"] if fields else []
+    mine = _active(owner) if owner else []
+    user += [
+        f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"
+    ]
     return [
-        Section(_THE_USER, [*_profile(known.get(USER)), *user], USER),
+        Section(_THE_USER, user, USER),
         Section(_PROJECTS, [told for _, told in sorted(projects, reverse=True)], "Projects/"),
         Section(_DUE, [told for *_, told in dues], "`curate items --type Todo --status open`"),
         Section(_RISKS, [told for *_, told in sorted(risks, reverse=True)], "`curate items --type Risk --status live`"),
@@ -325,14 +333,6 @@ def _written(document: Document, sections: Sequence[Section], shown: Mapping[str
             rows[one.title].append(f"- {left} more: {one.rest}")
     wanted = {title: list(map(Sentence, rows.get(title, ()))) for title in ROWS}
     return with_sentences(document, wanted, ORDER)
-
-
-def _profile(user: Document | None) -> list[str]:
-    """Return the fields that a person filled in at the top of USER.md (name, role, language and so on) as one row."""
-    items = {placed.line for placed in user.items} if user else set()
-    rows = (line for number, line in user.body if number not in items) if user else ()
-    fields = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line.rstrip()))]
-    return [f"- {clipped('; '.join(fields), _LENGTH)}"] if fields else []
 
 
 @kept_with_document

@@ -90,7 +90,6 @@ def plan_night(
             _verify(run, night.verifier)
     with watch.stage("promote"):
         _file(run)
-        _tell(run)
     with watch.stage("prune"):
         pruned = prune(run.documents, night.settings, run.snapshot.unreadable(), run.vetoed)
         run.documents = pruned.documents
@@ -259,7 +258,7 @@ def _promoted(run: Run) -> Promoted:
 
 
 def _file(run: Run) -> None:
-    """Carry out the rulings, and add the questions for a person."""
+    """Carry out the rulings, add the questions for a person, and write the episodes and what the model wrote."""
     promoted, report, today = _promoted(run), run.report, run.night.today
     run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
@@ -280,17 +279,13 @@ def _file(run: Run) -> None:
     if new := {one.id for one in read_queue(run.documents.get(REVIEW))} - known:
         report.people["asked"] += len(new)
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")
-
-
-def _tell(run: Run) -> None:
-    """Write the episodes, and what the model wrote of the memory."""
     told = {day: told_sentences(run.documents, day, some) for day, some in run.told.items()}
     documents = with_episodes(run.documents, run.vetoed, run.catalog.closed, told)
     if run.briefed:
         from pipelines.night.brief import with_brief  # noqa: PLC0415  as above
 
         documents = with_brief(documents, run.briefed)
-    run.documents = with_true_now(documents, run.night.today, run.vetoed)
+    run.documents = with_true_now(documents, today, run.vetoed)
 
 
 def _finish(run: Run) -> None:

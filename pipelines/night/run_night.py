@@ -49,6 +49,8 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
         NotWritable: the disk refused.
         CurateError: the night was not published (only if `night.sharing` is a `night.sync.Publishing`).
     """
+    if not monitor:
+        return _night(night, watch)
     faults = _pinged(monitor, "start", "/start")
     try:
         report = _night(night, watch)
@@ -66,8 +68,6 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
 
 def _pinged(monitor: str, when: str, more: str) -> list[str]:
     """Request the monitor's address with its path extended; return a sentence if it did not answer as it should."""
-    if not monitor:
-        return []
     from urllib import error, parse, request  # noqa: PLC0415  few nights have a monitor
 
     from pipelines.search.embedders.remote import open_url  # noqa: PLC0415  as above

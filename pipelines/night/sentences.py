@@ -120,7 +120,7 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
         days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
         dated = f"{title} ({said})" if said and title != _GOAL else title
-        told.append(Sentence(titled(dated, joined(map(with_due, named))), tuple(one.id for one in named)))
+        told.append(Sentence(joined(map(with_due, named), dated), tuple(one.id for one in named)))
     return with_sentences(document, {STATE_TITLE: told}, ORDER)
 
 
@@ -164,14 +164,10 @@ def shortened(item: Item) -> str:
     return clipped(words_of(item.text), _LENGTH).rstrip(".") + item.unsure
 
 
-def titled(title: str, text: str) -> str:
-    """Return a text after its title, unless it begins with those words."""
-    return text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"
-
-
-def joined(texts: Iterable[str]) -> str:
-    """Return texts as one sentence."""
+def joined(texts: Iterable[str], title: str = "") -> str:
+    """Return texts as one sentence, after a title unless it begins with those words."""
     whole = "; ".join(texts)
+    whole = whole if whole.casefold().startswith(title.casefold()) else f"{title}: {whole}"
     return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
 
 
@@ -337,7 +333,7 @@ def completed(
             told = [f"{words} (before: {shortened(former[one.id])})" for words, one in zip(told, named, strict=True)]
         rests = [*some, *(item for _, left in ordered[room:] for item in left if at == room)]
         rests += [other for one in some for other in (answered.get(one.id), former.get(one.id)) if other]
-        text, ids = titled(title, joined(told)), tuple(one.id for one in rests)
+        text, ids = joined(told, title), tuple(one.id for one in rests)
         kept.append(Sentence(text, ids, digest(rests, with_status=False), by_code=True))
     return kept
 
