@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
-from pipelines.store.secrets.redact import format_found, is_private, load_redactor, log_without_private
+from pipelines.store.secrets.redact import format_found, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 def take_logs(run: Run) -> None:
     """Take the logs without secrets and private text, the partial ones folded into their days."""
     snapshot, report, redactor = run.snapshot, run.report, load_redactor(run.night.root)
-    logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, snapshot.progress, redactor)
+    logs, partials, redacted = clean_logs(snapshot.logs, snapshot.partials, snapshot.progress, redactor)
     run.logs, folded, odd = with_partial_logs(logs, partials, run.night.today, snapshot.unreadable())
     notes = {path for path in run.logs if is_note(path)}  # they keep what they hold
     run.files |= {path: data for path, data in run.logs.items() if path not in notes}
@@ -38,7 +38,6 @@ def take_logs(run: Run) -> None:
         f"{path}: {format_found(found)} redacted{purge if path in held else ''}."
         for path, found in sorted(redacted.items())
     ]
-    report.warnings += [f"{path}: the text marked as private was removed." for path in private if path not in notes]
     why = "was not folded, because its name has no date. Rename it to DAY-NAME.md"
     report.warnings += [f"{path} {why}." for path in odd]
     report.logs["folded"] = folded
@@ -82,7 +81,7 @@ def clean_logs(
     partials: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
     redactor: Redactor,
-) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[FoundSecret]], list[str]]:
+) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[FoundSecret]]]:
     """Return the logs without secrets and private text, all of it UTF-8; lines keep their places.
 
     A log that was read to its end and has not changed was cleaned then, and costs nothing.
@@ -94,11 +93,10 @@ def clean_logs(
         redactor: removes secrets.
 
     Returns:
-        The logs and the partial logs; path → secrets removed; paths of logs that held private text.
+        The logs and the partial logs; path → secrets removed.
     """
     cleaned: dict[str, bytes] = {}
     redacted: dict[str, Sequence[FoundSecret]] = {}
-    hidden: list[str] = []
     before = redactor.learned
     for path, data in (*logs.items(), *partials.items()):
         records = progress.get(path)
@@ -106,12 +104,9 @@ def clean_logs(
         if records and file_hash(data) in {record.file for record in records}:
             continue
         text = _UTF16.sub(lambda found: found[0].removeprefix(_MARK).decode("utf-16-le").encode(), data).decode()
-        shown = log_without_private(text) if is_private(text) else text
-        if shown != text:
-            hidden.append(path)
-        cleaned[path], found = redactor.redact_bytes(shown.encode())
+        cleaned[path], found = redactor.redact_bytes(log_without_private(text).encode())
         if found:
             redacted[path] = found
     if redactor.learned > before:  # a value found in one log may occur in logs cleaned before it
         return clean_logs(logs, partials, progress, redactor)
-    return {path: cleaned[path] for path in logs}, {path: cleaned[path] for path in partials}, redacted, hidden
+    return {path: cleaned[path] for path in logs}, {path: cleaned[path] for path in partials}, redacted
