@@ -47,26 +47,16 @@ class Wanted:
 
 
 def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
-    """Show what would go where in a new memory, ask on a terminal, and copy; return the memory if there is one.
-
-    Args:
-        wanted: the options.
-        directory: the new memory, or None if none was named; then nothing is written.
-    """
-    target = directory.expanduser().absolute() if directory else None
-    if wanted.sure and not target:
-        raise UsageFault(
-            "The new memory has no folder yet.", f"Name one: `curate init DIR --adopt {wanted.notes} --yes`."
-        )
+    """Show what would go where in a new memory, ask on a terminal, and copy; return the memory if there is one."""
+    if not directory:
+        raise UsageFault("The new memory has no folder yet.", f"Name one: `curate init DIR --adopt {wanted.notes}`.")
+    target = directory.expanduser().absolute()
     found, settings = notes_in(wanted.notes, wanted.kind), Settings(timezone=system_zone())
-    if target:
-        check_places(found.root, target)
+    check_places(found.root, target)
     plan = plan_adoption(found, settings.caps.briefing)
     _show(found, plan, ("files", "from → to"), _copy_rows(plan.pieces))
     say(*plan.sentences)
-    if not (target and _is_agreed(wanted, f"Copy this to {target}?")):
-        where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
-        say(f"Nothing was written. Add --yes to do it.{where}")
+    if not _is_agreed(wanted, f"Copy this to {target}?"):
         return None
     taken_out = carry_out(plan, found.root, target, settings, moment(wanted.now, settings))
     files = count(sum(map(len, plan.pieces.values())), "file")
@@ -87,7 +77,6 @@ def adopt_in_place(wanted: Wanted) -> Path | None:
     say("Your notes are never changed: `curate log` and `curate capture` write to logs of the memory's own.")
     memory = found.root / HOME
     if not _is_agreed(wanted, f"Make a memory in {memory}?"):
-        say("Nothing was written. Add --yes to do it.")
         return None
     move_in(plan, found.root, settings, moment(wanted.now, settings))
     say(f"Created a memory in {memory}.", _NEXT)
@@ -95,9 +84,11 @@ def adopt_in_place(wanted: Wanted) -> Path | None:
 
 
 def _is_agreed(wanted: Wanted, question: str) -> bool:
-    """Whether the user agrees to write, on the command line or when asked."""
+    """Whether the user agrees to write, on the command line or when asked; else this says that nothing was written."""
     can_ask = not wanted.only_print and sys.stdin.isatty() and on_terminal()
-    return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
+    agrees = wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
+    say(*[] if agrees else ["Nothing was written. Add --yes to do it."])
+    return agrees
 
 
 def _copy_rows(pieces: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:

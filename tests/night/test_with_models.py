@@ -243,5 +243,5 @@ def check_added(lines: list[str], rows: Mapping[str, str], *, waits: bool) -> No
 def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:
     memory.write("curate.toml", memory.read("curate.toml") + '\nproviders = ["exec:touch ran"]\n')
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
-    assert "`commit.providers`, which a memory cannot" in memory.night("2026-03-19T02:00")
+    assert "`schedule.providers`, which a memory cannot" in memory.night("2026-03-19T02:00")
     assert memory.json("runs")[0]["model"]["extractor"].startswith("rules@")
