@@ -39,8 +39,6 @@ FEWEST_WORDS = 5
 """A shorter text ("ok, thanks") is found by its words alone, unless it is an item: its vector says little."""
 BATCH = 64
 """Texts per call; each call's vectors are stored at once."""
-BATCH_BYTES = 240_000
-"""The limit of text per call: half of what Voyage's large models take, at four bytes a token."""
 _FAILURES = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
 _HARMLESS = "memory"
@@ -203,12 +201,12 @@ def embed_index(
     """
     model, until = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds
     wanted, faults, failures, embedded, interrupted = _wanted(root, model), dict[str, None](), 0, 0, False
-    done = 0
-    for batch in _batches(wanted):
+    texts = list(wanted.items())
+    for at in range(0, len(texts), BATCH):
         if time.monotonic() >= until or failures == _FAILURES:
             break
         try:
-            for some, vectors in _asked(embedder, batch):
+            for some, vectors in _asked(embedder, dict(texts[at : at + BATCH])):
                 with writer_lock(root):
                     keep(root, model, some, vectors)
                     if not embedded:
@@ -220,8 +218,7 @@ def embed_index(
         except KeyboardInterrupt:
             interrupted = True
             break
-        done += len(batch)
-        advance(done, len(wanted))
+        advance(min(at + BATCH, len(texts)), len(texts))
     with writer_lock(root), reading(root) as index:
         if embedded or not wanted:
             drop_unused(root, model)
@@ -246,21 +243,6 @@ def _wanted(root: Path, model: VectorModel) -> dict[int, str]:
             known: embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
             for known, text, title, headings, date, status in index.execute(_WANTED, (json.dumps(units),))
         }
-
-
-def _batches(texts: Mapping[int, str]) -> Iterator[dict[int, str]]:
-    """Yield the texts in order, as many as one call takes; one that is too long alone."""
-    batch: dict[int, str] = {}
-    size = 0
-    for known, text in texts.items():
-        length = len(text.encode(errors="replace"))
-        if batch and (len(batch) == BATCH or size + length > BATCH_BYTES):
-            yield batch
-            batch, size = {}, 0
-        batch[known] = text
-        size += length
-    if batch:
-        yield batch
 
 
 def _asked(embedder: Embedder, texts: Mapping[int, str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
