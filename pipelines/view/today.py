@@ -152,8 +152,8 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     one = waiting[at]
     found, is_pair = _beliefs(one, reading.held)
     about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
-    for of, name in zip(found, ("New", "Old") if is_pair else [""] * len(found), strict=True):
-        about.append(day.row(of, (), mark=name, below=reading.said(of)))
+    for number, of in enumerate(found):
+        about.append(day.row(of, (), mark=is_pair and ("New", "Old")[number], below=reading.said(of)))
     rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
