@@ -62,7 +62,7 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
                     raise LockHeld(living or "a run that has just begun") from None
                 time.sleep(_PAUSE)
         before = os.pread(descriptor, 500, 0).decode(errors="replace").split("\n")
-        failed = next(filter(None, before[1:]), "")  # since when, if the last run did not end well
+        failed = next(filter(None, before[1:]), "").partition(" ")[0]  # since when, if the last run did not end well
         now = datetime.now().astimezone()
         told = f"process {os.getpid()} since {now.isoformat(timespec='seconds')}, {holder}\n"
         with writing(f"{PRIVATE}/{name}"):
@@ -162,7 +162,7 @@ def clear_stale_locks(repository: Repository, root: Path) -> None:
         GitFault: a stale lock cannot be removed.
     """
     record = (read_bytes(root, f"{PRIVATE}/lock") or b"").split(b"\n")
-    failed = float(record[1] or math.inf) if len(record) > _RECORD else math.inf
+    failed = float(record[1].partition(b" ")[0] or math.inf) if len(record) > _RECORD else math.inf
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:
         found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
