@@ -73,6 +73,8 @@ _CAMEL = re.compile(
     rb"(?=(?:[^a-z]*+[a-z]){12})"
     rb"(?:[A-Z]?[a-z]{2,}+|(?:Of|To|In|On|By|Is|Id|As|At|Or)|[A-Z]{2,6}(?![a-z])|[A-Z]{0,6}[0-9]{1,4}(?![a-z0-9]))++"
 )
+# Words that a person glues together, and no type of a field: `FourGluedWords`.
+_GLUED = re.compile(rb"(?=[A-Za-z]{12})[A-Z][a-z]+(?:[A-Z][a-z]+){2,}(?![\w(<\[]|[.:]\w| =)")
 # Rare in CamelCase names, frequent in random text.
 _SINGLE = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS = re.compile(rb"[A-Z]{2,}")
@@ -160,6 +162,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         quoted
         or option
         or bool(name["pair"])
+        or (separator == b":" and _GLUED.match(data, begin) is not None)
         or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
     )
     is_other = (
