@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +36,10 @@ AGENTS_SESSIONS = {
     "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
 }
+GROUP: Final = "memcurate.sessions"
+"""The entry points of other programs that keep sessions; to look through what is installed takes 20 ms."""
 
 
 def may_have_sessions(environ: Mapping[str, str]) -> bool:
-    """Whether any agent keeps sessions on this machine."""
-    return any(one.home(environ).is_dir() for one in AGENTS_SESSIONS.values())
+    """Whether any agent or other program keeps sessions on this machine."""
+    return any(one.home(environ).is_dir() for one in AGENTS_SESSIONS.values()) or bool(entry_points(group=GROUP))

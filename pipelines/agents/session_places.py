@@ -3,23 +3,29 @@
 Every run, every sync and every session start sweeps. A file whose size and time are those of the last look is not
 opened. What a sweep knows is in `.curate/sweep.json`. The first look, at the installation, leaves alone what is older
 than two days, so that it does not bring in years of old sessions. What appears later is new, whatever its time says.
+
+Another program's sessions are captured through an entry point of the group `memcurate.sessions`: a module with
+`paths(memory)`, which yields the files whose sessions belong in a memory, and `turns(path)`, which yields the records
+of a session (`role`, `content`, `timestamp`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import glob
+import json
 import os
 import re
 import stat
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import entry_points
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from pipelines.agents.agent_folders import AGENTS_SESSIONS
+from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import gives_sessions
@@ -29,7 +35,7 @@ from pipelines.store.state import read_record, write_record
 from pipelines.store.transcripts.reader import DATABASE, open_transcript, sessions_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pipelines.settings import Settings
 
@@ -177,13 +183,37 @@ def note_installed(root: Path, agent: str) -> None:
         write_record(root, _RECORD, {**record, agent: asdict(known)})
 
 
-def _sources(root: Path) -> Iterator[tuple[str, list[Kept]]]:
-    """Yield the agents whose settings name a memory, each with what it keeps."""
+def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[bytes]], dict[str, str]]]:
+    """Yield the agents whose settings name a memory, and the programs with an entry point.
+
+    Yields:
+        Its name, what it keeps, how to open that, and what is wrong with it.
+    """
     if os.environ.get("HOME"):
         asked = InstallRequest(this_program(root), Path.home())
         for agent in AGENTS_SESSIONS:
             if gives_sessions(agent, asked):
-                yield agent, list(_kept_by(agent, os.environ))
+                yield agent, list(_kept_by(agent, os.environ)), open_kept, {}
+    for point in entry_points(group=GROUP):
+        try:
+            module = point.load()
+            found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]
+            yield point.name, found, _opening_by(point.name, module.turns), {}
+        except Exception as fault:  # noqa: BLE001  somebody else's code fails for itself alone
+            yield point.name, [], open_kept, {point.value: f"failed: {type(fault).__name__}: {fault}"}
+
+
+def _opening_by(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]]) -> Callable[[Path], IO[bytes]]:
+    """Return what opens a session of another program: its records as the lines of a transcript."""
+
+    def opened(path: Path) -> IO[bytes]:
+        try:
+            lines = [json.dumps({"program": name, **one}) for one in turns(path)]
+        except Exception as fault:  # noqa: BLE001  as above
+            raise BadFile(path, f"cannot be read: {type(fault).__name__}: {fault}") from None
+        return BytesIO("".join(f"{line}\n" for line in lines).encode())
+
+    return opened
 
 
 def sweep(
@@ -209,13 +239,12 @@ def sweep(
     """
     record, told = read_record(root, _RECORD), list[CapturedSession]()
     clock = max(now, datetime.now(UTC))
-    for name, kept in _sources(root):
-        passed = dict[str, str]()
+    for name, kept, opening, passed in _sources(root):
         known = SweptAgent.read(record.get(name), kept)
         new = list(filter(known.is_new, _opened_up(filter(known.is_new, kept), passed)))
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
         captured = capture_sessions(
-            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=open_kept
+            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=opening
         )
         here = {path for path, _, _ in kept}
         seen = {
@@ -254,11 +283,11 @@ def _opened_up(kept: Iterable[Kept], passed: dict[str, str]) -> list[Kept]:
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
     record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
-    for name, kept in _sources(root):
+    for name, kept, _, _ in _sources(root):
         known = SweptAgent.read(record.get(name), kept)
         waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in filter(known.is_new, kept))
         older = len(known.files.keys() - known.passed.keys())
-        none = older and not any(root.glob(f"{SESSIONS}/*/{name}-*"))
+        none = name in AGENTS_SESSIONS and older and not any(root.glob(f"{SESSIONS}/*/{name}-*"))
         hint = f"; {older} older, which `curate capture --from {name}` reads" if none else ""
         found[name] = known, known.sentence(waiting) + hint
     return found

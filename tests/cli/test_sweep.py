@@ -323,6 +323,37 @@ def test_the_plugin_counts_as_an_installation(memory: Memory, home: Path) -> Non
     assert words_of(memory) == ["user: Which database?"]
 
 
+THEIRS = """
+def paths(memory):
+    assert (memory / "curate.toml").is_file()
+    return sorted(memory.parent.glob("*.txt"))
+
+
+def turns(path):
+    yield {"type": "session", "id": f"s-{path.stem}", "cwd": "/home/ada/src/harbor"}
+    yield {"role": "user", "content": path.read_text().splitlines()[0], "timestamp": "2026-03-17T09:00:00Z"}
+"""
+
+
+def test_another_program_gives_its_sessions_by_an_entry_point(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.txt").write_text("Use tabs.\n")
+    (tmp_path / "two.txt").write_text("")
+    site = made(tmp_path / "site/their_agent-1.0.dist-info")
+    (site / "METADATA").write_text("Metadata-Version: 2.1\nName: their-agent\nVersion: 1.0\n")
+    (site / "entry_points.txt").write_text("[memcurate.sessions]\ntheir-agent = their_agent\ngone = no_such_module\n")
+    (site.parent / "their_agent.py").write_text(THEIRS)
+    monkeypatch.syspath_prepend(site.parent)
+    told = memory.curate("capture", "--sweep")
+    assert f"{tmp_path / 'two.txt'} cannot be read: IndexError: list index out of range." in told
+    assert "no_such_module failed: ModuleNotFoundError: No module named 'no_such_module'." in told
+    assert "## Session s-one, their-agent, harbor" in log_of(memory)
+    assert words_of(memory) == ["user: Use tabs."]
+    assert [one["agent"] for one in sessions_in_status(memory)] == ["their-agent", "gone"]
+    assert memory.curate("capture", "--sweep") == ""
+
+
 def test_the_start_of_a_session_sweeps_without_waiting(memory: Memory, claude: Path) -> None:
     transcript(claude / "a.jsonl", FIRST)
     call = [sys.executable, "-m", "pipelines.cli", "context", "--format", "claude-code", "--memory", str(memory.root)]
