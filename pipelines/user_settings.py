@@ -52,20 +52,11 @@ class CostCaps(_Table):
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
 
 
-def _no_program(remote: str) -> str:
-    if "::" in remote or remote.startswith("-") or any(c.isspace() for c in remote):
-        raise ValueError("it should be the name of a remote, or an address such as git@host:me/memory.git")
-    return remote
-
-
-RemoteName = Annotated[str, AfterValidator(_no_program)]
-
-
 class PushTable(_Table):
     """`[push]`: `remote` for every memory, `[push.memories]` per folder of a memory; an empty remote means none."""
 
-    remote: RemoteName = ""
-    memories: dict[str, RemoteName] = Field(default_factory=dict)
+    remote: str = ""
+    memories: dict[str, str] = Field(default_factory=dict)
 
     def remote_of(self, root: Path) -> str:
         """Return the remote of the memory at `root`, or an empty string."""
@@ -143,16 +134,10 @@ def _models(providers: list[str]) -> list[str]:
     return [one for one in providers if one != "rules"] or providers[:1]
 
 
-def _judging(provider: str) -> str:
-    if provider == "rules":
-        raise ValueError(f"it should be one of {', '.join(PROVIDERS[:-1])}, or exec: and a command")
-    return _named(provider)
-
-
 class VerifyTable(_Table):
     """`[verify]`: the providers that verify, in order; None for those that read."""
 
-    providers: Annotated[list[Annotated[str, AfterValidator(_judging)]], Field(min_length=1)] | None = None
+    providers: Annotated[list[Named], Field(min_length=1)] | None = None
 
 
 class _Embedder(_Endpoint):

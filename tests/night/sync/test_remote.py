@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import BadSettings, GitFault
+from pipelines.errors import GitFault
 from pipelines.store.git import Git
 from pipelines.store.git_remote import Refused, Remote, address_of
-from pipelines.user_settings import load_user_settings
 from tests.conftest import Memory
 from tests.making import git
 from tests.night.sync.machines import append_log, shared, state
@@ -95,14 +94,6 @@ def test_curate_toml_cannot_set_a_remote(memory: Memory) -> None:
     memory.write("curate.toml", memory.read("curate.toml") + '\n[push]\nremote = "evil"\n')
     assert "sets `push`, which a memory cannot" in memory.curate("run")
     assert memory.git("remote").split() == []
-
-
-def test_faults_of_the_user_s_remotes_are_all_named(tmp_path: Path) -> None:
-    config = tmp_path / "config.toml"
-    config.write_text('[push]\nremote = "ext::sh"\n[push.memories]\n"/m" = "-x"\n')
-    with pytest.raises(BadSettings) as fault:
-        load_user_settings({"CURATE_CONFIG": str(config)})
-    assert len(fault.value.faults) == 2
 
 
 def test_what_is_fetched_is_one_pack_whose_folder_is_flushed(memory: Memory) -> None:
