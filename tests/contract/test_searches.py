@@ -67,7 +67,6 @@ def test_the_first_hit_answers(told: Memory, words: str, answer: str) -> None:
         ("Fact: 会議は毎週月曜日の朝です。", "月曜日"),
         ("Fact: The parser lives in parseConfigFile.", "config file parser"),
         ("Fact: 서울 사무실은 강남에 있다.", "\u1100\u1161\u11bc\u1102\u1161\u11b7"),
-        ("Fact: Launch is 🚀 on Monday.", "🚀"),
         ("Fact: Das Handbuch liegt im Büro.", "handbuch büro"), ("Fact: Запуск в понедельник.", "ЗАПУСК"),
     ],
 )  # fmt: skip
