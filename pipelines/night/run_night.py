@@ -101,6 +101,8 @@ def _night(night: Night, watch: Watch) -> RunReport:
             raise
         except BaseException as error:
             save_failure(night.root, run, night.now, error)
+            with contextlib.suppress(CurateError):  # the next start tries again
+                Git(night.root).settle()  # what ended this may have ended its git
             raise
         report = joined(reports)
         if night.sharing:
