@@ -262,12 +262,14 @@ class OpenList:
         document: the page it is about, or empty for all.
         heading: the heading that names it; if empty, the one right above it.
         whole: whether its reader says that it lists all that is open. Of others, what they repeat tells.
+        boxes: what its boxes say, ticked ones too.
     """
 
     places: tuple[Place, ...]
     document: str = ""
     heading: str = ""
     whole: bool = True
+    boxes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ from pipelines.store.document import edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.wording import folded, lead_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,9 +96,12 @@ def _with_headings(
 
     What stood under one of these, and is left out, is quiet. A list that its reader calls whole goes on with those of
     its own heading. Any other does so with those that it repeats: who copies the open boxes of a day to the next says
-    something by what is left out, who writes new ones each day does not.
+    something by what is left out, who writes new ones each day does not. Of who copies some, those count as repeated
+    that begin alike, ticked or worded anew: their lead names their matter, unless several of a list have it.
     """
-    items = [p.item for one in documents.values() if one.kind in _HOMES for p in one.items if is_pending(p.item)]
+    items = [p.item for one in documents.values() if one.kind in _HOMES for p in one.items if _is_listed(p.item)]
+    leads = {item.id: lead_of(item.text) for item in items}
+    words = {item.id: folded(item.text) for item in items}
     stood: dict[str, set[str]] = defaultdict(set)
     for item in items:
         if heading := dict(item.extra).get(LISTED):
@@ -105,11 +109,21 @@ def _with_headings(
     found = []
     for day, one in lists:
         here = {item.id for item in items if _is_on(item, one)}
-        least = max(_REPEATED, len(one.places) / _SHARE)
-        again = {heading for heading, ids in stood.items() if len(ids & here) >= least}
+        told, counts = set(map(folded, one.boxes)), Counter(map(lead_of, one.boxes))
+        over = {item.id for item in items if item.until and item.until < day}
+        copied = here | {ident for ident, text in words.items() if text in told}
+        alike = copied | {ident for ident, lead in leads.items() if counts[lead] == 1}
+        same = {heading: {leads[ident] for ident in (ids & alike) - over} for heading, ids in stood.items()}
+        copies = any((ids & copied) - over for ids in stood.values())
+        least = max(_REPEATED, len(one.boxes) / _SHARE)
+        again = {heading for heading, repeated in same.items() if copies and len(repeated) >= least}
         found.append((day, one, frozenset({_heading(one)} if one.whole else again)))
         stood[_heading(one)] |= here
     return found
+
+
+def _is_listed(item: Item) -> bool:
+    return item.type is ItemType.TODO or item.page_section == "questions"
 
 
 def _is_on(item: Item, listed: OpenList) -> bool:

@@ -36,6 +36,15 @@ def _bare(word: str) -> str:
     return mark + bare if bare and mark in {".", "~"} and word[:at][-2:-1] != mark else bare
 
 
+_LEAD = re.compile(r"([^\n]{1,80}?)(?:[ ]+[—–-][ ]|:[ ])")
+
+
+def lead_of(text: str) -> str:
+    """Return what stands before the first dash or colon of a task, folded, or all of it: what it is about."""
+    found = _LEAD.match(text)
+    return folded(found[1] if found else text)
+
+
 def words_key(text: str) -> str:
     """Return a key that two sentences share only if they say the same in the same words.
 

@@ -6,9 +6,13 @@ from typing import Any
 import pytest
 
 from pipelines.store.item import Status
+from tests.agents.adopt.conftest import place
+from tests.agents.adopt.places import Place
+from tests.agents.adopt.samples import lay
 from tests.conftest import Memory
 from tests.reviewing import Reader, curate, item, items, labelled, log, reply
 
+__all__ = ["place"]
 INVOICE, PAINT = "Send Mara the invoice.", "Paint the shop."
 MONDAY = "2026-03-09"
 
@@ -158,3 +162,42 @@ def test_a_list_goes_on_with_the_one_that_it_copies_whatever_its_heading(memory:
     evening = boxes(INVOICE, *kept, under="## Left for tomorrow")
     without_model(memory, evening, boxes(*kept) + "\n\n## Reading\n\n- [ ] Read the manual.", boxes(*kept))
     assert quiet(memory) == [INVOICE]
+
+
+LEADS = ("**Mill** — Ask Odile", "**Rent** — Pay it", "**Chairs (oak)** — Order six", "**Roof** — Mend it")
+
+
+def reworded(*ends: str) -> list[str]:
+    return [f"{one.partition(' — ')[0]} — {end}" for one, end in zip(LEADS, ends, strict=False)]
+
+
+@pytest.mark.parametrize("mark", [" ", "x"])
+def test_a_box_that_is_ticked_or_worded_anew_under_its_lead_is_quiet_in_its_old_words(
+    memory: Memory, mark: str
+) -> None:
+    second = boxes(
+        *reworded("Settled with Eva by phone", "The bank knows of it since Monday", "Mara waits for all"), LEADS[3]
+    )
+    without_model(memory, boxes(*LEADS), second.replace("[ ]", f"[{mark}]"))
+    held = items(memory)
+    assert "Mill — Ask Odile" in quiet(memory)
+    assert held["Mill — Ask Odile"].status is Status.OPEN
+    assert not [
+        one for one in LEADS[:3] if held[one.replace("*", "")].active and one.replace("*", "") not in quiet(memory)
+    ]
+
+
+def test_leads_of_lists_that_copy_nothing_or_have_them_twice_say_nothing(memory: Memory) -> None:
+    new = boxes(*reworded("Ask Odile again today", "Tell the bank", "Wait for Mara", "See it"))
+    twice = [f"{one}, later" for one in reworded("Draw a plan", "Ask the bank", "Paint them")]
+    without_model(memory, boxes(*LEADS), new, boxes(*reworded("Ride there", "Save", "Sit down"), *twice, LEADS[3]))
+    assert quiet(memory) == []
+
+
+def test_in_place_a_copied_list_says_what_is_over(place: Place) -> None:
+    lay(place.root, {".obsidian/daily-notes.json": '{"folder": "Daily"}', f"Daily/{MONDAY}.md": boxes(*LEADS)})
+    place.adopt("--yes")
+    place.memory.curate("run", "--provider", "rules", "--now", f"{after(1)}T02:00+00:00")
+    lay(place.root, {f"Daily/{after(1)}.md": boxes(*reworded("Settled with Eva", "Tell the bank"), LEADS[3])})
+    place.memory.curate("run", "--provider", "rules", "--now", f"{after(2)}T02:00+00:00")
+    assert quiet(place.memory) == ["Chairs (oak) — Order six", "Mill — Ask Odile", "Rent — Pay it"]

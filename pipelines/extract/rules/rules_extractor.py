@@ -6,6 +6,7 @@ Those have phrases such as `we decided to` or `from now on`.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
+_TICKED = re.compile(r"[>\s]*[-*+]\s+\[[xX-]\]")
 _MOST = 5  # suggestions kept per day
 _FEW = 5  # entries of speech that make a day a meeting, if they are also a share of its entries
 _SHARE = 3
@@ -51,18 +53,22 @@ class RulesExtractor:
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
-        boxes = tuple(_open_boxes(reader.found))
+        boxes = tuple(_lists_of_boxes(reader))
         return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms), open_lists=boxes)
 
 
-def _open_boxes(found: Iterable[Candidate]) -> Iterator[OpenList]:
-    """Yield the open tick boxes of a day as lists: all below one heading, the day's title aside."""
-    under: dict[str, list[Place]] = {}
+def _lists_of_boxes(reader: LabelReader) -> Iterator[OpenList]:
+    """Yield the tick boxes of a day as lists: all below one heading, the day's title aside."""
+    found = [(one.places[0], one.text, True) for one in reader.found if one.reason == TICK_BOX]
+    ticked = (one for one in reader.forms if _TICKED.match(one.place.quote) and not voice_in(one.place.entry.head))
+    found += [(one.place, one.target, False) for one in ticked]
+    under = defaultdict[str, list[tuple[Place, str, bool]]](list)
     for one in found:
-        if one.reason == TICK_BOX and one.type is ItemType.TODO and not one.closed:
-            under.setdefault("".join(one.entry.headings[:2][-1:]), []).append(one.places[0])
-    for heading, places in under.items():
-        yield OpenList(tuple(places), heading=heading, whole=False)
+        under["".join(one[0].entry.headings[:2][-1:])].append(one)
+    for heading, boxes in under.items():
+        places = tuple(place for place, _, is_open in boxes if is_open)
+        said = tuple(text for _, text, _ in boxes)
+        yield OpenList(places, heading=heading, whole=False, boxes=said)
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
