@@ -20,6 +20,7 @@ from pipelines.agents.timers_cron import (
     run_in_order,
     write_crontab,
 )
+from pipelines.cli.models_commands import choose
 from pipelines.cli.options import flag_option, memory_option, named_memory
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import NoMemory, UsageFault
@@ -53,6 +54,11 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @click.option("--time", default="", metavar="HH:MM", help="When nights begin (default: 02:00, or as installed).")
+@click.option(
+    "--read-with-login/--no-read-with-login",
+    default=None,
+    help="For claude-code and codex: let the program read the logs at night with its login.",
+)
 @_target_options
 @memory_option
 def curate_install(
@@ -61,6 +67,7 @@ def curate_install(
     agents_md: Path | None,
     only_print: bool,
     time: str,
+    read_with_login: bool | None,
     memory: Path | None,
 ) -> None:
     """Connect TARGET to the memory: an agent or editor, or a scheduler that curates it every night.
@@ -75,10 +82,14 @@ def curate_install(
     root = find_memory(named_memory(memory))
     if time and name not in NIGHTLY:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
+    if read_with_login and name not in LOGINS:
+        raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     zone = zone_of_nights(root) if name in NIGHTLY else ""
     asked = asked_for(root, agents_md, time, zone)
     carry_out_or_show(name, asked, adding=True, only_print=only_print)
-    if name in LOGINS:
+    if read_with_login and not only_print:
+        choose([name])
+    elif name in LOGINS and read_with_login is None:
         say("`curate models` shows who reads the logs at night, and who could.")
 
 

@@ -29,7 +29,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import Tombstone, read_progress, read_tombstones, render_progress, render_tombstones
-from pipelines.store.trees import left_out
+from pipelines.store.trees import MISSING, left_out
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def understood(held: HeldMemory) -> HeldMemory:
     snapshot, git, people = without_secret_files(held.snapshot), held.git, None
     documents = snapshot.documents
     changed, same = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
-    if changed or documents.keys() - same or left_out(snapshot.root):
+    if changed or documents.keys() - same or left_out(snapshot.root, MISSING):
         from pipelines.night.reconcile import understand_edits  # noqa: PLC0415  most nights find no edit
 
         people = understand_edits(git, snapshot, (changed, same), held.today)

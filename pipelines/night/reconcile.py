@@ -113,7 +113,7 @@ def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: st
     found = reconcile(documents, baseline, today, written_by_agents(snapshot.root, commit.seconds if commit else 0))
     found.foreign = sorted(foreign)
     # Another machine, which has the pages that are gone with many items, may answer, too.
-    pages, after = left_out(snapshot.root).keys() & found.documents.keys(), found.documents
+    pages, after = left_out(snapshot.root, MISSING).keys() & found.documents.keys(), found.documents
     for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
         here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
         found.asked += here

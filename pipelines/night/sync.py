@@ -42,7 +42,7 @@ from pipelines.store.merge import merge_trees
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.state import read_record, read_tombstones, render_tombstones, write_record
-from pipelines.store.trees import ledger_after, ledger_in, left_out, read_documents_in
+from pipelines.store.trees import MISSING, TOLD, ledger_after, ledger_in, left_out, read_documents_in
 from pipelines.store.user_layout import FORMAT_FILE, memory_at
 from pipelines.store.work_trees import remote_in
 
@@ -190,7 +190,7 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
         commit_edits(git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
         why = "is gone with many items, so its deletion was not committed; the next run asks about it"
-        gone = tuple(f"{path} {why}." for path in left_out(root))
+        gone = tuple(f"{path} {why}." for path in left_out(root, MISSING))
         return *edits.sentences(), *gone
 
 
@@ -282,7 +282,8 @@ def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], mess
 def _apply(
     git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, message: str, author: Author
 ) -> None:
-    paths = [path for path in sorted({*here, *after}) if here.get(path) != after.get(path)]
+    left = left_out(git.root, TOLD)  # git keeps them out of the disk
+    paths = [path for path in sorted({*here, *after}) if here.get(path) != after.get(path) and path not in left]
     changes = [Change(path, here.get(path), after.get(path)) for path in paths]
     changes = merge_changes(changes, [read_bytes(git.root, path) for path in paths])
     apply_changes(git.root, git, changes, message, author, onto)

@@ -107,7 +107,7 @@ def scan(root: Path) -> Scan:
     for path in _ignored(root, found):
         del found[path]
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
-        if path not in _NEVER:
+        if path == TOMBSTONES or (path.endswith((".md", ".txt")) and path not in _NEVER):
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
     for path in CLAIMING:
         with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
 """Edits by people and agents since the last commit: a run commits them first, under a message of their own.
 
-Files that are gone are edits, too, but for pages with so many items that Review.md asks first: they are found here.
+Files that are gone are edits, too, but for those of `store/trees.py`: they are found here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.state import read_record, write_record
 from pipelines.store.template import own_files
-from pipelines.store.trees import LEFT_OUT, MISSING, committed, ledger_at, read_documents_in
+from pipelines.store.trees import LEFT_OUT, MISSING, TOLD, committed, ledger_at, read_documents_in
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def uncommitted(git: Git) -> list[str]:
-    """Return the memory's paths that differ from HEAD (changed, new or deleted), sorted.
+    """Return the memory's paths that differ from HEAD (changed, new or deleted, but not left out), sorted.
 
     Files are compared by the hash that git would give them, without filters and without the index: neither attributes
     nor staged changes affect the answer. Ignored files count only if HEAD has them.
@@ -55,9 +55,13 @@ def uncommitted(git: Git) -> list[str]:
         with contextlib.suppress(BadFile):
             inside(root, path)
             absent += [path] if tree[path][0] != "120000" else []
-    left = dict.fromkeys(_to_ask_about(git, filter(kind_of, absent)) if any(map(kind_of, absent)) else (), MISSING)
+    left = dict[str, str]()  # and why; `left_out` knows them from now on
+    if absent:
+        left = dict.fromkeys(_told(git).intersection(absent), TOLD)
+        gone = [path for path in absent if path not in left and kind_of(path)]
+        left |= dict.fromkeys(_to_ask_about(git, gone), MISSING) if gone else {}
     if left != read_record(root, LEFT_OUT):
-        write_record(root, LEFT_OUT, left)  # `left_out` knows them from now on
+        write_record(root, LEFT_OUT, left)
     changed += [path for path in absent if path not in left]
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
@@ -181,6 +185,14 @@ _MANY_GONE = 5
 """If more items than this are gone at once, it looks like a bad checkout."""
 _SMALL = 4
 """A document with fewer items than this may lose half of them without a question."""
+
+
+def _told(git: Git) -> set[str]:
+    """Return what git was told to leave out, or to take for unchanged; everything, if nothing was ever checked out."""
+    if not (git.repository.git_dir / "index").exists():
+        return {*git.tree(git.head())}
+    rows = os.fsdecode(git.run("ls-files", "-v", "-z")).split("\0")
+    return {row[2:] for row in rows if row[:1] == "S" or row[:1].islower()}
 
 
 def _to_ask_about(git: Git, gone: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from pipelines.store.files import log_notes, read_bytes
 from pipelines.store.item import Evidence, Trust, quote_digest
 from pipelines.store.layout import day_of_log, is_note
 from pipelines.store.log import lines_of
+from pipelines.store.trees import left_out
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -79,10 +80,10 @@ class Quotes:
         if path not in self._lines:
             leaves = path.startswith(("/", "~")) or "\x00" in path
             try:
-                data = None if leaves else read_bytes(self.root, path)
+                data = b"" if leaves else read_bytes(self.root, path) or left_out(self.root).get(path, b"")
             except BadFile:
-                data = None
-            self._lines[path] = lines_of((data or b"").decode(errors="replace"))
+                data = b""
+            self._lines[path] = lines_of(data.decode(errors="replace"))
         return self._lines[path]
 
 

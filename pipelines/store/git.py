@@ -363,9 +363,19 @@ class Git(GitCommands):
         note = read_bytes(self.root, f"{PRIVATE}/{_LAG}")
         if note is None:
             return
-        base, head = note.decode().strip(), self.head() or ""
-        # The former fails where a file of ours has staged changes; those of all files are dropped then.
-        if any(self._call(["read-tree", *how])[0] == 0 for how in (["-i", "-m", base, head], [head])):
+        base, head, rows = note.decode().strip(), self.head(), list[bytes]()
+        # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
+        is_bare = base and not (self.repository.git_dir / "index").exists()
+        # `read-tree` keeps the marks of files that git was told to leave out. It fails where a file of ours has staged
+        # changes.
+        if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
+            with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
+                before, now = self.tree(base or None), self.tree(head)
+                for path in sorted({*before, *now}):
+                    if before.get(path) != now.get(path):
+                        place = os.fsencode(path)
+                        rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
+        if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
             with writing(_LAG):
                 (private_folder(self.root) / _LAG).unlink(missing_ok=True)
 

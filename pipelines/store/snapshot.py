@@ -152,6 +152,10 @@ def read_snapshot(root: Path) -> Snapshot:
                 why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
             (partials if is_partial else logs)[path] = data
+    left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}
+    state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
+    partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
+    logs |= {path: data for path, data in left.items() if day_of_log(path)}
     progress = read_progress(state.get(PROGRESS))
     # A note that is new takes over what was read of those of its day that are gone: people move their notes.
     for path in sorted(path for path in logs if is_note(path) and path not in progress):

@@ -15,6 +15,7 @@ from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, slug
 from pipelines.store.markdown import line_end
 from pipelines.store.snapshot import read_documents
+from pipelines.store.trees import left_out
 from pipelines.store.user_layout import FORMAT_FILE
 from pipelines.templating import resource
 
@@ -31,11 +32,13 @@ _DOTTED = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path) -> dict[str, bytes]:
-    """Return the template files that the memory lacks."""
+    """Return the template files that the memory lacks; those that git left out of the disk are not lacking."""
     template = resource("memory_template")
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     wanted = {path: file.read_bytes() for path, file in files.items()} | {FORMAT_FILE: f"{FORMAT}\n".encode()}
-    return {path: data for path, data in wanted.items() if not os.path.lexists(root / path)}
+    missing = {path: data for path, data in wanted.items() if not os.path.lexists(root / path)}
+    left = left_out(root) if missing else {}
+    return {path: data for path, data in missing.items() if path not in left}
 
 
 def make_missing_folders(root: Path) -> None:

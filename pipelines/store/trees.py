@@ -36,20 +36,28 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------- what stands in for the disk
+# Files of the last commit that are not on the disk, and are not deleted all the same: the commit's version counts. Git
+# was told to leave them out (a sparse checkout, `git update-index --skip-worktree` or `--assume-unchanged`, or never
+# checked them out), or so many items would go with them that Review.md asks first. They are not committed as deleted,
+# they are read from git, and they come back to the disk when something is written to them.
 
 
 LEFT_OUT: Final = "left-out.json"
 MISSING: Final = "missing"
-"""The kind of the question in Review.md about pages that are gone with many items."""
+"""The reason of pages that are gone with many items, and the kind of the question in Review.md about them."""
+TOLD: Final = "told"
+"""The reason of files that git was told to leave out, or to take for unchanged."""
 
 
-def left_out(root: Path) -> dict[str, bytes]:
-    """Return path → bytes of the last commit's pages that were gone with many items when somebody last looked.
+def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
+    """Return path → bytes of the last commit's files that were left out when somebody last looked, and still are.
 
-    As long as they are, they count as committed, and Review.md asks: they are not committed as deleted, they are read
-    from git, and they come back to the disk when something is written to them.
+    Args:
+        root: the memory.
+        reason: only files left out for this one; empty for all.
     """
-    if not (absent := [path for path in read_record(root, LEFT_OUT) if not os.path.lexists(root / path)]):
+    rows = [path for path, why in read_record(root, LEFT_OUT).items() if reason in {"", why}]
+    if not (absent := [path for path in rows if not os.path.lexists(root / path)]):
         return {}
     from pipelines.store.git import Git  # noqa: PLC0415  hardly any memory needs it
 
@@ -80,7 +88,8 @@ def _read(files: tuple[bytes, ...]) -> Ledger:
 def ledger_on_disk(root: Path) -> Ledger:
     """Return the ledger of a memory as it is now."""
     paths = [path for folder in LEDGER for path in list_files(root, folder.rstrip("/"), ".jsonl")]
-    return ledger_in({path: read_bytes(root, path) or b"" for path in paths})
+    tree = {path: read_bytes(root, path) or b"" for path in paths}
+    return ledger_in(left_out(root) | tree)
 
 
 def ledger_at(git: Git, commit: str | None) -> Ledger:

@@ -128,8 +128,10 @@ def test_without_settings_they_are_made_and_removed_again(
 
 
 @pytest.mark.usefixtures("home")
-def test_who_could_read_is_mentioned(memory: Memory) -> None:
+def test_a_login_reads_if_that_is_said_and_is_not_mentioned_if_it_is_refused(memory: Memory) -> None:
     assert "curate models" in memory.curate("install", "claude-code")
+    assert "curate models" not in memory.curate("install", "codex", "--no-read-with-login")
+    assert "not for cursor" in memory.curate("install", "cursor", "--read-with-login", exits=2)
 
 
 def test_a_memory_that_moved_and_what_a_person_changed(
