@@ -434,13 +434,17 @@ def all_runs(root: Path, git: Git) -> list[PastRun]:
     return sorted(runs, key=_when, reverse=True)
 
 
-def nights(root: Path) -> list[PastRun]:
-    """Return the nights, here and on other machines, newest first; if git cannot be read, those reported here."""
+def known_runs(root: Path) -> list[PastRun]:
+    """Return the runs of a memory, newest first; if git cannot be read, the nights reported here."""
     try:
-        runs = all_runs(root, Git(root))
+        return all_runs(root, Git(root))
     except CurateError:  # other checks report a broken repository
         return reported_nights(root)
-    return [run for run in runs if run.is_night and run.moment]
+
+
+def nights(root: Path) -> list[PastRun]:
+    """Return the nights among the known runs."""
+    return [run for run in known_runs(root) if run.is_night and run.moment]
 
 
 def reported_nights(root: Path, most: int = KEPT) -> list[PastRun]:

@@ -30,6 +30,7 @@ from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.edit_page import Saved, save_document
 from pipelines.queries.startup.kept import SETTINGS, stamp
 from pipelines.settings import load_settings
+from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.layout import LEDGER, PRIVATE, document_path
@@ -107,6 +108,7 @@ class App:
             state = f"{hash((*stamps, self._git.head(), running, f'{self._clock():%F %H}')):x}"
             if state != self._kept[0]:
                 self._kept = state, pages.MemoryReader(self._root, self._clock(), running=running)
+            self._kept[1].quotes = Quotes(self._root)  # a log may be edited by hand
             return self._kept
 
     async def events(self, _: Request) -> Response:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from datetime import date
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote
 
 from markupsafe import Markup, escape
 
-from pipelines.clock import day_words
 from pipelines.queries.why import trust_label
-from pipelines.store.evidence import without_pointer
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
+from pipelines.store.evidence import FoundQuote, without_pointer
+from pipelines.store.item import Confidence, Item, Trust
 from pipelines.store.layout import document_id, kind_of
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
@@ -24,10 +22,7 @@ if TYPE_CHECKING:
 
     from markdown_it import MarkdownIt
 
-    from pipelines.store.document import Document
-    from pipelines.store.evidence import FoundQuote
 
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
 _RELATIVE = re.compile(r'href="(?![/#]|[\w.+-]+:)([^"#]+)')
 _HEADING = re.compile(r"(<h\d)>([\w -]+)<")
@@ -165,56 +160,6 @@ class Card(NamedTuple):
     rows: Iterable[Row | Markup]
     told: object = ""
     to: str = ""
-
-
-class Calendar(NamedTuple):
-    """The memory's day, `YYYY-MM-DD`, and what is said of items and days on it."""
-
-    today: str
-
-    def said(self, text: str) -> str:
-        """Return a text with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
-        return _MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(self.today)), text)
-
-    def told(self, text: str) -> Markup:
-        """Return a sentence of the program with its days as people say them."""
-        return sentence(self.said(text))
-
-    def when(self, moment: str) -> Markup:
-        """Return a day or a moment as people say it, with the exact one on hover."""
-        return html('<time title="{}">{}</time>', moment[:16].replace("T", " "), self.said(moment))
-
-    def dated(self, item: Item) -> Markup:
-        """Return when an item is due, marked from that day on; or else since when it holds."""
-        if not item.due:
-            return self.when(item.since or "no day")
-        late = html("<mark>{}</mark>", "due" if item.due == self.today else "overdue")
-        return html("{} {}", late if item.active and item.due <= self.today else "due", self.when(item.due))
-
-    def row(
-        self, item: Item, asked: Sequence[str] | None = None, page: Document | None = None,
-        *, text: object = "", **more: object,
-    ) -> Row:  # fmt: skip
-        """Return the row of an item.
-
-        Args:
-            item: the item.
-            asked: its verbs; by default those of a list of what holds.
-            page: where it stands, if that is to be told.
-            text: its sentence, as HTML.
-            more: what else the row has.
-        """
-        waits, shown = item.status is Status.WAITING, text or sentence(item.text)
-        is_over = not (item.active or waits)
-        told = joined(
-            html('<b class="{0}">{0}</b>', item.called),
-            is_over and html("{} {}", item.status, self.when(item.until)),
-            page and link(page.title, address_of(page.path)), self.dated(item), *notes(item),
-        )  # fmt: skip
-        usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
-        to = f"/inbox?at={item.id}" if waits else f"/item/{item.id}"
-        shown = html("<s>{}</s>", shown) if is_over else shown
-        return Row(shown, to, told, asked=usual if asked is None else asked, id=item.id, was=item.text, **more)
 
 
 def notes(item: Item) -> list[object]:

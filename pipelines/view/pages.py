@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from datetime import date
 from functools import cached_property
 from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any
@@ -12,25 +13,25 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from pipelines.clock import day_of
-from pipelines.errors import CurateError
-from pipelines.night.answers import questions
+from pipelines.clock import day_of, day_words
+from pipelines.night.answers import ReviewQuestion, questions
 from pipelines.night.edit_page import Saved
-from pipelines.night.report import PastRun, all_runs, items_changed, reported_nights
+from pipelines.night.report import PastRun, items_changed, known_runs
 from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
-from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble
+from pipelines.queries.startup.context import ContextPart, ContextRequest, assemble, logs_by_day
+from pipelines.queries.startup.kept import stamp
 from pipelines.queries.why import why
-from pipelines.search.hits import LITTLE
+from pipelines.search.hits import LITTLE, Hit
 from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.generated import read_sentence
+from pipelines.store.generated import Sentence, read_sentence
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType, Status, Trust
-from pipelines.store.layout import FOLDERS, REVIEW, Kind, document_path
+from pipelines.store.item import Item, ItemType, Status, Trust
+from pipelines.store.layout import BRIEFING, EPISODES, FOLDERS, REVIEW, Kind, document_path
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
@@ -38,7 +39,6 @@ from pipelines.store.template import named_documents, named_item
 from pipelines.store.transcripts.reader import Transcript
 from pipelines.text import escape_terminal
 from pipelines.view.markup import (
-    Calendar,
     Card,
     Row,
     address_of,
@@ -48,6 +48,7 @@ from pipelines.view.markup import (
     joined,
     link,
     marked,
+    notes,
     place,
     quoted,
     ranks,
@@ -60,17 +61,14 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.answers import ReviewQuestion
-    from pipelines.search.hits import Hit
     from pipelines.store.change_set import ItemChange
     from pipelines.store.document import Document
-    from pipelines.store.generated import Sentence
-    from pipelines.store.item import Item
 
     Values = dict[str, Any]
     """The values of a template, by name."""
 
 
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 """Days in a generated sentence that code wrote into it, in brackets."""
 _NO_HOMES = frozenset({Kind.ARCHIVE, Kind.EPISODE, Kind.REVIEW})
@@ -92,19 +90,17 @@ class MemoryReader:
     def __init__(self, root: Path, moment: datetime, *, running: bool) -> None:
         self.root, self.running, self.settings = root, running, load_settings(root)
         self.now = moment.astimezone(ZoneInfo(self.settings.timezone))
-        self.day = Calendar(day_of(self.now, self.settings))
+        self.today = day_of(self.now, self.settings)
         self.beliefs = Beliefs.of(read_documents(root))
         self.documents, self.held = self.beliefs.documents, self.beliefs.by_id
-        self._quotes = Quotes(root)
+        self.quotes = Quotes(root)
         self._changed: dict[str, list[ItemChange]] = {}
+        self._context: tuple[list[str], list[ContextPart]] = ([""], [])
 
     @cached_property
     def runs(self) -> list[PastRun]:
         """All runs, newest first."""
-        try:
-            return all_runs(self.root, Git(self.root))
-        except CurateError:  # `curate check` says what is wrong with git
-            return reported_nights(self.root)
+        return known_runs(self.root)
 
     @cached_property
     def nights(self) -> list[PastRun]:
@@ -122,14 +118,9 @@ class MemoryReader:
         return questions(self.documents)
 
     @cached_property
-    def context(self) -> list[ContextPart]:
-        """What a session begins with."""
-        return assemble(ContextRequest(self.root, self.day.today, self.now), self.documents)
-
-    @cached_property
     def frame(self) -> Values:
         """What stands around each page."""
-        counts, day, nights = Counter(one.path for one in self.standing), self.day, self.nights
+        counts, nights = Counter(one.path for one in self.standing), self.nights
         found, schedule = examine(Checkup(self.root, self.now), ("nights", "schedule")).values()
         said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
         pages = [
@@ -138,8 +129,9 @@ class MemoryReader:
         ]
         return {
             "waiting": len(self.waiting), "held": counts.total(), "nights": len(nights),
-            "groups": [(folder, [way for at, *way in pages if at == folder]) for folder in (*FOLDERS, "")],
-            "state": found.state, "last": day.told(said), "next": day.told(schedule.says),
+            "groups": [("Days" if folder == EPISODES else folder, [way for at, *way in pages if at == folder])
+                       for folder in (*FOLDERS, "")],
+            "state": found.state, "last": self.told(said), "next": self.told(schedule.says),
             "faults": [] if found.state is OK else [str(found)],
         }  # fmt: skip
 
@@ -163,13 +155,52 @@ class MemoryReader:
         found = self.documents.get(document_path(ident))
         return found or self.documents[named_documents(self.documents, ident.rpartition("/")[2])[0]]
 
+    def context(self) -> list[ContextPart]:
+        """Return what a session begins with, as the logs are now."""
+        logs = [stamp(f"{self.root}/{path}") for paths in logs_by_day(self.root).values() for path in paths]
+        if logs != self._context[0]:
+            self._context = logs, assemble(ContextRequest(self.root, self.today, self.now), self.documents)
+        return self._context[1]
+
     def said(self, item: Item) -> Markup:
         """Return the words that an item rests on, and where they stand."""
-        return Markup().join(quoted(self._quotes.found(place)) for place in item.evidence)
+        return Markup().join(quoted(self.quotes.found(place)) for place in item.evidence)
 
-    def row(self, one: Holding, **more: object) -> Row:
-        """Return the row of an item with its page."""
-        return self.day.row(one.item, page=self.documents[one.path], **more)  # type: ignore[arg-type]
+    def told(self, text: str) -> Markup:
+        """Return a sentence with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
+        return sentence(_MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(self.today)), text))
+
+    def when(self, moment: str) -> Markup:
+        """Return a day or a moment as people say it, with the exact one on hover."""
+        return html('<time title="{}">{}</time>', moment[:16].replace("T", " "), self.told(moment))
+
+    def row(
+        self, item: Item, asked: Sequence[str] | None = None, path: str = "", *, text: object = "", **more: object
+    ) -> Row:
+        """Return the row of an item, with when it is due, marked from that day on; or else since when it holds.
+
+        Args:
+            item: the item.
+            asked: its verbs; by default those of a list of what holds.
+            path: where it stands, if that is to be told.
+            text: its sentence, as HTML.
+            more: what else the row has.
+        """
+        waits, page, shown = item.status is Status.WAITING, self.documents.get(path), text or sentence(item.text)
+        is_over = not (item.active or waits)
+        due: object = "due"
+        if item.active and item.due <= self.today:
+            due = html("<mark>{}</mark>", "due" if item.due == self.today else "overdue")
+        told = joined(
+            html('<b class="{0}">{0}</b>', item.called),
+            is_over and html("{} {}", item.status, self.when(item.until)),
+            page and link(page.title, address_of(path)),
+            html("{} {}", due, self.when(item.due)) if item.due else self.when(item.since or "no day"), *notes(item),
+        )  # fmt: skip
+        usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
+        to = f"/inbox?at={item.id}" if waits else f"/item/{item.id}"
+        shown = html("<s>{}</s>", shown) if is_over else shown
+        return Row(shown, to, told, asked=usual if asked is None else asked, id=item.id, was=item.text, **more)
 
 
 def ended(run: PastRun) -> str:
@@ -181,7 +212,7 @@ def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
     lead = joined(found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id))
-    return {"title": found.title, "lead": lead, "columns": [[Card("", parts_of(found, reading.day))]]}
+    return {"title": found.title, "lead": lead, "columns": [[Card("", parts_of(found, reading))]]}
 
 
 def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None = None) -> Values:
@@ -196,7 +227,7 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None
     if saved is None:
         text = (read_bytes(reading.root, reading.document(ident).path) or b"").decode(errors="replace")
         saved = Saved("", (), *[text.replace("\r\n", "\n")] * 2)
-    parts = parts_of(reading.document(ident).with_text(saved.text), reading.day) if asked.get("preview") else ()
+    parts = parts_of(reading.document(ident).with_text(saved.text), reading) if asked.get("preview") else ()
     return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
             "columns": [[Card("Preview", parts)]], "faults": saved.faults}  # fmt: skip
 
@@ -207,27 +238,27 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     Raises:
         UnknownItem: there is none, or more than one; the sentence says which.
     """
-    day, held = reading.day, reading.held[named_item(asked["ident"], reading.held)]
+    held = reading.held[named_item(asked["ident"], reading.held)]
     found, one = why(reading.root, None, held.item.id, reading.beliefs), held.item
     life = [step.item for step in (*reversed(found.superseded), held, *found.successors)]
     words = [step.text.split() for step in life]
     same = len(commonprefix(words))
     lived = [
         html('<a href="/item/{}" title="{}">{}</a> <small>since {}</small>', step.id, step.text,
-             html("{}" if step.active else "<s>{}</s>", sentence(" ".join(said[same:]))), day.when(step.since))
+             html("{}" if step.active else "<s>{}</s>", sentence(" ".join(said[same:]))), reading.when(step.since))
         for step, said in zip(life, words, strict=True)
     ]  # fmt: skip
-    lists: dict[str, Sequence[Row | Markup]] = {
-        "Where it was said": [reading.said(one) or html("Nowhere: a person wrote it.")],
-        "Its life": [Markup(" → ").join(lived)] if life[1:] else (),
-        "It rests on": [day.row(one.item, ()) for one in found.grounds],
-        "What depends on it": [day.row(one.item, ()) for one in found.dependents],
-    }
-    lead = joined(day.row(one).told, link(held.path, address_of(held.path)), one.id)
+    cards = [
+        Card("Where it was said", [reading.said(one) or html("Nowhere: a person wrote it.")]),
+        Card("Its life", [Markup(" → ").join(lived)] if life[1:] else ()),
+        Card("It rests on", [reading.row(one.item, ()) for one in found.grounds]),
+        Card("What depends on it", [reading.row(one.item, ()) for one in found.dependents]),
+    ]
+    lead = joined(reading.row(one).told, link(held.path, address_of(held.path)), one.id)
     return {
         "title": one.text, "lead": lead, "item": one, "ranks": ranks(one), "homes": reading.homes,
         "home": held.path, "faults": [f"It {ground}" for ground in found.outdated],
-        "columns": [[Card(name, rows) for name, rows in lists.items()]],
+        "columns": [cards],
     }  # fmt: skip
 
 
@@ -244,7 +275,7 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """
     first, last, *_ = [int(one) for one in re.findall(r"\d{1,9}", asked.get("at", ""))] * 2 or (1, 0)
     start = max(1, first - _ABOVE)
-    found = read_passage(reading.root, asked["name"], lambda: reading.day.today, start)
+    found = read_passage(reading.root, asked["name"], lambda: reading.today, start)
     plain = without_secrets("\n".join(map(without_pointer, found.lines)))
     told = list(enumerate(plain.split("\n"), start))[: len(found.lines)]
     if found.path.endswith(".jsonl") and (file := open_regular(reading.root, found.path)):
@@ -274,11 +305,13 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     end = _ROWS + int("0" + re.sub(r"\D", "", asked["rows"])[:6])
     if query := asked["q"]:  # a longer answer may have another order, so it is shown as a whole
         hits, told, how_sure = searched(reading.root, query, end + 1, SearchRequest())
-        rows, notes = [_hit(one, query, reading.day) for one in hits], [*told, *[LITTLE] * (how_sure == "little")]
+        rows, notes = [_hit(one, query, reading) for one in hits], [*told, *[LITTLE] * (how_sure == "little")]
     else:
         found = _held(reading, asked)
         box = '<input type="checkbox" name="id" value="{}" data-k="x" aria-label="{}">'
-        rows = [reading.row(one, asked=(), mark=html(box, one.item.id, one.item.text)) for one in found[: end + 1]]
+        rows = [
+            reading.row(one.item, (), one.path, mark=html(box, one.item.id, one.item.text)) for one in found[: end + 1]
+        ]
         lead = counted(len(found), "item")
     rows[end:] = [Row("More", f"?{urlencode({**params, 'rows': end})}")] if rows[end:] else []
     filters = {} if asked["q"] else {
@@ -293,7 +326,7 @@ def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     """Return the items that the filters leave; by default what is due comes first, then the newest."""
     found = []
     for one in reading.beliefs.holdings if asked["status"] else reading.standing:
-        item, when_due = one.item, "overdue" if one.item.due < reading.day.today else "ahead"
+        item, when_due = one.item, "overdue" if one.item.due < reading.today else "ahead"
         fields = {"type": item.type, "page": one.path, "whose": item.trust,
                   "status": item.status, "due": item.due and when_due}  # fmt: skip
         if all(asked[key] in {"", value} for key, value in fields.items()):
@@ -302,25 +335,25 @@ def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     return found if asked["sort"] else sorted(found, key=lambda one: one.item.due or "~")
 
 
-def _hit(one: Hit, query: str, day: Calendar) -> Row:
+def _hit(one: Hit, query: str, reading: MemoryReader) -> Row:
     text, over = marked(spoken(one.text), query), one.overruled
     to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
     return Row(html("<s>{}</s>", text) if over else text, to, joined(
-        place(one.path, one.start_line, one.end_line, query=query), day.when(one.date),
+        place(one.path, one.start_line, one.end_line, query=query), reading.when(one.date),
         one.trust not in {Trust.OWNER, Trust.SELF} and one.trust, over and over.why,
-        *(f"over: {day.said(str(late))}" for late in one.over_since),
+        *(f"over: {reading.told(str(late))}" for late in one.over_since),
     ))  # fmt: skip
 
 
-def parts_of(document: Document, day: Calendar) -> list[Row | Markup]:
+def parts_of(document: Document, reading: MemoryReader) -> list[Row | Markup]:
     """Return the rows of a document's items, and as HTML the prose between them and what runs wrote."""
     lines, path = document.lines, document.path
     spans: list[tuple[int, int, Row | Markup]] = [
-        (at, at + 1, _told(read_sentence(lines[at], row), day))
+        (at, at + 1, _told(read_sentence(lines[at], row), reading))
         for at, (_, row) in document.generated.items() if not lines[at].startswith("- ")
     ]  # fmt: skip
     spans += [
-        (one.line, one.end, day.row(one.item, below=html_of("".join(lines[one.notes : one.end]), path)))
+        (one.line, one.end, reading.row(one.item, below=html_of("".join(lines[one.notes : one.end]), path)))
         for one in document.items
     ]
     begin, parts = document.front.lines, list[Row | Markup]()
@@ -331,17 +364,18 @@ def parts_of(document: Document, day: Calendar) -> list[Row | Markup]:
     return list(filter(None, parts))
 
 
-def _told(said: Sentence, day: Calendar) -> Markup:
+def _told(said: Sentence, reading: MemoryReader) -> Markup:
     """Return a generated sentence, with its days as people say them where code wrote them, and links to its grounds."""
     grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
-    text = _APART.sub(lambda found: day.said(found[0]), said.text)
+    text = _APART.sub(lambda found: reading.told(found[0]), said.text)
     return html('<p title="{}">{} {}</p>', said.text, sentence(text), grounds)
 
 
-def generated_rows(document: Document | None) -> dict[str, tuple[str, ...]]:
-    """Return the words of the lines that runs wrote into a document; for each, its grounds."""
-    found = document.generated.items() if document else ()
-    return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in found if document}
+def briefed(reading: MemoryReader) -> dict[str, tuple[str, ...]]:
+    """Return the lines that the last run wrote into MEMORY.md; for each, its grounds."""
+    if (document := reading.documents.get(BRIEFING)) is None:
+        return {}
+    return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in document.generated.items()}
 
 
 def counted(number: int, one: str, many: str = "") -> str:

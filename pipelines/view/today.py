@@ -29,7 +29,7 @@ from pipelines.view.markup import (
     sentence,
     spoken,
 )
-from pipelines.view.pages import counted, ended, generated_rows
+from pipelines.view.pages import MemoryReader, briefed, counted, ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
-    from pipelines.view.pages import MemoryReader, Values
+    from pipelines.view.pages import Values
 
 _MOST = 8
 """Rows of a list beside the diff."""
@@ -68,24 +68,24 @@ _WHY = {
 
 def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
-    nights, standing, held, day = reading.nights, reading.standing, reading.held, reading.day
+    nights, standing, held = reading.nights, reading.standing, reading.held
     recent = [run for run in nights[:_MOST] if nights[0].moment - run.moment < _ONE_NIGHT]  # type: ignore[operator]  # each has one
     did_much = [run for run in nights if run.added or run.changed]
     told = [run for run in recent if run in did_much] or [*recent[:1], *did_much[:1]]
     diffs = [diff_of(reading, run, _ROWS) for run in told]  # a dead night does not hide what was learnt before
-    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day.today))
+    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, reading.today))
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
-    first = [html_of(one.removeprefix("- "), BRIEFING) for one in generated_rows(reading.documents.get(BRIEFING))]
+    first = [html_of(one.removeprefix("- "), BRIEFING) for one in briefed(reading)]
 
     def named(words: str) -> str:
         return _ID.sub(lambda one: f"“{held[one[0]].item.text}”" if one[0] in held else one[0], words)
 
     def listed(title: str, to: str, found: Sequence[Holding]) -> Card:
         more = [Row(f"{len(found) - _MOST} more", to)] if found[_MOST:] else []
-        return Card(title, [reading.row(one) for one in found[:_MOST]] + more, len(found), to)
+        return Card(title, [reading.row(one.item, path=one.path) for one in found[:_MOST]] + more, len(found), to)
 
     own = [
-        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", day.when(run.when),
+        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", reading.when(run.when),
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
         for run in takewhile(lambda run: not run.is_night, reading.runs) if run.commit
     ]  # fmt: skip
@@ -99,7 +99,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
         listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
     ]
-    title = f"{date.fromisoformat(day.today):%A, %-d %B %Y}"
+    title = f"{date.fromisoformat(reading.today):%A, %-d %B %Y}"
     did = sum((did for run, (_, did) in zip(told, diffs, strict=True) if run in recent), Counter[str]())
     return {"title": title, "lead": _summary(recent, did),
             "faults": reading.frame["faults"], "columns": [left, right]}  # fmt: skip
@@ -145,7 +145,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         reading: the memory.
         asked: `at`, the id of the question to show; without one, or with one that was answered, the first.
     """
-    waiting, day = reading.waiting, reading.day
+    waiting = reading.waiting
     if not waiting:
         return {"lead": "Nothing waits for you."}
     at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
@@ -153,11 +153,11 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     found, is_pair = _beliefs(one, reading.held)
     about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
     for number, of in enumerate(found):
-        about.append(day.row(of, (), mark=is_pair and ("New", "Old")[number], below=reading.said(of)))
+        about.append(reading.row(of, (), mark=is_pair and ("New", "Old")[number], below=reading.said(of)))
     rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
-        "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", day.when(one.entry.day))),
+        "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", reading.when(one.entry.day))),
         "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(reading, one),
         "about": Card("", about), "was": one.items[0].text if one.items else one.title,
         "alike": alike,
@@ -199,7 +199,7 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     for run in reading.nights:
         usd, took = run.reported("model", "usd"), run.reported("seconds")
         did = {"added": run.added, "closed": run.number("items", "closed"), "asked": run.number("people", "asked")}
-        rows.append(Row(reading.day.when(run.when), f"/night/{run.id}", joined(
+        rows.append(Row(reading.when(run.when), f"/night/{run.id}", joined(
             run.ended is not RunEnd.WELL and run.outcome,
             str(run.reported("model", "extractor") or "rules").partition("@")[0],
             counted(run.number("entries", "read"), "line"),
@@ -216,7 +216,7 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     told = [one for one in changes.values() if one.place.item.superseded_by not in changes]
     deeds = [(did, one) for did in _SIGNS for one in told if _deed(one, olds.get(one.id)) == did]
     rows = [_changed(reading, *one, olds.get(one[1].id)) for one in deeds[:most]]
-    count, which = len(deeds), f"The night of {reading.day.said(run.when)}"
+    count, which = len(deeds), f"The night of {reading.told(run.when)}"
     undoes = Row(f"Take back all {count}…", f"/night/{run.id}", deeds[most:] and f"{count - most} more")
     if run.ended is RunEnd.UNDONE:
         undoes = Row("It was undone. Undo brings it back.", asked=["undo"], id=run.why)
@@ -228,7 +228,7 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     elif run.moment and reading.now - run.moment < timedelta(days=1):
         which = "Last night"
     title = f"{which} changed {counted(count, 'thing') if count else 'nothing'}"
-    when = joined(reading.day.when(run.when), run.ended is not RunEnd.WELL and ended(run))
+    when = joined(reading.when(run.when), run.ended is not RunEnd.WELL and ended(run))
     return Card(title, [*rows, undoes] if run.commit and rows else rows, when), Counter(did for did, _ in deeds)
 
 
@@ -237,9 +237,9 @@ def _changed(reading: MemoryReader, did: str, one: ItemChange, old: Item | None)
     item, now = one.place.item, reading.held.get(one.id)
     is_same = item.status is not Status.WAITING and now and now.item == item
     was = (old or (one.before or one.place).item).text
-    return reading.day.row(
+    return reading.row(
         item, [*(["edit", "retract"] if item.active else []), "undo --item"] if is_same else (),
-        reading.documents.get(one.place.path), text=was != item.text and changed(was, item.text),
+        one.place.path, text=was != item.text and changed(was, item.text),
         below=reading.said(item),
         mark=html('<b class="{0}" title="{0}">{1}</b>', did, _SIGNS[did]),
     )  # fmt: skip
@@ -262,8 +262,8 @@ def _deed(change: ItemChange, old: Item | None) -> str:
 
 def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
-    day, parts, cards = reading.day, reading.context, []
-    written = generated_rows(reading.documents.get(BRIEFING))
+    parts, cards = reading.context(), []
+    written = briefed(reading)
     for part in parts:
         rows: list[Row | Markup] = [] if part.kept else [Row(part.text or part.fault)]
         for entry in part.kept:
@@ -272,10 +272,11 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
                 words, one = sentence(text.lstrip("-# ")), reading.held.get(ids[0]) if ids else None
                 if entry.heading:
                     rows.append(html("<small>{}</small>", words))
-                elif one:
-                    rows.append(day.row(one.item, ["edit", *ranks(one.item)] if one.item.active else (), text=words))
-                else:
+                elif one is None:
                     rows.append(Row(words))
+                else:
+                    asked = ["edit", *ranks(one.item)] if one.item.active else ()
+                    rows.append(reading.row(one.item, asked, text=words))
         told = joined(_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens")
         title = TITLES.get(part.name, "Health").partition(" (")[0]
         cards.append(Card(title, rows, told, part.path and address_of(part.path)))

@@ -112,6 +112,8 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
         head, _, frame = map(words, browser.get(path).partition("</aside>")[0].partition('<aside id="frame">'))
         assert head.endswith("Skip to the content memory")
         assert frame.startswith("Today Inbox Items 4 Nights 1 More What agents read first Projects Kestrel 4")
+        assert re.search(r" Days \S+ 2026 ", frame)
+        assert "Episodes" not in frame
         assert "Last night ended well, today" in frame
         assert "No run is scheduled" in frame
     failed = {
@@ -210,6 +212,16 @@ def test_an_item_says_what_the_verbs_say(told: Memory) -> None:
         assert place["quote"] in page
     assert 'id="2026-03-17"' in browser.get("/document/Episodes/2026-03")
     assert "No item has the id kfffffff." in browser.get("/item/kfffffff", 404)
+
+
+def test_a_log_that_was_edited_by_hand_counts_at_once(told: Memory) -> None:
+    browser, item = Browser(told).enter(), f"/item/{ids(told)['Use brass for the hinge.']}"
+    for tide in ("high", "low"):
+        told.write("Logs/2026-03-18.md", f"- The tide is {tide}.\n")
+        assert f"The tide is {tide}." in browser.get("/agents")
+    assert "Decision: Use brass" in section(browser.get(item), "Where it was said")
+    told.write("Logs/2026-03-17.md", LOG.replace("Use brass", "Use zinc"))
+    assert "The words are no longer there." in section(browser.get(item), "Where it was said")
 
 
 def test_a_document_is_shown_as_people_read_it(told: Memory) -> None:
