@@ -216,8 +216,8 @@ def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
     What holds for this machine alone is left out of it. What cannot be read stays.
     """
     whole: dict[str, Any] = report.to_json()
-    shared = {key: value for key, value in whole.items() if key not in _HERE}
-    shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
+    readers = {key: whole["model"][key] for key in _OF_READERS}
+    shared = {key: value for key, value in whole.items() if key not in _HERE} | {"model": readers}
     path = f"{TRAVELLING}/{report.run}.json"
     yield Change(path, None, without_secrets(json.dumps(shared, indent=1)).encode())
     for name in _names(root, TRAVELLING)[: -SHARED + 1]:
@@ -248,11 +248,8 @@ def read_reports(root: Path, folder: str = _RUNS, most: int = KEPT) -> dict[str,
     Reports of this machine are complete, and include runs that failed or found nothing new. Reports under `TRAVELLING`
     are of runs with a commit, and are on every machine.
     """
-    found = {}
-    for name in _names(root, folder)[-most:]:
-        if report := read_record(root, name, folder):
-            found[str(report.get("run") or name.removesuffix(".json"))] = report
-    return found
+    reports = ((name, read_record(root, name, folder)) for name in _names(root, folder)[-most:])
+    return {str(one.get("run") or name.removesuffix(".json")): one for name, one in reports if one}
 
 
 def left_pending(report: Mapping[str, object]) -> str:
@@ -440,11 +437,6 @@ def known_runs(root: Path) -> list[PastRun]:
         return all_runs(root, Git(root))
     except CurateError:  # other checks report a broken repository
         return reported_nights(root)
-
-
-def nights(root: Path) -> list[PastRun]:
-    """Return the nights among the known runs."""
-    return [run for run in known_runs(root) if run.is_night and run.moment]
 
 
 def reported_nights(root: Path, most: int = KEPT) -> list[PastRun]:

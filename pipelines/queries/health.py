@@ -30,7 +30,7 @@ from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.fold_logs import clean_logs, with_partial_logs
-from pipelines.night.report import PastRun, RunEnd, nights
+from pipelines.night.report import PastRun, RunEnd, known_runs
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.settings import Settings, load_settings
@@ -115,7 +115,7 @@ class Checkup:
     @cached_property
     def nights(self) -> list[PastRun]:
         """The nights, here or on other machines, newest first; none that a wrong clock put into the future."""
-        return [run for run in nights(self.root) if run.moment and run.moment <= self.now + _AHEAD]
+        return [run for run in known_runs(self.root) if run.is_night and run.moment and run.moment <= self.now + _AHEAD]
 
     @property
     def asked(self) -> InstallRequest | None:
