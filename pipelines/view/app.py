@@ -12,7 +12,6 @@ import signal
 import socket
 import threading
 import time
-from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -124,7 +123,7 @@ class App:
 
     def do(self, request: Request) -> Response:
         """Run a verb and return to the page of the form, which shows what became of the item."""
-        given = defaultdict[str, str](str, request.scope["form"])
+        given = request.scope["form"]
         ids, was, text = f"{given['id']} {given['also']}".split(), given["was"], given["text"]
         held = self._look()[1].held.get("".join(ids[:1]))
         says = escape_terminal(held.item.text) if held else was
@@ -153,7 +152,7 @@ class App:
 
     def save(self, request: Request) -> Response:
         """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
-        ident, given = request.path_params["ident"], defaultdict[str, str](str, request.scope["form"])
+        ident, given = request.path_params["ident"], request.scope["form"]
         base, text = given["base"], given["text"]
         saved, when = Saved("", (), text, base), self._clock()
         if not given["preview"]:

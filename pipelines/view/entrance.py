@@ -15,6 +15,7 @@ import secrets
 import socket
 import sys
 import time
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
@@ -91,7 +92,7 @@ class Gate:
             await send(message)
 
         status, fault = self._fault(scope)
-        form = dict[str, str]()
+        form = form_of(b"")
         if not fault and scope["method"] == "POST":
             try:
                 form = form_of(await Request(scope, receive).body())
@@ -141,10 +142,10 @@ class Gate:
             return 413, "The request is too long."
         return 200, ""
 
-    def _fault_of_form(self, path: str, form: dict[str, str]) -> str:
+    def _fault_of_form(self, path: str, form: defaultdict[str, str]) -> str:
         """Return why the form in a request is refused, or an empty string."""
         name, secret, fault = ("code", self.code, _WRONG_CODE) if path == ENTER else ("token", self._token, _NO_FORM)
-        return "" if secret and _same(form.get(name, ""), secret) else fault
+        return "" if secret and _same(form[name], secret) else fault
 
 
 class OwnConnection(H11Protocol):
@@ -178,11 +179,10 @@ def is_own(client: Address | None, server: Address | None, table: Path = _TABLE)
     return any(row[1:4] == [*ends, _ESTABLISHED] and int(row[_UID]) == os.getuid() for row in rows)
 
 
-def form_of(body: bytes) -> dict[str, str]:
-    """Return a form's fields; the values of one that is there several times stand in one line."""
-    return {
-        key: " ".join(values) for key, values in parse_qs(body.decode(errors="replace"), keep_blank_values=True).items()
-    }
+def form_of(body: bytes) -> defaultdict[str, str]:
+    """Return a form's fields; what is there several times stands in one line, and what is not there is empty."""
+    found = parse_qs(body.decode(errors="replace"), keep_blank_values=True)
+    return defaultdict(str, {key: " ".join(values) for key, values in found.items()})
 
 
 def _same(one: str, other: str) -> bool:

@@ -127,10 +127,14 @@ class MemoryReader:
             (path.rpartition("/")[0], address_of(path), one.title, counts[path])
             for path, one in sorted(self.documents.items())
         ]
+        groups = [
+            ("Days" if folder == EPISODES else folder, [way for at, *way in pages if at == folder])
+            for folder in (*FOLDERS, "")
+        ]
         return {
-            "waiting": len(self.waiting), "held": counts.total(), "nights": len(nights),
-            "groups": [("Days" if folder == EPISODES else folder, [way for at, *way in pages if at == folder])
-                       for folder in (*FOLDERS, "")],
+            "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", len(self.waiting), "gi"),
+                     ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(nights), "gn")],
+            "groups": [("", [("/agents", "What agents read first", "", "gf")]), *groups],
             "state": found.state, "last": self.told(said), "next": self.told(schedule.says),
             "faults": [] if found.state is OK else [str(found)],
         }  # fmt: skip
@@ -212,7 +216,7 @@ def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
     lead = joined(found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id))
-    return {"title": found.title, "lead": lead, "columns": [[Card("", parts_of(found, reading))]]}
+    return {"title": found.title, "lead": lead, "left": [Card("", parts_of(found, reading))]}
 
 
 def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None = None) -> Values:
@@ -229,7 +233,7 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None
         saved = Saved("", (), *[text.replace("\r\n", "\n")] * 2)
     parts = parts_of(reading.document(ident).with_text(saved.text), reading) if asked.get("preview") else ()
     return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
-            "columns": [[Card("Preview", parts)]], "faults": saved.faults}  # fmt: skip
+            "left": [Card("Preview", parts)], "faults": saved.faults}  # fmt: skip
 
 
 def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
@@ -258,7 +262,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     return {
         "title": one.text, "lead": lead, "item": one, "ranks": ranks(one), "homes": reading.homes,
         "home": held.path, "faults": [f"It {ground}" for ground in found.outdated],
-        "columns": [cards],
+        "left": cards,
     }  # fmt: skip
 
 
@@ -319,7 +323,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         "due": ["overdue", "ahead"], "sort": ["since", "oldest"],
     }  # fmt: skip
     return {"title": asked["q"] or "Items", "asked": asked, "homes": reading.homes, "faults": notes, "lead": lead,
-            "filters": filters, "columns": [[Card("", rows or [Row("Nothing was found.")])]]}  # fmt: skip
+            "filters": filters, "left": [Card("", rows or [Row("Nothing was found.")])]}  # fmt: skip
 
 
 def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:

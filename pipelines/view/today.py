@@ -102,7 +102,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     title = f"{date.fromisoformat(reading.today):%A, %-d %B %Y}"
     did = sum((did for run, (_, did) in zip(told, diffs, strict=True) if run in recent), Counter[str]())
     return {"title": title, "lead": _summary(recent, did),
-            "faults": reading.frame["faults"], "columns": [left, right]}  # fmt: skip
+            "faults": reading.frame["faults"], "left": left, "right": right}  # fmt: skip
 
 
 def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
@@ -158,7 +158,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
         "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", reading.when(one.entry.day))),
-        "columns": [[Card("Questions", rows)]], "one": one, "at": one.id, "asks": asks(reading, one),
+        "left": [Card("Questions", rows)], "one": one, "at": one.id, "asks": asks(reading, one),
         "about": Card("", about), "was": one.items[0].text if one.items else one.title,
         "alike": alike,
         "next": waiting[(at + 1) % len(waiting)].id,
@@ -190,7 +190,7 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """
     run = find_run(reading.root, Git(reading.root), asked["ident"])
     title = run.commit.subject if run.commit else run.id
-    return {"title": title, "columns": [[diff_of(reading, run)[0]]], "faults": run.warnings}
+    return {"title": title, "left": [diff_of(reading, run)[0]], "faults": run.warnings}
 
 
 def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
@@ -206,7 +206,7 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             *(f"{count} {what}" for what, count in did.items() if count),
             usd and f"{usd:.2f} USD", isinstance(took, dict) and took and f"{sum(took.values()):.1f} s",
         )))  # fmt: skip
-    return {"columns": [[Card("", rows)]], "faults": reading.frame["faults"]}
+    return {"left": [Card("", rows)], "faults": reading.frame["faults"]}
 
 
 def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card, Counter[str]]:
@@ -282,4 +282,4 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         cards.append(Card(title, rows, told, part.path and address_of(part.path)))
     size = f"{tokens(as_text(parts)):,} of {BUDGET:,} tokens"
     lead = sentence(f"Each session begins with this, {size}. `curate context` prints it.")
-    return {"title": "What agents read first", "lead": lead, "columns": [cards]}
+    return {"title": "What agents read first", "lead": lead, "left": cards}

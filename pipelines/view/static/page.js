@@ -2,13 +2,13 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", sent = false, typed = false, turn = 0, here = location.pathname, pause, source;
+let last = "", sent = false, typed = false, turn = 0, pause, source;
 
 on("keydown", (event) => {
-  const { key, target } = event, form = one("#text")?.form, held = event.ctrlKey || event.altKey || event.metaKey;
-  if (form && held && key === "s") {
+  const { key, target } = event, text = one("#text"), held = event.ctrlKey || event.altKey || event.metaKey;
+  if (text && held && key === "s") {
     event.preventDefault();
-    form.requestSubmit();
+    text.form.requestSubmit();
   }
   if (sent || held || target.matches("input:not([type=checkbox]), textarea, select")) {
     return;
@@ -61,12 +61,11 @@ on("input", ({ target }) => {
   clearTimeout(pause);
   pause = setTimeout(() => {
     const address = `/items?q=${encodeURIComponent(target.value)}`;
-    history[here === "/items" ? "replaceState" : "pushState"](null, "", address);
-    here = "/items";
+    history[location.pathname === "/items" ? "replaceState" : "pushState"](null, "", address);
     show(address);
   }, 200);
 });
-on("popstate", () => location.pathname !== here && location.reload());
+on("popstate", () => location.hash || location.reload());
 
 // A row is edited in place, with the form of the item's page.
 on("click", async (event) => {
