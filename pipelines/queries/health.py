@@ -113,9 +113,14 @@ class Checkup:
         return [*unread_bytes(self.snapshot, day_of(self.now, self.settings))]
 
     @cached_property
+    def runs(self) -> list[PastRun]:
+        """The runs, newest first."""
+        return known_runs(self.root)
+
+    @cached_property
     def nights(self) -> list[PastRun]:
         """The nights, here or on other machines, newest first; none that a wrong clock put into the future."""
-        return [run for run in known_runs(self.root) if run.is_night and run.moment and run.moment <= self.now + _AHEAD]
+        return [run for run in self.runs if run.is_night and run.moment and run.moment <= self.now + _AHEAD]
 
     @property
     def asked(self) -> InstallRequest | None:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from pipelines.clock import day_of, day_words
 from pipelines.night.answers import ReviewQuestion, questions
 from pipelines.night.edit_page import Saved
-from pipelines.night.report import PastRun, items_changed, known_runs
+from pipelines.night.report import PastRun, items_changed
 from pipelines.queries.health import OK, Checkup, examine
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
@@ -90,7 +90,7 @@ class MemoryReader:
     def __init__(self, root: Path, moment: datetime, *, running: bool) -> None:
         self.root, self.running, self.settings = root, running, load_settings(root)
         self.now = moment.astimezone(ZoneInfo(self.settings.timezone))
-        self.today = day_of(self.now, self.settings)
+        self.today, self.checkup = day_of(self.now, self.settings), Checkup(root, self.now)
         self.beliefs = Beliefs.of(read_documents(root))
         self.documents, self.held = self.beliefs.documents, self.beliefs.by_id
         self.quotes = Quotes(root)
@@ -98,14 +98,9 @@ class MemoryReader:
         self._context: tuple[list[str], list[ContextPart]] = ([""], [])
 
     @cached_property
-    def runs(self) -> list[PastRun]:
-        """All runs, newest first."""
-        return known_runs(self.root)
-
-    @cached_property
     def nights(self) -> list[PastRun]:
-        """Those that read the logs."""
-        return [run for run in self.runs if run.is_night and run.moment]
+        """The runs that read the logs, newest first."""
+        return [run for run in self.checkup.runs if run.is_night and run.moment]
 
     @cached_property
     def standing(self) -> list[Holding]:
@@ -121,7 +116,7 @@ class MemoryReader:
     def frame(self) -> Values:
         """What stands around each page."""
         counts, nights = Counter(one.path for one in self.standing), self.nights
-        found, schedule = examine(Checkup(self.root, self.now), ("nights", "schedule")).values()
+        found, schedule = examine(self.checkup, ("nights", "schedule")).values()
         said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
         pages = [
             (path.rpartition("/")[0], address_of(path), one.title, counts[path])

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.report import PastRun, RunEnd, find_run
-from pipelines.queries.health import OK, Checkup, examine
+from pipelines.queries.health import OK, examine
 from pipelines.queries.startup.kept import BUDGET
 from pipelines.queries.startup.page import TITLES, as_text
 from pipelines.queries.startup.read import tokens
@@ -87,9 +87,9 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     own = [
         Row(sentence(named(run.commit.subject)), f"/night/{run.id}", reading.when(run.when),
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
-        for run in takewhile(lambda run: not run.is_night, reading.runs) if run.commit
+        for run in takewhile(lambda run: not run.is_night, reading.checkup.runs) if run.commit
     ]  # fmt: skip
-    asked = [Row(asks(reading, one), f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
+    asked = [Row(asked_of(one, held)[0], f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
     steps = () if nights else first_steps(reading)
     left = [*(card for card, _ in diffs), Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
     right = [
@@ -117,7 +117,7 @@ def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
 def first_steps(reading: MemoryReader) -> Iterator[Row]:
     """Yield the steps to a memory: how each is, and the command that does it."""
     copied = '<p><code>{0}</code> <button data-copy="{0}">Copy</button></p>'
-    connected, chosen = examine(Checkup(reading.root, reading.now), ("agents", "providers")).values()
+    connected, chosen = examine(reading.checkup, ("agents", "providers")).values()
     for step, is_done, says, command in (
         ("Connect an agent", connected.state is OK, connected.says, "curate install claude-code"),
         ("Choose who reads", chosen.state is OK, chosen.says, "curate models use claude-code"),
@@ -150,7 +150,7 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         return {"lead": "Nothing waits for you."}
     at = next((number for number, one in enumerate(waiting) if one.id == asked.get("at")), 0)
     one = waiting[at]
-    found, is_pair = _beliefs(one, reading.held)
+    asks, found, is_pair = asked_of(one, reading.held)
     about = [] if is_pair else [Row(spoken(line)) for line in one.entry.why if not line.startswith("- k")]
     for number, of in enumerate(found):
         about.append(reading.row(of, (), mark=is_pair and ("New", "Old")[number], below=reading.said(of)))
@@ -158,25 +158,20 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
     return {
         "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", reading.when(one.entry.day))),
-        "left": [Card("Questions", rows)], "one": one, "at": one.id, "asks": asks(reading, one),
+        "left": [Card("Questions", rows)], "one": one, "at": one.id, "asks": asks,
         "about": Card("", about), "was": one.items[0].text if one.items else one.title,
         "alike": alike,
         "next": waiting[(at + 1) % len(waiting)].id,
     }  # fmt: skip
 
 
-def asks(reading: MemoryReader, one: ReviewQuestion) -> Markup:
-    """Return what a question asks: both beliefs in one, or its title."""
-    found, is_pair = _beliefs(one, reading.held)
-    return changed(found[1].text, found[0].text) if is_pair else sentence(one.title)
-
-
-def _beliefs(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[list[Item], bool]:
-    """Return the items that a question is about, and whether they are a new belief and the old one."""
+def asked_of(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[Markup, list[Item], bool]:
+    """Return what a question asks, the items that it is about, and whether they are a new belief and the old one."""
     ids = dict.fromkeys(_ID.findall("\n".join([one.entry.title, *one.entry.why, *map(" ".join, one.entry.choices)])))
     named = [held[ident].item for ident in ids if ident in held and held[ident].item not in one.items]
     found = [*one.items, *([one.against] if one.against else named)]
-    return found, "keep new" in one.choices and len(found) == 2  # noqa: PLR2004  as said
+    is_pair = "keep new" in one.choices and len(found) == 2  # noqa: PLR2004  as said
+    return changed(found[1].text, found[0].text) if is_pair else sentence(one.title), found, is_pair
 
 
 # ---------------------------------------- a night as a diff
