@@ -65,6 +65,7 @@ _LAG = "index-base"
 _BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git's `ident.c` strips from both ends of a name."""
+_COMMITTED = re.compile(r"^committer .* (\d+) \S+$", re.MULTILINE)
 _NEAR = 64
 _BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS = 16
@@ -139,7 +140,7 @@ class Git(GitCommands):
             raise GitFault(why, "Copy the files into a new folder, and run `curate init` there.")
         # Not `found.git`: the settings' parser keeps `found`, and so its `git cat-file`, until a garbage collection.
         self._objects = opened.GitCommandWrapperType(str(top))
-        weakref.finalize(self, self._objects.clear_cache).atexit = False  # closes its pipes, as a collection does not
+        weakref.finalize(self, self._objects.clear_cache)  # closes its pipes, as a collection does not
         self._repository = Repository(own, Path(found.common_dir), branch)
         return self._repository
 
@@ -186,8 +187,9 @@ class Git(GitCommands):
         if found is None or found[1] != "commit":
             return None
         head, _, message = found[2].decode(errors="replace").partition("\n\n")
-        tree, parents = (re.findall(rf"^{key} (\w+)$", head, re.MULTILINE) for key in ("tree", "parent"))
-        committed = re.search(r"^committer .* (\d+) \S+$", head, re.MULTILINE)
+        rows = [row.split(" ") for row in head.split("\n")]
+        tree, parents = ([row[-1] for row in rows if row[0] == key] for key in ("tree", "parent"))
+        committed = _COMMITTED.search(head)
         return Commit(found[0], tree[0], tuple(parents), int(committed[1]) if committed else 0, message)
 
     def tree(self, commit: str | None) -> Mapping[str, tuple[str, str]]:

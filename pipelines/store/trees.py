@@ -95,12 +95,11 @@ def ledger_on_disk(root: Path) -> Ledger:
 def ledger_at(git: Git, commit: str | None) -> Ledger:
     """Return the ledger of a commit."""
     blobs = [blob for path, (_, blob) in git.tree(commit).items() if path.startswith(LEDGER)]
-    return {ident: row for blob in blobs for ident, row in _rows_at(git, blob).items()}
+    return {ident: row for blob in blobs for ident, row in _rows(git.blob(blob) or b"").items()}
 
 
-@lru_cache(maxsize=64)
-def _rows_at(git: Git, blob: str) -> dict[str, str]:
-    return rows_in(git.blob(blob) or b"")
+_rows = lru_cache(maxsize=64)(rows_in)
+"""Most files of the ledger are the same in two commits."""
 
 
 def ledger_after(

@@ -51,8 +51,8 @@ def sentence(text: str) -> Markup:
 
 
 def spoken(text: str) -> Markup:
-    """Return words of a log, without the pointers that capture wrote."""
-    return sentence(without_pointer(text))
+    """Return words of a log with their `code` and *emphasis*, without the pointers that capture wrote."""
+    return Markup(_renderers()[2].renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
 
 
 def plain(text: object) -> object:
@@ -66,12 +66,12 @@ def html(shape: str, *parts: object) -> Markup:
 
 
 @cache
-def _renderers() -> tuple[MarkdownIt, MarkdownIt]:
-    """Return what renders a page, and what renders a sentence."""
+def _renderers() -> tuple[MarkdownIt, MarkdownIt, MarkdownIt]:
+    """Return what renders a page, what renders a sentence, and what renders a line of a log."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
 
     page = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
-    return page, MarkdownIt("zero").enable("backticks")
+    return page, MarkdownIt("zero").enable("backticks"), MarkdownIt("zero").enable(["backticks", "emphasis"])
 
 
 def changed(old: str, new: str) -> Markup:

@@ -1,12 +1,15 @@
 """Nights that Claude Code reads, nights on which it cannot, and nights that no model reads."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pipelines.extract.llm import logged_in
 from tests.conftest import Memory
+from tests.extract.programs import exec_reader
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, lay
 
 NIGHT = ("run", "--now", "2026-03-20T02:00")
@@ -82,3 +85,14 @@ def test_the_doctor_knows_a_program_that_is_not_there(memory: Memory, programs: 
     assert "codex should read the logs, but `codex` is not installed." in said
     lay(programs, "codex", "")
     assert "codex reads the logs." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
+
+
+def test_a_run_of_its_own_process_says_nothing_at_its_end(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Logs/2026-03-16.md", "- Decision: The gate is red.\n")
+    memory.night("2026-03-17T02:00")
+    memory.write("Logs/2026-03-17.md", "- Decision: The fence is green.\n")
+    reader = exec_reader(tmp_path, {"items": [], "operations": []})
+    command = ["run", "--provider", reader, "--now", "2026-03-18T02:00"]
+    program = [sys.executable, "-m", "pipelines.cli", "--memory", str(memory.root)]
+    done = subprocess.run([*program, *command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr

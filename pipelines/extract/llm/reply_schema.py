@@ -94,9 +94,9 @@ Outcome = Literal["", "done", "dropped", "resolved", "occurred", "answered", "en
 
 
 class ReplyLink(Reply):
-    """One item that was shown, or of the same reply, on which this one rests."""
+    """One link to an item that was shown, or of the same reply."""
 
-    kind: Literal["because"]
+    kind: Literal["because", "supports", "contradicts", "related", "part-of", "next"]
     id: Id
 
 
