@@ -12,7 +12,6 @@ import signal
 import socket
 import threading
 import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote
@@ -32,7 +31,7 @@ from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
-from pipelines.store.layout import LEDGER, PRIVATE, document_path
+from pipelines.store.layout import PRIVATE, STATE, document_path
 from pipelines.store.lock import is_held
 from pipelines.store.snapshot import document_paths
 from pipelines.text import escape_terminal
@@ -100,7 +99,7 @@ class App:
         """Return the memory as it is, and what is another text once a file, commit, run or hour is new."""
         lock = self._root / PRIVATE / "lock"
         with self._turn:  # one git process answers all requests
-            rows = (path for folder in LEDGER for path in list_files(self._root, folder.rstrip("/"), ".jsonl"))
+            rows = list_files(self._root, STATE, ".jsonl")
             paths = [SETTINGS, f"{PRIVATE}/runs", *document_paths(self._root), *rows]
             running = lock.exists() and time.time() - lock.stat().st_mtime > _A_WHILE and is_held(self._root)
             stamps = [stamp(f"{self._root}/{path}") for path in paths]
@@ -154,13 +153,13 @@ class App:
         """Save a document that was edited, where nothing speaks against it; else, or to preview it, show its text."""
         ident, given = request.path_params["ident"], request.scope["form"]
         base, text = given["base"], given["text"]
-        saved, when = Saved("", (), text, base), self._clock()
+        saved = Saved("", (), text, base)
         if not given["preview"]:
             try:
                 settings = load_settings(self._root)
-                saved = save_document(self._root, settings, when, document_path(ident), base, text)
+                saved = save_document(self._root, settings, self._clock(), document_path(ident), base, text)
             except CurateError as fault:
-                saved = replace(saved, faults=(str(fault),))
+                saved = Saved("", (str(fault),), text, base)
             if not saved.faults:
                 self._told = {"said": saved.said}
                 return RedirectResponse(f"/document/{ident}", 303)
@@ -198,9 +197,6 @@ _TEMPLATES.globals |= {"buttons": BUTTONS, "answers": today.ANSWERS}
 # On a free port of 127.0.0.1, for one browser, until it has been idle for an hour.
 
 
-IDLE_SECONDS: Final = 3600
-
-
 def serve(
     root: Path,
     act: Act,
@@ -208,7 +204,7 @@ def serve(
     opened: Callable[[str], None],
     *,
     port: int = 0,
-    idle: float = IDLE_SECONDS,
+    idle: float = 3600,
 ) -> None:
     """Serve a memory's page until it has been idle for some time, or is interrupted.
 
@@ -236,7 +232,7 @@ def serve(
             server.should_exit = server.should_exit or time.monotonic() - gate.seen > idle
 
         config = uvicorn.Config(
-            gate, log_config=None, access_log=False, server_header=False, date_header=False, ws="none", lifespan="off",
+            gate, log_config=None, server_header=False, ws="none", lifespan="off",
             proxy_headers=False,  # or a header says who asks
             http=OwnConnection, callback_notify=look, timeout_notify=1, timeout_graceful_shutdown=20,
         )  # fmt: skip

@@ -31,7 +31,7 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.generated import Sentence, read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ItemType, Status, Trust
-from pipelines.store.layout import BRIEFING, EPISODES, FOLDERS, REVIEW, Kind, document_path
+from pipelines.store.layout import EPISODES, FOLDERS, REVIEW, Kind, document_path
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
@@ -88,9 +88,10 @@ class MemoryReader:
     """
 
     def __init__(self, root: Path, moment: datetime, *, running: bool) -> None:
-        self.root, self.running, self.settings = root, running, load_settings(root)
-        self.now = moment.astimezone(ZoneInfo(self.settings.timezone))
-        self.today, self.checkup = day_of(self.now, self.settings), Checkup(root, self.now)
+        self.root, self.running, settings = root, running, load_settings(root)
+        self.zone = ZoneInfo(settings.timezone)
+        self.now = moment.astimezone(self.zone)
+        self.today, self.checkup = day_of(self.now, settings), Checkup(root, self.now)
         self.beliefs = Beliefs.of(read_documents(root))
         self.documents, self.held = self.beliefs.documents, self.beliefs.by_id
         self.quotes = Quotes(root)
@@ -118,14 +119,12 @@ class MemoryReader:
         counts, nights = Counter(one.path for one in self.standing), self.nights
         found, schedule = examine(self.checkup, ("nights", "schedule")).values()
         said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
-        pages = [
-            (path.rpartition("/")[0], address_of(path), one.title, counts[path])
-            for path, one in sorted(self.documents.items())
-        ]
         groups = [
-            ("Days" if folder == EPISODES else folder, [way for at, *way in pages if at == folder])
+            ("Days" if folder == EPISODES else folder,
+             [(address_of(path), one.title, counts[path]) for path, one in sorted(self.documents.items())
+              if path.rpartition("/")[0] == folder])
             for folder in (*FOLDERS, "")
-        ]
+        ]  # fmt: skip
         return {
             "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", len(self.waiting), "gi"),
                      ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(nights), "gn")],
@@ -255,7 +254,7 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     ]
     lead = joined(reading.row(one).told, link(held.path, address_of(held.path)), one.id)
     return {
-        "title": one.text, "lead": lead, "item": one, "ranks": ranks(one), "homes": reading.homes,
+        "title": one.text, "lead": lead, "item": one, "ranks": ranks(one),
         "home": held.path, "faults": [f"It {ground}" for ground in found.outdated],
         "left": cards,
     }  # fmt: skip
@@ -279,7 +278,7 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     told = list(enumerate(plain.split("\n"), start))[: len(found.lines)]
     if found.path.endswith(".jsonl") and (file := open_regular(reading.root, found.path)):
         with file:
-            turns = [one for one in Transcript(file, ZoneInfo(reading.settings.timezone)) if start <= one.line]
+            turns = [one for one in Transcript(file, reading.zone) if start <= one.line]
         told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in turns[: _ABOVE * 2]]
     end = told[-1][0] if told else found.total_lines
     lead = joined(
@@ -313,11 +312,11 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         ]
         lead = counted(len(found), "item")
     rows[end:] = [Row("More", f"?{urlencode({**params, 'rows': end})}")] if rows[end:] else []
-    filters = {} if asked["q"] else {
+    filters = {} if query else {
         "type": ItemType, "page": reading.homes, "whose": Trust, "status": Status,
         "due": ["overdue", "ahead"], "sort": ["since", "oldest"],
     }  # fmt: skip
-    return {"title": asked["q"] or "Items", "asked": asked, "homes": reading.homes, "faults": notes, "lead": lead,
+    return {"title": query or "Items", "asked": asked, "faults": notes, "lead": lead,
             "filters": filters, "left": [Card("", rows or [Row("Nothing was found.")])]}  # fmt: skip
 
 
@@ -368,13 +367,6 @@ def _told(said: Sentence, reading: MemoryReader) -> Markup:
     grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
     text = _APART.sub(lambda found: reading.told(found[0]), said.text)
     return html('<p title="{}">{} {}</p>', said.text, sentence(text), grounds)
-
-
-def briefed(reading: MemoryReader) -> dict[str, tuple[str, ...]]:
-    """Return the lines that the last run wrote into MEMORY.md; for each, its grounds."""
-    if (document := reading.documents.get(BRIEFING)) is None:
-        return {}
-    return {document.lines[at].strip(): read_sentence("", row).ids for at, (_, row) in document.generated.items()}
 
 
 def counted(number: int, one: str, many: str = "") -> str:

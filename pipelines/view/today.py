@@ -29,7 +29,7 @@ from pipelines.view.markup import (
     sentence,
     spoken,
 )
-from pipelines.view.pages import MemoryReader, briefed, counted, ended
+from pipelines.view.pages import MemoryReader, counted, ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,7 +75,10 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     diffs = [diff_of(reading, run, _ROWS) for run in told]  # a dead night does not hide what was learnt before
     dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, reading.today))
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
-    first = [html_of(one.removeprefix("- "), BRIEFING) for one in briefed(reading)]
+    first = [
+        html_of(one.lines[at].strip().removeprefix("- "), one.path)
+        for one in reading.documents.values() if one.path == BRIEFING for at in one.generated
+    ]  # fmt: skip
 
     def named(words: str) -> str:
         return _ID.sub(lambda one: f"“{held[one[0]].item.text}”" if one[0] in held else one[0], words)
@@ -108,8 +111,12 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
 def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
     """Return what agents wrote and what became of it, in words; empty if nothing was read."""
     read, left = (sum(run.number("entries", key) for run in runs) for key in ("read", "left"))
-    kept = did["added"] + did["changed"]
-    became = {"kept": kept, "closed": did["closed"], "not understood": left, "asked": did["asked"]}
+    became = {
+        "kept": did["added"] + did["changed"],
+        "closed": did["closed"],
+        "not understood": left,
+        "asked": did["asked"],
+    }
     told = ", ".join(f"{count} {what}" for what, count in became.items() if count)
     return f"The logs brought {counted(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
 
@@ -199,7 +206,7 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             str(run.reported("model", "extractor") or "rules").partition("@")[0],
             counted(run.number("entries", "read"), "line"),
             *(f"{count} {what}" for what, count in did.items() if count),
-            usd and f"{usd:.2f} USD", isinstance(took, dict) and took and f"{sum(took.values()):.1f} s",
+            usd and f"{usd:.2f} USD", isinstance(took, dict) and f"{sum(took.values()):.1f} s",
         )))  # fmt: skip
     return {"left": [Card("", rows)], "faults": reading.frame["faults"]}
 
@@ -258,13 +265,11 @@ def _deed(change: ItemChange, old: Item | None) -> str:
 def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
     parts, cards = reading.context(), []
-    written = briefed(reading)
     for part in parts:
         rows: list[Row | Markup] = [] if part.kept else [Row(part.text or part.fault)]
         for entry in part.kept:
             for text in filter(str.strip, entry.text.split("\n")):
-                ids = next((ids for row, ids in written.items() if text.startswith(row)), entry.ids)
-                words, one = sentence(text.lstrip("-# ")), reading.held.get(ids[0]) if ids else None
+                words, one = sentence(text.lstrip("-# ")), reading.held.get("".join(entry.ids[:1]))
                 if entry.heading:
                     rows.append(html("<small>{}</small>", words))
                 elif one is None:

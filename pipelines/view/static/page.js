@@ -41,7 +41,7 @@ const read = async (address) => {
 
 const show = async (address) => {
   if (typed) {
-    tell("You are typing, so this page stays as it is. Reload it to see what is new.");
+    tell("You are typing, so this page stays. Reload it to see what is new.");
     return;
   }
   const mine = ++turn, found = await read(address).catch(() => null);
@@ -52,7 +52,7 @@ const show = async (address) => {
   }
 };
 
-// What is typed or marked is kept; what is asked is answered at once.
+// What is typed or marked stays.
 on("input", ({ target }) => {
   if (target.type !== "search") {
     typed = true;
@@ -67,7 +67,7 @@ on("input", ({ target }) => {
 });
 on("popstate", () => location.hash || location.reload());
 
-// A row is edited in place, with the form of the item's page.
+// A row is edited in place.
 on("click", async (event) => {
   const { target } = event, words = target.dataset.copy;
   if (words) {
@@ -82,7 +82,7 @@ on("click", async (event) => {
   }
 });
 
-// A form is sent once, and the page stays where it is scrolled to.
+// A form is sent once.
 on("submit", (event) => {
   sent && event.preventDefault();
   sent = true;
