@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.month_gold import overlap, read_month, same_key, words
 from benchmarks.month_pages import Row, Stands, page_rows, row_of, written_rows
-from pipelines.cli.output import count, say, say_json, say_table, watch_for_people
+from pipelines.cli.output import say, say_json, say_table, watch_for_people
 from pipelines.clock import moment
 from pipelines.errors import CurateError
 from pipelines.night.report import Watch
@@ -37,7 +37,7 @@ from pipelines.store.item import CLOSED, STRUCK, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
-from pipelines.text import fold
+from pipelines.text import count, fold
 from pipelines.usage import Tally
 from pipelines.user_settings import load_user_settings
 

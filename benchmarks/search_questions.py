@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pipelines.cli.output import count, say, say_json, say_table, warn
+from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.errors import BadFile, CurateError
 from pipelines.search import embed
 from pipelines.search.build import freshen
@@ -29,7 +29,7 @@ from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.store.files import read_text
 from pipelines.store.user_layout import find_memory
-from pipelines.text import escape_terminal_line
+from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

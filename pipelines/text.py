@@ -153,3 +153,8 @@ def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
     words = {word.strip("-'’") for word in _WORD.findall(text.casefold())}
     return frozenset([word for word in words if len(word) > 2 and word not in _SMALL_WORDS])  # noqa: PLR2004  "of", "to"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: `count(2, "day")` is "2 days"."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

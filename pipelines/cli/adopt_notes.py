@@ -11,12 +11,12 @@ import click
 from pipelines.agents.adopt_copy import CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import HOME, OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import Source, notes_in, shown
-from pipelines.cli.output import count, on_terminal, say, say_table
+from pipelines.cli.output import on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import UsageFault
 from pipelines.settings import Settings
 from pipelines.store.layout import NOTES_FILE, is_matched
-from pipelines.text import escape_terminal_line
+from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -26,13 +26,13 @@ from pipelines.cli.options import (
     open_memory,
     project_option,
 )
-from pipelines.cli.output import count, day_shown, say, say_json, warn
+from pipelines.cli.output import day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import shares_memories, trust_settings
 from pipelines.queries.startup.fast import start_aside
 from pipelines.store.transcripts.reader import open_transcript
 from pipelines.store.user_layout import find_memory
-from pipelines.text import escape_terminal_line
+from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,6 @@ from pipelines import __version__
 from pipelines.agents.session_places import swept_agents
 from pipelines.cli.options import flag_option, json_option, now_option, with_memory, with_root
 from pipelines.cli.output import (
-    count,
     day_shown,
     dollars,
     moment_shown,
@@ -42,6 +41,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import known_values, load_redactor, without_secrets
 from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
+from pipelines.text import count
 from pipelines.usage import spent
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
 from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
-from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, warn
+from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import Catalog, document_title
 from pipelines.night.forget import bereft, forget
@@ -27,6 +27,7 @@ from pipelines.store.item import STRUCK, ItemType, Status, with_metadata, writte
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
+from pipelines.text import count
 
 if TYPE_CHECKING:
     from pathlib import Path

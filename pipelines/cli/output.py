@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from pipelines.clock import day_words
-from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
+from pipelines.text import count, escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -161,11 +161,6 @@ def moment_shown(when: str) -> str:
 def on_terminal() -> bool:
     """Whether a person looks at standard output."""
     return sys.stdout.isatty()
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: `count(2, "day")` is "2 days"."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def dollars(usd: float) -> str:

@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
+from pipelines.cli.output import day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
 from pipelines.night.own_items import decide
@@ -17,7 +17,7 @@ from pipelines.queries.item_graph import listed_json, quote_lines
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
-from pipelines.text import clean
+from pipelines.text import clean, count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

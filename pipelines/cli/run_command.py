@@ -10,7 +10,7 @@ import click
 
 from pipelines.agents.agent_folders import may_have_sessions
 from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import count, dollars, say, say_json, say_report, say_verbatim, warn, watch_for_people
+from pipelines.cli.output import dollars, say, say_json, say_report, say_verbatim, warn, watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.night.manual import read_memory, understood
 from pipelines.night.plan import plan_night
@@ -20,6 +20,7 @@ from pipelines.night.run_night import curate_night
 from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git, run_id
 from pipelines.store.layout import LOGS, day_of_log
+from pipelines.text import count
 
 if TYPE_CHECKING:
     from collections import Counter

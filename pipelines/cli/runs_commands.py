@@ -13,7 +13,6 @@ import click
 from pipelines.cli.manual_changes import diff_of, item_named
 from pipelines.cli.options import TextCommand, flag_option, json_option, project_option, with_memory, with_root
 from pipelines.cli.output import (
-    count,
     dollars,
     moment_shown,
     on_terminal,
@@ -36,7 +35,7 @@ from pipelines.store.git_history import BY_PEOPLE
 from pipelines.store.item import Evidence
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
-from pipelines.text import clipped, fold
+from pipelines.text import clipped, count, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

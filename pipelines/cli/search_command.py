@@ -16,12 +16,12 @@ from pipelines.cli.options import (
     project_option,
     with_root,
 )
-from pipelines.cli.output import count, day_shown, say, say_json, say_marked, warn, watch_for_people
+from pipelines.cli.output import day_shown, say, say_json, say_marked, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import CLOSE, LITTLE, OPEN, snippets
 from pipelines.store.item import ItemType, Trust
-from pipelines.text import escape_terminal_line
+from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import ANY_PATH, with_memory, with_root
-from pipelines.cli.output import count, put_out, say, say_json, warn
+from pipelines.cli.output import put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
 from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.trees import ledger_on_disk
+from pipelines.text import count
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory

@@ -55,12 +55,12 @@ BUTTONS: Final = {
     "undo --item": "Undo", "review": "",
 }  # fmt: skip
 """What a form may ask for, and what its button says."""
-_LINES: Final = {
+_LINES = {
     "set last": "set -- {id} last=yes", "set usual": "set -- {id} last=", "correct": "correct -- {id} {text}",
     "move": "move -- {id} {page}", "undo --item": "undo --item {id}", "review": "review --choose={choice} -- {id}",
 }  # fmt: skip
 """How a verb is called where it is not just with ids; `{id}` may be several."""
-PAGES: Final[Mapping[str, Callable[..., pages.Values]]] = {
+PAGES: Mapping[str, Callable[..., pages.Values]] = {
     "/": today.today, "/agents": today.agents, "/nights": today.nights, "/night/{ident}": today.night,
     "/items": pages.items, "/inbox": today.inbox, "/document/{ident:path}": pages.page,
     "/item/{ident}": pages.item, "/edit/{ident:path}": pages.to_edit, "/file/{name:path}": pages.file_lines,
@@ -171,9 +171,10 @@ class App:
             state, reading = self._look()
             given = values(reading, {**request.query_params, **request.path_params, **more})
         except CurateError as fault:
-            is_absent = isinstance(fault, UsageFault | UnknownItem)
-            status, title = (404, "Not found") if is_absent else (500, "That did not work")
-            name, given = "", {"title": title, "lead": str(fault)}
+            status, title, name = 500, "That did not work", ""
+            if isinstance(fault, UsageFault | UnknownItem):
+                status, title = 404, "Not found"
+            given = {"title": title, "lead": str(fault)}
         told: dict[str, str | None] = {}
         if "x-beside" not in request.headers:  # not what the script asks beside
             told, self._told = self._told, told
@@ -184,7 +185,7 @@ class App:
         return HTMLResponse(_TEMPLATES.get_template("frame.html.j2").render(around), status)
 
 
-_TEMPLATES: Final = Environment(
+_TEMPLATES = Environment(
     loader=PackageLoader("pipelines.view", "templates"), undefined=ChainableUndefined, trim_blocks=True,
     lstrip_blocks=True, line_statement_prefix="%", autoescape=True, finalize=markup.plain,
 )  # fmt: skip

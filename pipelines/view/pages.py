@@ -37,7 +37,7 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.transcripts.reader import Transcript
-from pipelines.text import escape_terminal
+from pipelines.text import count, escape_terminal
 from pipelines.view.markup import (
     Card,
     Row,
@@ -186,14 +186,13 @@ class MemoryReader:
         """
         waits, page, shown = item.status is Status.WAITING, self.documents.get(path), text or sentence(item.text)
         is_over = not (item.active or waits)
-        due: object = "due"
-        if item.active and item.due <= self.today:
-            due = html("<mark>{}</mark>", "due" if item.due == self.today else "overdue")
+        due = "overdue" if item.active and item.due < self.today else "due"
+        shape = "<mark>{}</mark> {}" if item.active and item.due <= self.today else "{} {}"
         told = joined(
             html('<b class="{0}">{0}</b>', item.called),
             is_over and html("{} {}", item.status, self.when(item.until)),
             page and link(page.title, address_of(path)),
-            html("{} {}", due, self.when(item.due)) if item.due else self.when(item.since or "no day"), *notes(item),
+            html(shape, due, self.when(item.due)) if item.due else self.when(item.since or "no day"), *notes(item),
         )  # fmt: skip
         usual = ["edit", "done" if item.type is ItemType.TODO else "retract"] if item.active and item.id else ()
         to = f"/inbox?at={item.id}" if waits else f"/item/{item.id}"
@@ -285,8 +284,8 @@ def file_lines(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         f"{found.total_lines} lines", found.path in reading.documents and link("as a page", address_of(found.path)),
         end < found.total_lines and link("further on", f"?at={end + 1 + _ABOVE}"),
     )  # fmt: skip
-    rows = [(line, marked(escape_terminal(text), asked.get("q", ""))) for line, text in told]
-    return {"title": found.path, "lead": lead, "rows": rows, "first": first, "last": last}
+    return {"title": found.path, "lead": lead, "first": first, "last": last,
+            "rows": [(line, marked(escape_terminal(text), asked.get("q", ""))) for line, text in told]}  # fmt: skip
 
 
 # ---------------------------------------- items as a list, or what a search finds
@@ -310,7 +309,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         rows = [
             reading.row(one.item, (), one.path, mark=html(box, one.item.id, one.item.text)) for one in found[: end + 1]
         ]
-        lead = counted(len(found), "item")
+        lead = count(len(found), "item")
     rows[end:] = [Row("More", f"?{urlencode({**params, 'rows': end})}")] if rows[end:] else []
     filters = {} if query else {
         "type": ItemType, "page": reading.homes, "whose": Trust, "status": Status,
@@ -324,9 +323,9 @@ def _held(reading: MemoryReader, asked: Mapping[str, str]) -> list[Holding]:
     """Return the items that the filters leave; by default what is due comes first, then the newest."""
     found = []
     for one in reading.beliefs.holdings if asked["status"] else reading.standing:
-        item, when_due = one.item, "overdue" if one.item.due < reading.today else "ahead"
-        fields = {"type": item.type, "page": one.path, "whose": item.trust,
-                  "status": item.status, "due": item.due and when_due}  # fmt: skip
+        item = one.item
+        fields = {"type": item.type, "page": one.path, "whose": item.trust, "status": item.status,
+                  "due": item.due and ("overdue" if item.due < reading.today else "ahead")}  # fmt: skip
         if all(asked[key] in {"", value} for key, value in fields.items()):
             found.append(one)
     found.sort(key=lambda one: one.item.since, reverse=asked["sort"] != "oldest")
@@ -367,8 +366,3 @@ def _told(said: Sentence, reading: MemoryReader) -> Markup:
     grounds = Markup(" ").join(link(number, f"/item/{one}") for number, one in enumerate(said.ids, 1))
     text = _APART.sub(lambda found: reading.told(found[0]), said.text)
     return html('<p title="{}">{} {}</p>', said.text, sentence(text), grounds)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun or verb, `many` where it is not one."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

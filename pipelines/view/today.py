@@ -17,6 +17,7 @@ from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING
 from pipelines.store.priority import days_apart
+from pipelines.text import count
 from pipelines.view.markup import (
     Card,
     Row,
@@ -29,7 +30,7 @@ from pipelines.view.markup import (
     sentence,
     spoken,
 )
-from pipelines.view.pages import MemoryReader, counted, ended
+from pipelines.view.pages import MemoryReader, ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,9 +47,9 @@ _MOST = 8
 _ROWS, _ALL = 12, 1000
 """Rows of a night on the start page, and on its own."""
 _FIRST = 3
-_ONE_NIGHT: Final = timedelta(hours=18)
+_ONE_NIGHT = timedelta(hours=18)
 """A night that reads several days makes a run of each."""
-_SIGNS: Final = {"added": "+", "changed": "~", "closed": "✓", "asked": "?", "removed": "−"}
+_SIGNS = {"added": "+", "changed": "~", "closed": "✓", "asked": "?", "removed": "−"}
 """What a night did to an item, in the order in which it is shown."""
 _ID = re.compile(r"\bk[0-9a-f]{8,64}\b")
 _WHY = {
@@ -80,31 +81,30 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         for one in reading.documents.values() if one.path == BRIEFING for at in one.generated
     ]  # fmt: skip
 
-    def named(words: str) -> str:
-        return _ID.sub(lambda one: f"“{held[one[0]].item.text}”" if one[0] in held else one[0], words)
-
     def listed(title: str, to: str, found: Sequence[Holding]) -> Card:
         more = [Row(f"{len(found) - _MOST} more", to)] if found[_MOST:] else []
         return Card(title, [reading.row(one.item, path=one.path) for one in found[:_MOST]] + more, len(found), to)
 
     own = [
-        Row(sentence(named(run.commit.subject)), f"/night/{run.id}", reading.when(run.when),
+        Row(sentence(_ID.sub(lambda of: f"“{held[of[0]].item.text}”" if of[0] in held else of[0], run.commit.subject)),
+            f"/night/{run.id}", reading.when(run.when),
             asked=["undo"] if run.ended is not RunEnd.UNDONE else (), id=run.id)
         for run in takewhile(lambda run: not run.is_night, reading.checkup.runs) if run.commit
     ]  # fmt: skip
     asked = [Row(asked_of(one, held)[0], f"/inbox?at={one.id}", spoken(one.entry.why[0])) for one in waiting[:_FIRST]]
-    steps = () if nights else first_steps(reading)
-    left = [*(card for card, _ in diffs), Card("Three steps to a memory", steps), Card("You, since then", own[:_MOST])]
+    left = [
+        *(card for card, _ in diffs), Card("Three steps to a memory", () if nights else first_steps(reading)),
+        Card("You, since then", own[:_MOST]),
+    ]  # fmt: skip
     right = [
-        Card(counted(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
+        Card(count(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
         Card("What agents read first", first[:_FIRST], to="/agents"),
         listed("Due", "/items", dated),
         listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
         listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
     ]
-    title = f"{date.fromisoformat(reading.today):%A, %-d %B %Y}"
     did = sum((did for run, (_, did) in zip(told, diffs, strict=True) if run in recent), Counter[str]())
-    return {"title": title, "lead": _summary(recent, did),
+    return {"title": f"{date.fromisoformat(reading.today):%A, %-d %B %Y}", "lead": _summary(recent, did),
             "faults": reading.frame["faults"], "left": left, "right": right}  # fmt: skip
 
 
@@ -117,8 +117,8 @@ def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
         "not understood": left,
         "asked": did["asked"],
     }
-    told = ", ".join(f"{count} {what}" for what, count in became.items() if count)
-    return f"The logs brought {counted(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
+    told = ", ".join(f"{number} {what}" for what, number in became.items() if number)
+    return f"The logs brought {count(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
 
 
 def first_steps(reading: MemoryReader) -> Iterator[Row]:
@@ -162,12 +162,12 @@ def inbox(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     for number, of in enumerate(found):
         about.append(reading.row(of, (), mark=is_pair and ("New", "Old")[number], below=reading.said(of)))
     rows = [Row(sentence(of.title), f"/inbox?at={of.id}", of.entry.kind, id=of.id) for of in waiting]
-    alike = [of.id for of in waiting if (of.entry.kind, of.choices) == (one.entry.kind, one.choices) and of is not one]
+    kind = (one.entry.kind, one.choices)
     return {
         "lead": joined(f"{at + 1} of {len(waiting)}", html("asked {}", reading.when(one.entry.day))),
         "left": [Card("Questions", rows)], "one": one, "at": one.id, "asks": asks,
         "about": Card("", about), "was": one.items[0].text if one.items else one.title,
-        "alike": alike,
+        "alike": [of.id for of in waiting if (of.entry.kind, of.choices) == kind and of is not one],
         "next": waiting[(at + 1) % len(waiting)].id,
     }  # fmt: skip
 
@@ -191,8 +191,8 @@ def night(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
         UnknownItem: none, or more than one, has an id or commit that begins so.
     """
     run = find_run(reading.root, Git(reading.root), asked["ident"])
-    title = run.commit.subject if run.commit else run.id
-    return {"title": title, "left": [diff_of(reading, run)[0]], "faults": run.warnings}
+    return {"title": run.commit.subject if run.commit else run.id, "left": [diff_of(reading, run)[0]],
+            "faults": run.warnings}  # fmt: skip
 
 
 def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
@@ -204,8 +204,8 @@ def nights(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         rows.append(Row(reading.when(run.when), f"/night/{run.id}", joined(
             run.ended is not RunEnd.WELL and run.outcome,
             str(run.reported("model", "extractor") or "rules").partition("@")[0],
-            counted(run.number("entries", "read"), "line"),
-            *(f"{count} {what}" for what, count in did.items() if count),
+            count(run.number("entries", "read"), "line"),
+            *(f"{number} {what}" for what, number in did.items() if number),
             usd and f"{usd:.2f} USD", isinstance(took, dict) and f"{sum(took.values()):.1f} s",
         )))  # fmt: skip
     return {"left": [Card("", rows)], "faults": reading.frame["faults"]}
@@ -218,18 +218,18 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     told = [one for one in changes.values() if one.place.item.superseded_by not in changes]
     deeds = [(did, one) for did in _SIGNS for one in told if _deed(one, olds.get(one.id)) == did]
     rows = [_changed(reading, *one, olds.get(one[1].id)) for one in deeds[:most]]
-    count, which = len(deeds), f"The night of {reading.told(run.when)}"
-    undoes = Row(f"Take back all {count}…", f"/night/{run.id}", deeds[most:] and f"{count - most} more")
+    total, which = len(deeds), f"The night of {reading.told(run.when)}"
+    undoes = Row(f"Take back all {total}…", f"/night/{run.id}", deeds[most:] and f"{total - most} more")
     if run.ended is RunEnd.UNDONE:
         undoes = Row("It was undone. Undo brings it back.", asked=["undo"], id=run.why)
     elif most == _ALL:
-        how = f"{counted(count, 'change')} will be undone in one commit, which can be undone."
+        how = f"{count(total, 'change')} will be undone in one commit, which can be undone."
         undoes = Row(how, asked=["undo"], id=run.id)
     if not run.is_night:
         which = "This change"
     elif run.moment and reading.now - run.moment < timedelta(days=1):
         which = "Last night"
-    title = f"{which} changed {counted(count, 'thing') if count else 'nothing'}"
+    title = f"{which} changed {count(total, 'thing') if total else 'nothing'}"
     when = joined(reading.when(run.when), run.ended is not RunEnd.WELL and ended(run))
     return Card(title, [*rows, undoes] if run.commit and rows else rows, when), Counter(did for did, _ in deeds)
 
