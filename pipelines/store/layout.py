@@ -197,11 +197,12 @@ def is_matched(path: str, globs: Iterable[str]) -> bool:
 
 
 _GLOBS = {r"\*\*/": "(?:.*/)?", r"\*\*": ".+", r"\*": "[^/]*", r"\?": "[^/]"}
+_WILD = re.compile(r"\\\*\\\*/?|\\[*?]")
 
 
 @lru_cache(maxsize=512)
 def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\\*\\\*/?|\\[*?]", lambda found: _GLOBS[found[0]], re.escape(glob)), re.DOTALL)
+    return re.compile(r"\A" + _WILD.sub(lambda found: _GLOBS[found[0]], re.escape(glob)), re.DOTALL)
 
 
 class Layout(NamedTuple):
