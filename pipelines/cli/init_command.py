@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-_KINDS = ("openclaw", "claude-code", "obsidian")
+_KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 
 @click.command()
@@ -103,6 +103,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         raise UsageFault(f"With --in-place the memory is in NOTES, not {directory}.", "Leave out DIR.")
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
+    kind = "obsidian" if kind == "basic-memory" else kind  # its notes know themselves by their permalinks
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print)
     if made := adopt_in_place(wanted) if in_place else adopt_by_copy(wanted, directory):
         set_up(made, said)

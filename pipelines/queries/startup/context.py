@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 18, "MEMORY.md": 22, "USER.md": 18, "project": 12, "work": 12, "quiet": 4, "SOUL.md": 3, "pairs": 3,
+    "open": 17, "MEMORY.md": 22, "USER.md": 17, "project": 12, "work": 12, "quiet": 3, "SOUL.md": 6, "pairs": 3,
     "today": 3, "yesterday": 5, "last day": 5,
 }  # fmt: skip
 _ORDER = (
