@@ -61,7 +61,14 @@ def main() -> None:
         words = "+".join(item.text.split()[2:5])
         print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
         pages = ["/", "/inbox", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
-        pages += [f"/items?q={words}", "/items?type=Todo", "/nights", "/agents", f"/file/{path}.md?at=90"]
+        pages += [
+            f"/items?q={words}",
+            f"/items?q={COMMON[0]}",
+            "/items?type=Todo",
+            "/nights",
+            "/agents",
+            f"/file/{path}.md?at=90",
+        ]
         measure(memory, pages, asked.times)
         if asked.commits:
             lengthen(memory, path, asked.commits)
@@ -158,7 +165,7 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
 def tell(name: str, took: Sequence[tuple[float, float]]) -> None:
     """Print the median of what requests took after the first one."""
     wall, busy = (median(times) for times in zip(*took[1:], strict=True))
-    print(f"{name.partition('?')[0]:40} {wall:6.0f} ms, {busy:6.0f} of the processor; the first {took[0][0]:6.0f} ms")
+    print(f"{name[:40]:40} {wall:6.0f} ms, {busy:6.0f} of the processor; the first {took[0][0]:6.0f} ms")
 
 
 def timed(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> tuple[float, float]:

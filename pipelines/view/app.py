@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 import uvicorn
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     """Runs a verb with its arguments; returns its exit code and what it printed."""
 
 
-BUTTONS: Final = {
+BUTTONS = {
     "done": "Done", "close": "Done or over", "drop": "Drop", "retract": "Wrong", "reopen": "Reopen", "pin": "Pin",
     "unpin": "Unpin", "set last": "Demote", "set usual": "As usual", "correct": "Save", "move": "Move", "undo": "Undo",
     "undo --item": "Undo", "review": "",
@@ -114,8 +114,8 @@ class App:
 
         async def told() -> AsyncIterator[str]:
             while not self.has_ended():
-                state, _ = await run_in_threadpool(self._look)
-                yield f"data: {state}\n\n"
+                looked = await run_in_threadpool(self._look)
+                yield f"data: {looked[0]}\n\n"
                 await asyncio.sleep(1)
 
         return StreamingResponse(told(), media_type="text/event-stream")

@@ -40,19 +40,19 @@ def html_of(text: str, path: str = "") -> Markup:
         there = posixpath.join(posixpath.dirname(path), unquote(found[1]))
         return f'href="{address_of(posixpath.normpath(there))}'
 
-    drawn = _renderers()[0].render(_COMMENT.sub("", escape_terminal(text))).strip()
+    drawn = _renderer("commonmark", "table").disable("image").render(_COMMENT.sub("", escape_terminal(text))).strip()
     return Markup(_HEADING.sub(r'\1 id="\2">\2<', _RELATIVE.sub(led, drawn)))  # noqa: S704  escaped by the renderer
 
 
 def sentence(text: str) -> Markup:
     """Return a sentence with its `code` as code; every other sign stays as it is."""
     shown = escape_terminal(text)
-    return Markup(_renderers()[1].renderInline(shown)) if "`" in shown else escape(shown)  # noqa: S704  as above
+    return Markup(_renderer("zero", "backticks").renderInline(shown)) if "`" in shown else escape(shown)  # noqa: S704  as above
 
 
 def spoken(text: str) -> Markup:
     """Return words of a log with their `code` and *emphasis*, without the pointers that capture wrote."""
-    return Markup(_renderers()[2].renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
+    return Markup(_renderer("zero", "backticks", "emphasis").renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
 
 
 def plain(text: object) -> object:
@@ -66,12 +66,11 @@ def html(shape: str, *parts: object) -> Markup:
 
 
 @cache
-def _renderers() -> tuple[MarkdownIt, MarkdownIt, MarkdownIt]:
-    """Return what renders a page, what renders a sentence, and what renders a line of a log."""
+def _renderer(preset: str, *rules: str) -> MarkdownIt:
+    """Return what renders Markdown, without raw HTML, by some rules more than a preset has."""
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
 
-    page = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
-    return page, MarkdownIt("zero").enable("backticks"), MarkdownIt("zero").enable(["backticks", "emphasis"])
+    return MarkdownIt(preset, {"html": False}).enable([*rules])
 
 
 def changed(old: str, new: str) -> Markup:

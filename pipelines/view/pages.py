@@ -123,7 +123,7 @@ class MemoryReader:
             ("Days" if folder == EPISODES else folder,
              [(address_of(path), one.title, counts[path]) for path, one in sorted(self.documents.items())
               if path.rpartition("/")[0] == folder])
-            for folder in (*FOLDERS, "")
+            for folder in ("", *FOLDERS)
         ]  # fmt: skip
         return {
             "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", len(self.waiting), "gi"),

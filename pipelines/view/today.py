@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from datetime import date, timedelta
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.night.report import PastRun, RunEnd, find_run
 from pipelines.queries.health import OK, examine
@@ -77,7 +77,7 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, reading.today))
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
     first = [
-        html_of(one.lines[at].strip().removeprefix("- "), one.path)
+        html_of(one.lines[at].removeprefix("- "), one.path)
         for one in reading.documents.values() if one.path == BRIEFING for at in one.generated
     ]  # fmt: skip
 
@@ -137,7 +137,7 @@ def first_steps(reading: MemoryReader) -> Iterator[Row]:
 # ---------------------------------------- the inbox
 
 
-ANSWERS: Final = {
+ANSWERS = {
     "keep new": "New is right", "keep old": "Old is right", "keep both": "Both, of different things",
     "neither": "Neither", "keep": "Keep it", "drop": "Drop it", "close": "It is over", "end": "It holds no more",
     "retract": "It was never true", "restore": "Put it back",
