@@ -191,7 +191,6 @@ class LockHeld(CurateError):
     exit_code = TRY_LATER
 
     def __init__(self, holder: str) -> None:
-        self.holder = holder
         super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it to end, then try again.")
 
 
@@ -204,7 +203,6 @@ class NightOvertaken(LockHeld):
             "Another run of this memory ended first, so nothing of this one was published.",
             "Nothing needs to be done: the other run's result is at the remote.",
         )
-        self.holder = ""
 
 
 class BrokenChangeSet(CurateError):
@@ -322,15 +320,11 @@ def read_toml(path: Path) -> dict[str, object]:
 
 def faults_of(error: ValidationError) -> list[str]:
     """Return each fault as `key: what is wrong`, a line each, in the order in which pydantic found them."""
-    lines = []
+    lines, known = [], {"missing": "this key is missing", "extra_forbidden": "there is no such key"}
     for found in error.errors(include_url=False):
         key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in found["loc"]).removeprefix(".")
-        lines.append(" ".join(f"{key}: {_sentence(found['type'], found['msg'], key)}".split()))
+        said = re.sub("^Input should", "it should", found["msg"].removeprefix("Value error, "))
+        if re.match("(model|dict).*_type$", found["type"]):
+            said = f"it should be one table, [{key}]"
+        lines.append(" ".join(f"{key}: {known.get(found['type'], said)}".split()))
     return list(dict.fromkeys(lines))
-
-
-def _sentence(kind: str, message: str, key: str) -> str:
-    if kind.endswith("_type") and kind.startswith(("model", "dict")):
-        return f"it should be one table, [{key}]"
-    known = {"missing": "this key is missing", "extra_forbidden": "there is no such key"}
-    return known.get(kind) or re.sub("^Input should", "it should", message.removeprefix("Value error, "))

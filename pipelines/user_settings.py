@@ -255,8 +255,13 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         chosen=bool(provider or file.providers),
         keys=tuple(with_key),
     )
-    if path and user.caps.max_usd is not None and (unpriced := _unpriced(user)):
-        raise BadSettings(path, unpriced)
+    asked = dict.fromkeys(name for name in (*user.providers, *user.verify) if name in models)
+    used = (f"{name}:{models[name].model}" for name in asked)
+    why = "is not known, so limits.max_usd cannot hold; set limits.max_tokens in its place"
+    if file.limits.max_usd is not None and (
+        unpriced := [f"the price of {model} {why}" for model in used if not price_of(model)]
+    ):
+        raise BadSettings(path or Path(), unpriced)
     return user
 
 
@@ -268,17 +273,6 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
     if lack := lacks.get(provider):
         raise UsageFault(f"The provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
     return provider
-
-
-def _unpriced(user: UserSettings) -> list[str]:
-    """Return a fault for each model of unknown price under a cap on money."""
-    named = dict.fromkeys((*user.providers, *user.verify))
-    models = [f"{name}:{user.models[name].model}" for name in named if name in user.models]
-    return [
-        f"the price of {model} is not known, so limits.max_usd cannot hold; set limits.max_tokens in its place"
-        for model in models
-        if not price_of(model)
-    ]
 
 
 def _provider(name: str, table: _Provider | _LoggedIn, environ: Mapping[str, str]) -> ProviderSettings | str:

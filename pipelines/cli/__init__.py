@@ -192,8 +192,10 @@ def run_cli(arguments: Sequence[str]) -> int:
 
     A verb may return its own exit code.
     """
+    if odd := next((one for one in arguments if not is_utf8(one)), None):  # no memory could hold its bytes
+        sentence = f"The argument “{escape_terminal_line(odd)}” is not UTF-8."
+        return _say(f"{sentence} Set the terminal, or the file that it came from, to UTF-8.", USAGE)
     try:
-        _refuse_other_encodings(arguments)
         result: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
         sys.stdout.flush()
     except CurateError as fault:
@@ -208,21 +210,10 @@ def run_cli(arguments: Sequence[str]) -> int:
         return _say(sentence, code)
     except BrokenPipeError:
         _discard_output()  # the reader closed the pipe, which is not an error
-        return 0
+        result = 0
     except Exception as fault:  # noqa: BLE001  the last line of defence: a person gets a sentence, not a traceback
         return _say_unforeseen(fault, arguments)
     return result if isinstance(result, int) else 0
-
-
-def _refuse_other_encodings(arguments: Sequence[str]) -> None:
-    """Refuse an argument that is not UTF-8: nothing that a memory holds could hold its bytes.
-
-    Raises:
-        UsageFault: there is one.
-    """
-    if odd := next((one for one in arguments if not is_utf8(one)), None):
-        advice = "Set the terminal, or the file that it came from, to UTF-8."
-        raise UsageFault(f"The argument “{escape_terminal_line(odd)}” is not UTF-8.", advice)
 
 
 def _say(sentence: str, code: int) -> int:

@@ -85,17 +85,12 @@ def _show(root: Path) -> None:
     say("", *(root / BRIEFING).read_text(encoding="utf-8").partition("-->")[2].strip().splitlines(), hang="  ")
     say("")
     say_bold("Three questions", ":")
-    for verb, *words in _QUESTIONS:
-        _ask(root, verb, *words)
-
-
-def _ask(root: Path, verb: str, *words: str) -> None:
-    """Show a command as a person types it, and run it."""
-    typed = (f'"{word}"' if " " in word else word for word in (verb, *words))
-    say("")
-    say_bold(f"$ curate {' '.join(typed)}")
-    sys.stdout.flush()
-    _run(verb, *words, "--memory", str(root))
+    for words in _QUESTIONS:
+        typed = (f'"{word}"' if " " in word else word for word in words)
+        say("")
+        say_bold(f"$ curate {' '.join(typed)}")
+        sys.stdout.flush()
+        _run(*words, "--memory", str(root))
 
 
 def _run(*words: str) -> None:

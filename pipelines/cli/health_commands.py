@@ -73,7 +73,9 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     last = next(iter(checkup.nights), None)
     items, review = sum(1 for _ in checkup.snapshot.items()), len(read_queue(documents.get(REVIEW)))
     notes = [*settings.ignored_note, *map(str, without_secret_files(checkup.snapshot).warnings)]
-    costs = _costs(root, when)
+    reports = read_reports(root).values()
+    told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
+    costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
     if as_json:
         briefing = documents.get(BRIEFING)
         well = next((run.moment.isoformat() for run in checkup.nights if run.did_its_work and run.moment), None)
@@ -121,12 +123,6 @@ def _run(run: PastRun) -> str:
     """Return when a run was, and how it ended."""
     when = moment_shown(run.when) if on_terminal() else run.when[:16].replace("T", " ")
     return f"{when}{'' if run.here else ' on another machine'}, {run.outcome}"
-
-
-def _costs(root: Path, when: datetime) -> dict[str, object]:
-    reports = read_reports(root).values()
-    told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
-    return spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))
 
 
 def _cost(costs: Mapping[str, object]) -> str:

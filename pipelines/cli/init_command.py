@@ -34,8 +34,6 @@ from pipelines.user_settings import load_user_settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.user_settings import UserSettings
-
 
 _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
@@ -95,7 +93,14 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
             sentence = "--as, --print and --in-place need --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         root = (directory or Path()).expanduser().absolute()
-        _restore(bundle.expanduser(), root) if bundle else _make(root, now, said)
+        if not bundle:
+            _make(root, now, said)
+            return
+        from pipelines.store.bundle import restore_bundle  # noqa: PLC0415  seldom asked for
+
+        files = restore_bundle(bundle.expanduser(), root)
+        then = f"Run `curate index --memory {shlex.quote(str(root))}`, and set up remotes and nightly runs again."
+        say(f"Restored {files:,} files and their history to {root}. {then}")
         return
     if yes and only_print:
         raise UsageFault("--yes and --print exclude each other.", "Give one of them.")
@@ -107,14 +112,6 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print)
     if made := adopt_in_place(wanted) if in_place else adopt_by_copy(wanted, directory):
         set_up(made, said)
-
-
-def _restore(bundle: Path, root: Path) -> None:
-    from pipelines.store.bundle import restore_bundle  # noqa: PLC0415  seldom asked for
-
-    files = restore_bundle(bundle, root)
-    then = f"Run `curate index --memory {shlex.quote(str(root))}`, and set up remotes and nightly runs again."
-    say(f"Restored {files:,} files and their history to {root}. {then}")
 
 
 def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
@@ -197,7 +194,10 @@ def set_up(root: Path, said: SetUp) -> None:
     if said.agents:
         names = _named(said.agents)
     elif may_ask:
-        names = _asked_agents(root)
+        found = found_agents(asked_for(root))
+        say("", "Which agents shall use the memory? Those found here are ticked.")
+        say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
+        names = _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
     elif said.yes:
         names = found_agents(asked_for(root))
     for name in names:
@@ -206,19 +206,20 @@ def set_up(root: Path, said: SetUp) -> None:
     if said.reader:
         choose([said.reader])
     elif may_ask and not user.chosen:
-        choose([_asked_reader(user)])
-    _schedule(root, said.nights or (_asked_nights() if may_ask else _USUAL if said.yes else _NEVER))
+        rows = readers(user)
+        say("", "Who reads the logs at night?")
+        say(*(f"  {at}  {name:<12} {means}" for at, (name, means) in enumerate(rows, 1)), hang=" " * 18)
+        at = click.prompt("Number", default=1, type=click.IntRange(1, len(rows)))
+        choose([str(rows[at - 1][0])])
+    nights = said.nights or (_USUAL if said.yes else _NEVER)
+    if may_ask and not said.nights:
+        say("", "When shall nights run? The computer is on then, or catches up later.")
+        nights = _asked(f"HH:MM, or {_NEVER}", _USUAL, _time)
+    _schedule(root, nights)
     if not (may_ask or said.is_said):
         say(f"No agent is connected and no night is scheduled: `curate init --yes {shlex.quote(str(root))}` does both.")
     if not may_ask and not load_user_settings(os.environ).chosen:
         say("Who reads the logs is your choice: `curate models` shows who can.")
-
-
-def _asked_agents(root: Path) -> list[str]:
-    found = found_agents(asked_for(root))
-    say("", "Which agents shall use the memory? Those found here are ticked.")
-    say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
-    return _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
 
 
 def _asked(question: str, default: str, read: Callable[[str], Answer]) -> Answer:
@@ -252,19 +253,6 @@ def _install(root: Path, name: str, time: str = "") -> None:
         warn(f"{name}: {fault}")
 
 
-def _asked_reader(user: UserSettings) -> str:
-    rows = readers(user)
-    say("", "Who reads the logs at night?")
-    say(*(f"  {at}  {name:<12} {means}" for at, (name, means) in enumerate(rows, 1)), hang=" " * 18)
-    at = click.prompt("Number", default=1, type=click.IntRange(1, len(rows)))
-    return str(rows[at - 1][0])
-
-
-def _asked_nights() -> str:
-    say("", "When shall nights run? The computer is on then, or catches up later.")
-    return _asked(f"HH:MM, or {_NEVER}", _USUAL, _time)
-
-
 def _time(text: str) -> str:
     if text != _NEVER:
         clock(text)
@@ -274,7 +262,7 @@ def _time(text: str) -> str:
 def _schedule(root: Path, time: str) -> None:
     if _time(time) == _NEVER:
         return
-    if not (name := scheduler_here()):
+    if name := scheduler_here():
+        _install(root, name, time)
+    else:
         warn("Neither systemd nor cron answers here. `curate schedule` runs the nights in the foreground.")
-        return
-    _install(root, name, time)

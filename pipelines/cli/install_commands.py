@@ -28,9 +28,7 @@ from pipelines.provider_settings import LOGINS
 from pipelines.store.user_layout import find_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from pipelines.agents.timers import InstalledNight
+    from collections.abc import Callable
 
 
 _OPTIONS = (
@@ -187,24 +185,15 @@ def _list_targets(memory: Path | None) -> None:
     asked = asked_for(root)
     agents = installed_agents(asked)
     nights = {one.target: one for one in found_nights(asked)}
-    say_table(("Target", "Installed", "Where"), _rows(asked, agents, nights))
+    rows = []
+    for name in TARGETS:
+        places, installed = agents.get(name, []), ""
+        if night := nights.get(name):
+            when = f"every night at {f'{night.time} {night.zone}'.strip()}" if night.time else "at its own time"
+            other = ", for another memory or changed by hand" if root != Path() and not night.ours else ""
+            places, installed = [f"{night.place}, {when}{other}"], "inactive" if night.enabled is False else ""
+        where = ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
+        rows.append((name, installed or ("yes" if places else "no"), where))
+    say_table(("Target", "Installed", "Where"), rows)
     if on_terminal():
         say("", "`curate install TARGET` installs one, `curate uninstall TARGET` removes it.")
-
-
-def _rows(
-    asked: InstallRequest, agents: dict[str, list[str]], nights: dict[str, InstalledNight]
-) -> Iterable[tuple[str, ...]]:
-    """Yield a row for each target."""
-    for name in TARGETS:
-        night = nights.get(name)
-        places = [_night(night, has_memory=asked.program.root != Path())] if night else agents.get(name, [])
-        installed = "inactive" if night and night.enabled is False else "yes" if places else "no"
-        yield name, installed, ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
-
-
-def _night(night: InstalledNight, *, has_memory: bool) -> str:
-    """Return where a nightly run is installed, when it starts, and whose it is."""
-    when = f"every night at {' '.join(filter(None, (night.time, night.zone)))}" if night.time else "at its own time"
-    other = ", for another memory or changed by hand" if has_memory and not night.ours else ""
-    return f"{night.place}, {when}{other}"

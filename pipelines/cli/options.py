@@ -85,24 +85,19 @@ class Day(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
         """Return the day as YYYY-MM-DD."""
-        from pipelines.clock import span_of  # noqa: PLC0415  help needs no days
+        from pipelines.clock import day_of, span_of  # noqa: PLC0415  help needs no days
 
         with contextlib.suppress(ValueError):
             return date.fromisoformat(value).isoformat()
         try:
-            return span_of(value or "(empty)", _today(ctx))[self._last]
+            given = ctx.params if ctx else {}
+            memory, now = given.get("memory"), given.get("now")  # one that was not given has a mark of click's own here
+            _, settings, when = open_memory(
+                memory if isinstance(memory, Path) else None, now if isinstance(now, str) else None
+            )
+            return span_of(value or "(empty)", day_of(when, settings))[self._last]
         except UsageFault as fault:
             self.fail(str(fault), param, ctx)
-
-
-def _today(context: click.Context | None) -> str:
-    """Return the day that it is for the command: in the memory's zone, and as of `--now`."""
-    from pipelines.clock import day_of  # noqa: PLC0415  as above
-
-    given = context.params if context else {}
-    memory, now = given.get("memory"), given.get("now")  # an option that was not given has a mark of click's own here
-    _, settings, when = open_memory(memory if isinstance(memory, Path) else None, now if isinstance(now, str) else None)
-    return day_of(when, settings)
 
 
 def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command], Command]:

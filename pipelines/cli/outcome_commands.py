@@ -14,7 +14,7 @@ from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, flag_option, with_memory
 from pipelines.cli.output import day_shown, on_terminal, say, say_verbatim
 from pipelines.errors import UsageFault
-from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.outcome_changes import (
     Authority,
     Changed,
@@ -101,11 +101,13 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, opened: OpenMemo
         raise UsageFault("Which item does the sentence replace?", 'Write `curate correct ID "SENTENCE"`.')
     if not text:
         raise UsageFault("There is no new sentence.", "Give one, or close it: `curate close ID`.")
-
-    def change(held: HeldMemory, found: list[str]) -> Changed:
-        return correct_item(held.documents, found[0], text, Authority(held.today), never_held=never_held)
-
-    _carry_out("correct", (_is_active, _ANY), change, (item,), opened)
+    _carry_out(
+        "correct",
+        (_is_active, _ANY),
+        lambda documents, found, by: correct_item(documents, found[0], text, by, never_held=never_held),
+        (item,),
+        opened,
+    )
 
 
 @click.command(cls=TextCommand)
@@ -117,11 +119,7 @@ def curate_reopen(items: tuple[str, ...], opened: OpenMemory) -> None:
     ID is the start of an item's id, or a few words of a closed item. An item that replaced it stays as well.
     """
     sought = (lambda one: one.status in REOPENABLE, "closed item")
-
-    def change(held: HeldMemory, found: list[str]) -> Changed:
-        return reopen_items(held.documents, found, Authority(held.today))
-
-    _carry_out("reopen", sought, change, items, opened)
+    _carry_out("reopen", sought, reopen_items, items, opened)
 
 
 @click.command(cls=TextCommand)
@@ -142,11 +140,13 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
     one, how, other = words
     if on_terminal() and sys.stdin.isatty():
-
-        def change(held: HeldMemory, found: list[str]) -> Changed:
-            return settle_pair(held.documents, found[0], found[-1], how, Authority(held.today))
-
-        _carry_out("settle", (_is_active, _ANY), change, (one, other), opened)
+        _carry_out(
+            "settle",
+            (_is_active, _ANY),
+            lambda documents, found, by: settle_pair(documents, found[0], found[-1], how, by),
+            (one, other),
+            opened,
+        )
         return
     outcome = settle_by_session(root, one, how, other, when)
     if how == "both" and not outcome.asked:
@@ -172,24 +172,27 @@ def _close(verb: str, how: str | None, items: tuple[str, ...], opened: OpenMemor
     def can_end(item: Item) -> bool:
         return item.active and _ending(how, item.type) in {*OUTCOMES[item.type], Status.NEVER_HELD}
 
-    def change(held: HeldMemory, found: list[str]) -> Changed:
-        return close_items(held.documents, found, lambda kind: _ending(how, kind), Authority(held.today))
-
-    _carry_out(verb, (can_end, _ENDINGS[how] if how else _ANY), change, items, opened)
+    _carry_out(
+        verb,
+        (can_end, _ENDINGS[how] if how else _ANY),
+        lambda documents, found, by: close_items(documents, found, lambda kind: _ending(how, kind), by),
+        items,
+        opened,
+    )
 
 
 def _carry_out(
     verb: str,
     sought: Sought,
-    change: Callable[[HeldMemory, list[str]], Changed],
+    change: Callable[[Mapping[str, Document], list[str], Authority], Changed],
     items: tuple[str, ...],
     opened: OpenMemory,
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""
     with change_by_hand(*opened, f"curate {verb}") as held:
         found = named_items(held.documents, items, sought)
-        documents, outcomes = change(held, found)
-        after: Mapping[str, Document] = held.documents
+        documents, outcomes = change(held.documents, found, Authority(held.today))
+        after = held.documents
         added = [one.new for one in outcomes if one.is_new]
         if documents != after:
             named = ", ".join(found[:_MOST_NAMED])

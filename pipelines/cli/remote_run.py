@@ -14,16 +14,13 @@ from pipelines.cli.output import say, say_json, say_report, say_verbatim, warn, 
 from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
 from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
-from pipelines.night.sync import Clone, Publishing, fetched_clone, heads_of, shown_address
+from pipelines.night.sync import Publishing, fetched_clone, heads_of, shown_address
 from pipelines.provider_settings import models_folder
 from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets.redact import without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.night.report import RunReport
-    from pipelines.user_settings import UserSettings
 
 
 _PASSING = (Unreachable, NotPushed)
@@ -96,37 +93,22 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
         with watch_for_people() as watch:
             night = replace(night, sharing=publishing)
             report = curate_night(night, watch, user.ping)
+        pushed, address = publishing.published, shown_address(clone.address)
+        after = pushed or clone.was
         code = report.exit_code
         if code and any(kind.may_pass for _, kind in report.tally.failures):
             code = TRY_LATER
         if as_json:
-            say_json({**_as_json(report, clone, publishing), "exit_code": code})
+            say_json({
+                **report.to_json(), "remote": without_secrets(address), "branch": clone.was.branch,
+                "before": clone.was.head, "after": after.head, "night": after.night or None,
+                "pushed": pushed is not None, "notes": publishing.notes, "exit_code": code,
+            })  # fmt: skip
         else:
-            _print(report, clone, publishing, user)
+            say_report(report, user)
+            say(*publishing.notes)
+            if pushed and pushed.head != clone.was.head:
+                say(f"Pushed {pushed.head[:10]} to {pushed.branch} of {address}.")
+            elif pushed:
+                say(f"Marked {address} as curated.")
     return code
-
-
-def _as_json(report: RunReport, clone: Clone, publishing: Publishing) -> dict[str, object]:
-    """Return the run report, and the branch and `refs/curate/night` of the remote before and after."""
-    pushed = publishing.published
-    after = pushed or clone.was
-    return {
-        **report.to_json(),
-        "remote": without_secrets(shown_address(clone.address)),
-        "branch": clone.was.branch,
-        "before": clone.was.head,
-        "after": after.head,
-        "night": after.night or None,
-        "pushed": pushed is not None,
-        "notes": publishing.notes,
-    }
-
-
-def _print(report: RunReport, clone: Clone, publishing: Publishing, user: UserSettings) -> None:
-    say_report(report, user)
-    say(*publishing.notes)
-    pushed, address = publishing.published, shown_address(clone.address)
-    if pushed and pushed.head != clone.was.head:
-        say(f"Pushed {pushed.head[:10]} to {pushed.branch} of {address}.")
-    elif pushed:
-        say(f"Marked {address} as curated.")

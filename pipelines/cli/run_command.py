@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections import Counter
     from pathlib import Path
 
-    from pipelines.cli.options import OpenMemory
     from pipelines.night.run import Night
     from pipelines.user_settings import UserSettings
 
@@ -96,40 +95,31 @@ def curate_run(  # noqa: PLR0913  one option each
         from pipelines.cli.remote_run import run_elsewhere  # noqa: PLC0415  few runs are
 
         return run_elsewhere(remote, workdir, max_usd, now, due=due, as_json=as_json)
-    opened = open_memory(memory, now)
-    user, night = _night_here(opened, again, provider, max_usd, keeps=not (estimate or dry_run))
-    if estimate:
-        _tell_estimate(night, days, as_json=as_json)
-        return 0
-    if dry_run:
-        return _rehearse(night, as_json=as_json)
-    return _run_here(opened, user, night, days, as_json=as_json)
-
-
-def _night_here(
-    opened: OpenMemory, again: str | None, provider: str, max_usd: float | None, *, keeps: bool
-) -> tuple[UserSettings, Night]:
-    """Return the user's settings, and the night; faults of the settings are kept as a failed run's."""
-    root, settings, when = opened
+    root, settings, when = open_memory(memory, now)
     if again and again not in map(day_of_log, (*list_files(root, LOGS, ".md"), *log_notes(root))):
         raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     try:
         user = load_user_settings(os.environ, provider)
-        return user, night_of(root, settings, when, again or "", user, max_usd)
+        night = night_of(root, settings, when, again or "", user, max_usd)
     except BadSettings as fault:
-        if keeps:
+        if not (estimate or dry_run):
             save_failure(root, run_id(when, None), when, fault)
         raise
+    if estimate:
+        _tell_estimate(night, days, as_json=as_json)
+        return 0
+    if dry_run:
+        return _rehearse(night, as_json=as_json)
+    return _run_here(user, night, days, as_json=as_json)
 
 
-def _run_here(opened: OpenMemory, user: UserSettings, night: Night, days: int | None, *, as_json: bool) -> int:
-    root, settings, when = opened
+def _run_here(user: UserSettings, night: Night, days: int | None, *, as_json: bool) -> int:
     if may_have_sessions(os.environ):
         from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
-        sweep_sessions(root, settings, when, quiet=as_json)
+        sweep_sessions(night.root, night.settings, night.now, quiet=as_json)
     if night.writer and not night.again:
         night = _with_backlog(night, days)
     with watch_for_people() as watch:

@@ -65,7 +65,8 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
         is_edits = bool(one.commit and one.commit.extractor == BY_PEOPLE)  # these are all that it is about
         changed = [] if is_edits else items_changed(one, git)
         if as_json:
-            say_json(_detail_json(one, changed, by_hand))
+            told = {"items": _changes_json(changed), "by_hand": _changes_json(by_hand)}
+            say_json({**one.to_json(), **told, "warnings": one.warnings, "report": one.report})
         else:
             _tell(one, changed, by_hand)
     elif as_json:
@@ -165,12 +166,6 @@ def _ending(run: PastRun) -> str:
     without = f", without {', '.join(failing)}, which failed" if isinstance(failing, dict) and failing else ""
     told = run.outcome.removeprefix("ended ").removeprefix("was ").rstrip(".")
     return f"{told}{without if run.ended is RunEnd.WELL else ''}"
-
-
-def _detail_json(run: PastRun, changes: Sequence[ItemChange], by_hand: Sequence[ItemChange]) -> dict[str, object]:
-    """Return what `--json` prints of one run."""
-    told = {"items": _changes_json(changes), "by_hand": _changes_json(by_hand)}
-    return {**run.to_json(), **told, "warnings": run.warnings, "report": run.report}
 
 
 def _changes_json(changes: Sequence[ItemChange]) -> dict[str, object]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.search.build import IndexReport
     from pipelines.search.hits import Found, Hit
 
 
@@ -132,27 +131,22 @@ def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
         with watch.stage("embed"):
             vectors, notes = embed(root, math.inf, watch.advance)
     if as_json:
-        done = report.to_json() | ({"vectors": vectors} if vectors else {})
-        say_json(done)
+        say_json(report.to_json() | ({"vectors": vectors} if vectors else {}))
     else:
-        _tell_report(report)
+        counts = (
+            count(report.files, "file"),
+            f"{report.added:,} new" if report.added else "",
+            f"{report.changed:,} changed",
+            f"{report.removed:,} removed" if report.removed else "",
+            count(report.units, "unit"),
+            f"{len(report.skipped):,} not read in full" if report.skipped else "",
+        )
+        say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
+        for one in report.skipped[:_NAMED]:
+            say(f"  {escape_terminal_line(one.path)} {one.reason}.")
+        if left := len(report.skipped[_NAMED:]):
+            say(f"  and {count(left, 'file')} more; --json lists all.")
         if vectors:
             say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
     warn(*notes)
     return INTERRUPTED if vectors.get("interrupted") else FINE
-
-
-def _tell_report(report: IndexReport) -> None:
-    counts = (
-        count(report.files, "file"),
-        f"{report.added:,} new" if report.added else "",
-        f"{report.changed:,} changed",
-        f"{report.removed:,} removed" if report.removed else "",
-        count(report.units, "unit"),
-        f"{len(report.skipped):,} not read in full" if report.skipped else "",
-    )
-    say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    for one in report.skipped[:_NAMED]:
-        say(f"  {escape_terminal_line(one.path)} {one.reason}.")
-    if left := len(report.skipped[_NAMED:]):
-        say(f"  and {count(left, 'file')} more; --json lists all.")
