@@ -128,7 +128,14 @@ class Beliefs:
         if ident not in known or not known[ident].item.active:
             return ()
         below = (known[one].item for one in dict.fromkeys(self.grounds[ident]) if one in known)
-        return tuple(_told_over(item, known) for item in below if item.status in _OVER)
+        told = list[str]()
+        for item in below:
+            day = f" on {item.until}" if item.until else ""
+            if item.status in _OVER and (new := known.get(item.superseded_by)):
+                told.append(f"rests on {item.id}, superseded{day} by {new.item.id}: {new.item.text}")
+            elif item.status in _OVER:
+                told.append(f"rests on {item.id}, {item.status}{day}: {item.text}")
+        return tuple(told)
 
 
 def backwards(links: Links) -> Links:
@@ -141,13 +148,6 @@ def backwards(links: Links) -> Links:
 
 
 _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
-
-
-def _told_over(item: Item, known: Mapping[str, Holding]) -> str:
-    day = f" on {item.until}" if item.until else ""
-    if new := known.get(item.superseded_by):
-        return f"rests on {item.id}, superseded{day} by {new.item.id}: {new.item.text}"
-    return f"rests on {item.id}, {item.status}{day}: {item.text}"
 
 
 # ---------------------------------------- as lines, and as JSON

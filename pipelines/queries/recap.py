@@ -13,10 +13,9 @@ from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +59,17 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
         raise UsageFault(
             f"There is no page called {project}.", near or "`curate items` lists the pages that hold items."
         )
-    places = items_by_id(documents) if page else {}
+    places = items_by_id(documents).items() if page else ()
+    items = {ident: item for ident, (path, item) in places if path == page}
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
             ours = {one.text: one for _, one in sentences_under(documents[episode_path(day)], day)}
             sentences = [ours.get(line) or Sentence(line) for line in lines]
-            mine = _of_page(sentences, page, places, day) if page else sentences
-            found += [Episode(day, tuple(mine))] if mine else []
+            if page:  # code rewrites its own sentences on several pages for this one
+                mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
+                by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
+                own = [one for one in mine if not one.by_code]
+                sentences = completed(own, by_code, day, frozenset(), former_of(items.values()))
+            found += [Episode(day, tuple(sentences))] if sentences else []
     return found
-
-
-def _of_page(
-    sentences: Iterable[Sentence], page: str, places: Mapping[str, tuple[str, Item]], day: str
-) -> list[Sentence]:
-    """Return what an episode says about one page; code rewrites its own sentences on several pages for this one."""
-    items = {ident: item for ident, (path, item) in places.items() if path == page}
-    mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
-    by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
-    return completed([one for one in mine if not one.by_code], by_code, day, frozenset(), former_of(items.values()))

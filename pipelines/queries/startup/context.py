@@ -23,7 +23,6 @@ from pipelines.queries.startup.listed import (
     pair_entries,
     ranks_of,
     short_ids,
-    told_above,
     work_entries,
 )
 from pipelines.queries.startup.own_project import page_name, project_of_folder
@@ -191,7 +190,7 @@ def assemble(request: ContextRequest, documents: Mapping[str, Document] | None =
 def unsettled_pairs(root: Path) -> str:
     """Return the pairs that may conflict, as the context shows them; empty if none waits."""
     documents = _of_sessions(read_documents(root))
-    return redacted("\n".join([entry.text for entry in pair_entries(items_of(documents), _short(documents))]))
+    return redacted("\n".join([entry.text for entry in pair_entries(items_of(documents), short_ids(documents))]))
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -216,14 +215,10 @@ def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
     return [one for path, one in sorted(documents.items()) if one.kind in kinds]
 
 
-def _short(documents: Iterable[Document]) -> dict[str, str]:
-    return short_ids([one.item.id for document in documents for one in document.items if one.item.id])
-
-
 def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: Mapping[str, str]) -> list[ContextPart]:
     root, today = request.root, request.today
     pages = _of_sessions(documents)
-    held, short = items_of(pages), _short(pages)
+    held, short = items_of(pages), short_ids(pages)
     now = {
         one.text: one.ids
         for name in (BRIEFING, USER)
@@ -237,7 +232,9 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
     since = {item.id: date_of(item) for _, item in held if item.type is not ItemType.RULE}  # a rule stands
     days = {text: max([since.get(one, "") for one in ids], default="") for text, ids in now.items()}
     aged = {text: day for text, day in days.items() if "" < day < late and day not in text}
-    above = told_above(held, said, short) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
+    above = dict[str, str]()  # the open items that sentences which rest on them tell
+    if tokens("\n".join(now)) <= request.budget // _NOW_SHARE:
+        above = {item.id: short[item.id] for _, item in held if is_open(item) and said.cites(item.text, item.id)}
 
     def document(name: str, path: str, page: Document) -> ContextPart:
         ranks = ranks_of([one for one in held if one[0] is page], today) if name == "project" else {}
@@ -250,7 +247,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
         return ContextPart(name, path, entries)
 
     homes = {item.id: page for page, item in held}
-    here, fault = project_path(root, documents, request.project, request.folder)
+    here, fault = _project_path(request, documents)
     found = [
         ContextPart(name, path, fault=fault) if page is None else document(name, path, page)
         for name, path, page, fault in _always_shown(root, documents, faults)
@@ -363,12 +360,20 @@ def _log_part(
         listed = {one.text for one in written if one.by_code and waits.issuperset(one.ids)}
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
         told = [Snippet(line) for line in lines if line not in listed and not said.tells(line)]
+    cited = [at for one in documents.values() for placed in one.items for at in placed.item.evidence]
     entries, fault = list[Snippet](), ""
     try:
+        from pipelines.queries.startup.own_log import own_entries
+
         paths = logs_by_day(root).get(day, paths)
         for one in paths:  # the episode does not say of which of several logs its lines are
-            known = [*(covered if len(paths) == 1 else ()), *_cited_lines(documents, one)]
-            entries += _own_entries(root, one, day, most, known)
+            known = [*(covered if len(paths) == 1 else ()), *((at.start_line, at.end_line) for at in cited if at.path == one)]
+            text = (read_bytes(root, one) or b"").decode(errors="replace")
+            if "private>" in text.lower():
+                from pipelines.store.secrets.redact import log_without_private
+
+                text = log_without_private(text)
+            entries += own_entries(one, day, _end_of(text, most), known)
     except CurateError as error:
         fault = error.sentence
 
@@ -378,12 +383,6 @@ def _log_part(
         return [*told, *rest], cut
 
     return ContextPart(name, paths[0], [*told, *entries], episode_first, fault=fault)
-
-
-def _cited_lines(documents: Mapping[str, Document], log: str) -> list[tuple[int, int]]:
-    """Return the places in a log that items rest on, those that wait for a person among them."""
-    places = (place for one in documents.values() for placed in one.items for place in placed.item.evidence)
-    return [(one.start_line, one.end_line) for one in places if one.path == log]
 
 
 def logs_by_day(root: Path) -> dict[str, list[str]]:
@@ -419,18 +418,6 @@ def _projects_of(root: Path, paths: Iterable[str]) -> set[str]:
     return {slug(name) for name in set(_PROJECTS.findall(text))}
 
 
-def _own_entries(root: Path, path: str, day: str, most: int, covered: Iterable[tuple[int, int]]) -> list[Snippet]:
-    """Return the entries of a log, or of its end, that are the owner's or the agent's own word."""
-    from pipelines.queries.startup.own_log import own_entries
-
-    text = (read_bytes(root, path) or b"").decode(errors="replace")
-    if "private>" in text.lower():
-        from pipelines.store.secrets.redact import log_without_private
-
-        text = log_without_private(text)
-    return own_entries(path, day, _end_of(text, most), covered)
-
-
 def _end_of(log: str, most: int) -> str:
     """Return a log, or its last entries under the heading that they stand under; lines keep their numbers."""
     cut = log.rfind("\n", 0, max(0, len(log) - most))
@@ -444,40 +431,34 @@ def _end_of(log: str, most: int) -> str:
 
 def _health(request: ContextRequest, documents: Mapping[str, Document]) -> ContextPart:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
-    line = f"Memory health: {_last_run(request.root, request.now)}"
+    runs = reported_nights(request.root, _MOST_REPORTS)
+    run = next((one for one in runs if one.moment and one.moment <= request.now + _AHEAD), None)
+    line = "Memory health: no run yet; `curate run` makes the first."
+    if run and run.moment:
+        where = "" if run.here else " on another machine"
+        outcome = run.outcome.removeprefix("was ").rstrip(".")
+        line = f"Memory health: last run {run.when[:16].replace('T', ' ')}{where}, {outcome}."
+        if request.now - run.moment > timedelta(hours=OVERDUE_HOURS):
+            late = ago(run.moment, request.now)
+            line += f" Curation is overdue: that was {late}; run `curate run`, then see `curate status`."
     if waiting := len(read_queue(documents.get(REVIEW))):
         waits = "entry waits" if waiting == 1 else "entries wait"
         line += f" {waiting} {waits} for a person in {REVIEW}; `curate review` shows what."
     return ContextPart("health", text=line)
 
 
-def project_path(root: Path, documents: Mapping[str, Document], named: str, folder: str) -> tuple[str, str]:
+def _project_path(request: ContextRequest, documents: Mapping[str, Document]) -> tuple[str, str]:
     """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
 
-    Args:
-        root: the memory.
-        documents: its documents by path.
-        named: what the session asks for, as for `named_documents`; empty for none. Projects come first.
-        folder: the session's working directory, as for `project_of_folder`.
+    Among several pages that are named so, projects come first.
     """
-    if not named:
-        return project_of_folder(str(root), documents, folder), ""
+    if not request.project:
+        return project_of_folder(str(request.root), documents, request.folder), ""
     try:
-        found = named_documents({one.path: one for one in _of_sessions(documents) if "/" in one.path}, named)
+        found = named_documents({one.path: one for one in _of_sessions(documents) if "/" in one.path}, request.project)
     except UsageFault as fault:
         return "", str(fault)
     return min(found, key=lambda path: documents[path].kind is not Kind.PROJECT), ""
-
-
-def _last_run(root: Path, now: datetime) -> str:
-    run = next((one for one in reported_nights(root, _MOST_REPORTS) if one.moment and one.moment <= now + _AHEAD), None)
-    if run is None or run.moment is None:
-        return "no run yet; `curate run` makes the first."
-    where = "" if run.here else " on another machine"
-    said = f"last run {run.when[:16].replace('T', ' ')}{where}, {run.outcome.removeprefix('was ').rstrip('.')}."
-    if now - run.moment > timedelta(hours=OVERDUE_HOURS):
-        said += f" Curation is overdue: that was {ago(run.moment, now)}; run `curate run`, then see `curate status`."
-    return said
 
 
 def ago(then: datetime, now: datetime) -> str:

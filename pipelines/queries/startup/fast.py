@@ -203,8 +203,13 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         day, clock = day_and_time(root, time.time())
         marker = f"[project: {project.strip()}] " if project.strip() else ""
         line = f"- {clock} {marker}{text.strip()}\n"
-        if _may_be_known(root, line) or (suspicious(line) and _holds_secret(line)):
+        if _may_be_known(root, line):
             return None
+        if suspicious(line):
+            from pipelines.store.secrets.find import find_secrets  # it takes longer to import than all the rest
+
+            if find_secrets(line.encode()):
+                return None
         _append(root, day, line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
@@ -250,9 +255,3 @@ def _may_be_known(root: str, line: str) -> bool:
     except FileNotFoundError:
         return False
     return any(int(row[: row.index(",")]) <= longest for row in told)
-
-
-def _holds_secret(line: str) -> bool:
-    from pipelines.store.secrets.find import find_secrets  # it takes longer to import than all the rest
-
-    return bool(find_secrets(line.encode()))

@@ -126,11 +126,6 @@ def items_of(documents: Iterable[Document]) -> Held:
     return [(one, p.item) for one in documents for p in one.items if p.item.id and is_shown(one, p.item)]
 
 
-def told_above(held: Held, said: Said, short: Mapping[str, str]) -> dict[str, str]:
-    """Return the open items that sentences which rest on them tell: id → shortened id."""
-    return {item.id: short[item.id] for _, item in held if is_open(item) and said.cites(item.text, item.id)}
-
-
 def _words(text: str) -> frozenset[str]:
     found: list[str] = []
     for part in text.lower().split():
@@ -144,10 +139,10 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
     today: str,
     said: Said,
     short: Mapping[str, str],
-    project: str = "",
+    project: str,
     *,
-    above: Container[str] = (),
-    is_quiet: bool = False,
+    above: Container[str],
+    is_quiet: bool,
 ) -> list[Snippet]:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
@@ -181,7 +176,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
             not is_overdue or is_old,
             gap,
             document.path != project,
-            -weight(item, kind, today),
+            -priority(item, today, *_WORTH[kind]),
         )
         notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
         notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
@@ -201,7 +196,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
     return entries
 
 
-def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, project: str = "") -> list[Snippet]:
+def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, project: str) -> list[Snippet]:
     """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
     They are chosen by worth, which fades. What a sentence tells already, and
@@ -222,7 +217,7 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
         for _, one in sentences_under(page, STATE_TITLE):
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
-                rows.append((-weight(state, "State", today), one.ids, path, "State", one.text))
+                rows.append((-priority(state, today, *_WORTH["State"]), one.ids, path, "State", one.text))
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
@@ -232,7 +227,13 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
             said.add(words, ids if words is text else ())
             chosen.setdefault(path, []).append(entry)
     latest = sorted(chosen, key=lambda path: shown[path].newest, reverse=True)
-    return [one for path in latest for one in (Snippet(_head_of(shown[path]), heading=2), *chosen[path])]
+    found = list[Snippet]()
+    for path in latest:
+        front = shown[path].front
+        purpose = front.get("purpose")
+        head = f"## {front.get('title') or page_name(path)} ({path}){': ' if purpose else ''}{purpose}"
+        found += [Snippet(head, heading=2), *chosen[path]]
+    return found
 
 
 def ranks_of(held: Held, today: str) -> dict[str, str]:
@@ -250,7 +251,7 @@ def _rows(held: Held, today: str) -> list[_Row]:
         if item.type in _WORK and kind != "Question":
             over = f" ({_perhaps(item)})" if item.perhaps else ""
             text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}{over}"
-            found.append((-weight(item, kind, today), (item.id,), page.path, kind, text))
+            found.append((-priority(item, today, *_WORTH[kind]), (item.id,), page.path, kind, text))
     return found
 
 
@@ -266,12 +267,6 @@ def _spread(rows: list[_Row], at: int) -> list[_Row]:
         found.append((row[0] * _EACH_MORE ** seen[row[at]], *row[1:]))
         seen[row[at]] += 1
     return sorted(found, key=itemgetter(0))
-
-
-def _head_of(page: Document) -> str:
-    """Return the line above what is shown of a page: its title, where it stands, and what it is for."""
-    title, purpose = page.front.get("title") or page_name(page.path), page.front.get("purpose")
-    return f"## {title} ({page.path}){': ' if purpose else ''}{purpose}"
 
 
 def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
@@ -311,17 +306,6 @@ def date_of(item: Item) -> str:
     return max(item.since, item.confirmed)
 
 
-def weight(item: Item, kind: str, today: str) -> float:
-    """Return how much an item weighs at the start of a session; what is pinned weighs most.
-
-    Args:
-        item: the item.
-        kind: its type, or its section, if that has a worth of its own.
-        today: the memory's day.
-    """
-    return priority(item, today, *_WORTH[kind])
-
-
 def _days(one: str, other: str) -> int:
     """Return how many days the other day is after the one; very many if either is none."""
     try:
@@ -330,8 +314,8 @@ def _days(one: str, other: str) -> int:
         return _NEVER
 
 
-def short_ids(ids: list[str]) -> dict[str, str]:
+def short_ids(documents: Iterable[Document]) -> dict[str, str]:
     """Return each id's shortest beginning that no other id has, of `LEAST_ID` characters at least."""
-    ordered = sorted(set(ids))
+    ordered = sorted({one.item.id for document in documents for one in document.items} - {""})
     shared = [0, *[len(os.path.commonprefix(pair)) for pair in pairwise(ordered)], 0]  # noqa: RUF071  no paths
     return {one: one[: max(LEAST_ID, shared[at] + 1, shared[at + 1] + 1)] for at, one in enumerate(ordered)}

@@ -17,8 +17,6 @@ from pipelines.store.session_state import load_seals
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.store.log import Entry
-
 _FENCES = ("```", "~~~")
 _RULED = ("-|", "- |", ":|", ": |")
 """How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
@@ -38,7 +36,12 @@ def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int
     told = {number for first, last in covered for number in range(first, last + 1)}
     found, above = list[Snippet](), list[str]()
     for entry in entries:
-        shown = _own_lines(entry, provenance, told)
+        lines = entry.text.split("\n")
+        hidden = {number - entry.start_line for number in told} | {*_copied(lines), *drawn(lines)}
+        hidden |= {at for at, line in enumerate(lines) if provenance.word(entry, at, line)[0] is Trust.EXTERNAL}
+        # Nothing of an entry is shown if its first line is not.
+        kept = [line.rstrip() for at, line in enumerate(lines) if {0, at}.isdisjoint(hidden) and line.strip()]
+        shown = without_spans("\n".join(kept), "<!--", "-->").rstrip()
         own = [one for one in entry.headings if one and day not in one and not source_in(f"{one.rstrip(':')}:")]
         if any(map(str.isalnum, shown)) and not shown.endswith(_RULED):  # an empty bullet is what a template left
             if new := [one for at, one in enumerate(own) if one not in above[at : at + 1]]:
@@ -46,15 +49,6 @@ def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int
             above = own
             found.append(Snippet(shown))
     return found
-
-
-def _own_lines(entry: Entry, provenance: Provenance, told: set[int]) -> str:
-    """Return an entry without comments and lines from outside: nothing, if its first line is not shown."""
-    lines = entry.text.split("\n")
-    hidden = {number - entry.start_line for number in told} | {*_copied(lines), *drawn(lines)}
-    hidden |= {at for at, line in enumerate(lines) if provenance.word(entry, at, line)[0] is Trust.EXTERNAL}
-    shown = "\n".join(line.rstrip() for at, line in enumerate(lines) if {0, at}.isdisjoint(hidden) and line.strip())
-    return without_spans(shown, "<!--", "-->").rstrip() if "<!--" in shown else shown
 
 
 def _copied(lines: list[str]) -> list[int]:

@@ -95,7 +95,11 @@ def document_entries(
     """
     items, found = {one.line: one for one in document.items}, list[ShownLine]()
     repeats, hidden, section = {one.line for one in document.placed} - items.keys(), 0, ""
-    for line in _lines(document):
+    levels, start = {one.line: one.level for one in document.headings}, document.front.lines
+    code = fenced([line.rstrip("\r\n") for line in document.lines])
+    lines = [ShownLine(number, line.rstrip(), levels.get(number, 0)) for number, line in document.body]
+    lines += [ShownLine(number, document.lines[number].rstrip(), is_code=True) for number in code if number >= start]
+    for line in sorted(lines):
         placed = items.get(line.number)
         if line.heading:
             section = line.text[line.heading :].strip().casefold()
@@ -113,17 +117,8 @@ def document_entries(
             found.append(line._replace(date=date, ids=(item.id,) if item.id else ()))
         else:
             found.append(line._replace(ids=read_sentence("", row).ids) if row else line)
-    bare = (one._replace(text=_without_comments(without_mark(one.text))) for one in found)
+    bare = (one._replace(text=without_spans(without_mark(one.text), "<!--", "-->").rstrip()) for one in found)
     return _without_empty_headings([one for one in _entries(bare) if not _is_blank_form(one.text)])
-
-
-def _lines(document: Document) -> list[ShownLine]:
-    """Return the lines of a document, without front matter and comment blocks."""
-    levels, start = {one.line: one.level for one in document.headings}, document.front.lines
-    code = fenced([line.rstrip("\r\n") for line in document.lines])
-    found = [ShownLine(number, line.rstrip(), levels.get(number, 0)) for number, line in document.body]
-    found += [ShownLine(number, document.lines[number].rstrip(), is_code=True) for number in code if number >= start]
-    return sorted(found)
 
 
 def _entries(lines: Iterable[ShownLine]) -> list[Snippet]:
@@ -149,10 +144,6 @@ def _is_over(line: str) -> bool:
 def _is_blank_form(entry: str) -> bool:
     """Whether an entry is a line of a form that nobody filled in: `- Name:`."""
     return entry.startswith(_BULLETS) and entry.endswith(":") and entry[2:-1].replace(" ", "").isalpha()
-
-
-def _without_comments(line: str) -> str:
-    return without_spans(line, "<!--", "-->").rstrip() if "<!--" in line else line
 
 
 def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:
