@@ -23,7 +23,6 @@ from pipelines.agents.adopt_source import (
     globs_of,
     is_note,
     note_text,
-    shown,
 )
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import document_at, with_front_matter, with_marks
@@ -36,6 +35,7 @@ from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,7 +101,9 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     pieces: dict[str, list[str]] = {}
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
-        root = _root(path, kind)
+        root = _ROOTS.get(path.casefold(), "")
+        # What instructs agents in a vault is for those that work there: the memory has an AGENTS.md of its own.
+        root = "" if root == "AGENTS.md" and kind is NotesKind.OBSIDIAN else root
         if root == BRIEFING and source.files[path] + _MARK > cap and LARGE_BRIEFING not in pieces:
             pieces[LARGE_BRIEFING] = [path]
             sentences.append(
@@ -126,15 +128,6 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
         taken.add(target.casefold())
         pieces[target] = [path]
     return CopyPlan(kind, pieces, sorted([*source.left_out, *left]), sentences)
-
-
-def _root(path: str, kind: NotesKind) -> str:
-    """Return the file at the top of the memory that a note becomes, or an empty string.
-
-    What instructs agents in a vault is for those that work there. The memory has an AGENTS.md of its own.
-    """
-    root = _ROOTS.get(path.casefold(), "")
-    return "" if root == "AGENTS.md" and kind is NotesKind.OBSIDIAN else root
 
 
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
@@ -250,7 +243,9 @@ def _put(source: Path, target: Path, place: str, plan: CopyPlan, redactor: Redac
             notes = [(path, without_envelopes(text)) for path, text in notes]
         text = joined(file.stem, notes).decode()
         text = text if place.startswith(f"{LOGS}/") else with_items(plan.kind, text)
-        text = _with_links(text, plan) if place == BRIEFING else text
+        if place == BRIEFING:  # its links lead to where its notes went
+            places = {path: target for target, paths in plan.pieces.items() for path in paths}
+            text = _LINK.sub(lambda found: f"]({places.get(unquote(found[1]), found[1])})", text)
         if plan.kind.is_by_agents and kind_of(place):  # whose word its prose is; an item's row says so itself
             page = document_at(place, text)
             text = with_front_matter(page, {"trust": page.front.get("trust") or Trust.SELF}).text
@@ -266,12 +261,6 @@ def _put(source: Path, target: Path, place: str, plan: CopyPlan, redactor: Redac
     return secrets
 
 
-def _with_links(text: str, plan: CopyPlan) -> str:
-    """Return a MEMORY.md whose links lead to where its notes went."""
-    places = {path: target for target, paths in plan.pieces.items() for path in paths}
-    return _LINK.sub(lambda found: f"]({places.get(unquote(found[1]), found[1])})", text)
-
-
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
     """Return the log of a day: the note named after it unchanged, then each other note under its own heading.
 
@@ -285,17 +274,10 @@ def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
     out = notes[0][1].decode() if own else f"# {day}\n"
     for path, data in notes[1:] if own else notes:
         gap = "" if out.endswith("\n\n") else "\n" if out.endswith("\n") else "\n\n"
-        text = _below(data.decode().removeprefix("\ufeff"))
-        out += f"{gap}## {shown(path).removesuffix('.md')}\n\n{text}"
+        lines = split_lines(data.decode().removeprefix("\ufeff"))
+        if above := read_front_matter(lines).lines:  # it works only at the top of a file, so it becomes a comment
+            end = line_end(lines)
+            kept = "".join(lines[1 : above - 1]).replace("-->", "--&gt;")
+            lines[:above] = [f"<!--{end}", kept, f"-->{end}"]
+        out += f"{gap}## {escape_terminal_line(path).removesuffix('.md')}\n\n{''.join(lines)}"
     return out.encode()
-
-
-def _below(text: str) -> str:
-    """Return a note to append to another: front matter works only at the top of a file, so it becomes a comment."""
-    lines = split_lines(text)
-    front = read_front_matter(lines)
-    if not front.lines:
-        return text
-    end = line_end(lines)
-    kept = "".join(lines[1 : front.lines - 1]).replace("-->", "--&gt;")
-    return "".join([f"<!--{end}", kept, f"-->{end}", *lines[front.lines :]])

@@ -83,7 +83,11 @@ class Vault:
 
 def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
-    daily = _periodic(root) or _settings(root, _SETTINGS)
+    told = _settings(root, _PERIODIC) or {}  # those of the plugin Periodic Notes replace Obsidian's
+    sets = told.get("calendarSets")
+    days = [told.get("daily"), *(one.get("day") for one in sets or () if isinstance(one, dict))]
+    enabled = (one for one in days if isinstance(one, dict) and one.get("enabled"))
+    daily = next(enabled, None) or _settings(root, _SETTINGS)
     folder = LOGSEQ if (root / LOGSEQ / "config.edn").is_file() else _folder(_settings(root, _TEMPLATES))
     shapes = Counter(shape for path in paths if (shape := dated(path)[1]))
     shape = min(shapes, key=lambda one: (-shapes[one], one), default="")
@@ -92,14 +96,6 @@ def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
     return Vault(_folder(daily), pattern, folder, str(form), shape)
-
-
-def _periodic(root: Path) -> dict[str, Any] | None:
-    """Return the settings of daily notes of the plugin Periodic Notes, which replace Obsidian's, or None."""
-    told = _settings(root, _PERIODIC) or {}
-    sets = told.get("calendarSets")
-    days = [told.get("daily"), *(one.get("day") for one in sets or () if isinstance(one, dict))]
-    return next((one for one in days if isinstance(one, dict) and one.get("enabled")), None)
 
 
 def dated(path: str) -> tuple[str, str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_days import Vault, dated, glob_of, read_vault, said_elsewhere
 from pipelines.agents.adopt_items import with_statements, write_pages
-from pipelines.agents.adopt_source import APART, LeftOut, NotesKind, Source, globs_of, is_note, note_text, shown
+from pipelines.agents.adopt_source import APART, LeftOut, NotesKind, Source, globs_of, is_note, note_text
 from pipelines.errors import GitFault, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import replace_synced, writing
@@ -22,9 +22,9 @@ from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -71,10 +71,15 @@ def plan_in_place(found: Source) -> InPlace:
     globs = (*globs_of(found, vault.templates), *(f"!{name}" for name in _NEVER))
     layout = Layout(HOME, (days,) if days else (), globs, word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
-    if kind is NotesKind.OBSIDIAN:
-        layout = layout._replace(logs=(*layout.logs, *_elsewhere(found, layout, inside)))
+    if kind is NotesKind.OBSIDIAN:  # what was said on a day and lies elsewhere, by folder and how days stand there
+        others = [path for path in filter(is_note, inside) if not is_matched(path, layout.logs)]
+        told = said_elsewhere(found.root, others)
+        further = sorted({f"{shape}{more[0]}*.md" for _, shape, more in map(dated, told)})
+        # Reports and clippings among these are named one by one.
+        further += [f"!{path}" for path in others if path not in told and is_matched(path, further)]
+        layout = layout._replace(logs=(*layout.logs, *further))
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
-    left = [(shown(path), APART) for path in found.files if path not in inside]
+    left = [(escape_terminal_line(path), APART) for path in found.files if path not in inside]
     notes = tuple(path for path in inside if path not in logs)
     return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left))
 
@@ -92,17 +97,6 @@ def _days(found: Source, vault: Vault) -> str:
     named = [dated(path) for path in filter(is_note, found.files)]
     several = any(shape == vault.shape and more for _, shape, more in named)
     return f"{vault.shape}{'*' * several}.md" if vault.shape else ""
-
-
-def _elsewhere(found: Source, layout: Layout, inside: Sequence[str]) -> list[str]:
-    """Return globs of what was said on a day and lies elsewhere than daily notes: by folder, and how days stand there.
-
-    What of these is a report or a clipping is named one by one.
-    """
-    others = [path for path in filter(is_note, inside) if not is_matched(path, layout.logs)]
-    told = said_elsewhere(found.root, others)
-    globs = sorted({f"{shape}{more[0]}*.md" for _, shape, more in map(dated, told)})
-    return [*globs, *(f"!{path}" for path in others if path not in told and is_matched(path, globs))]
 
 
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> None:
@@ -129,19 +123,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> Non
     git = Git(memory)
     git.init()
     git.check()
-    _keep_out(root, home)
-    if plan.kind is NotesKind.CLAUDE_CODE:
-        pages = read_documents(memory)
-        notes = [read_version(f"{NOTES}/{path}", note_text(root, path)) for path in plan.notes]
-        new = with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing)
-        write_pages(memory, pages, pages | new)
-    with run_lock(memory, "curate init"):
-        commit_edits(git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now))
-
-
-def _keep_out(root: Path, home: str) -> None:
-    """Have a repository around the notes leave out the memory, which is a repository of its own."""
-    with contextlib.suppress(GitFault):
+    with contextlib.suppress(GitFault):  # a repository around the notes leaves out the memory, which is one of its own
         around = GitCommands(root)
         file = root / around.run("rev-parse", "--git-path", "info/exclude").decode().rstrip("\n")
         place = around.run("rev-parse", "--show-prefix").decode().rstrip("\n")
@@ -149,3 +131,10 @@ def _keep_out(root: Path, home: str) -> None:
             file.parent.mkdir(exist_ok=True)
             with file.open("a", encoding="utf-8") as told:
                 told.write(f"/{place}{home}/\n")
+    if plan.kind is NotesKind.CLAUDE_CODE:
+        pages = read_documents(memory)
+        notes = [read_version(f"{NOTES}/{path}", note_text(root, path)) for path in plan.notes]
+        new = with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing)
+        write_pages(memory, pages, pages | new)
+    with run_lock(memory, "curate init"):
+        commit_edits(git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now))

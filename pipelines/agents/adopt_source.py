@@ -129,13 +129,9 @@ def notes_in(folder: Path, named: str | None) -> Source:
     if not files:
         raise UsageFault(f"There is nothing to adopt in {root}.", "It has no notes, PDF files or images.")
     kind = NotesKind(named) if named else _detect(files, left)
-    if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(map(_is_inside, files)):
+    if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(path.startswith("memory/") for path in files):
         return notes_in(root / "memory", kind)
     return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
-
-
-def _is_inside(path: str) -> bool:
-    return path.startswith("memory/")
 
 
 def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
@@ -144,19 +140,21 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
     left: list[LeftOut] = []
 
     def refused(error: OSError) -> None:
-        left.append((shown(os.path.relpath(error.filename, root)), f"cannot be listed: {reason_of(error)}"))
+        left.append(
+            (escape_terminal_line(os.path.relpath(error.filename, root)), f"cannot be listed: {reason_of(error)}")
+        )
 
     for above, folders, names in os.walk(root, onerror=refused):
         here = Path(above)
         hidden = [name for name in (*folders, *names) if name.startswith(".")]
-        left += [(shown(str((here / name).relative_to(root))), "is hidden") for name in hidden]
+        left += [(escape_terminal_line(str((here / name).relative_to(root))), "is hidden") for name in hidden]
         folders[:] = [name for name in folders if name not in hidden]
         for name in names:
             path = str((here / name).relative_to(root))
             if name in hidden:
                 continue
             if why := _unfit(here / name, path):
-                left.append((shown(path), why))
+                left.append((escape_terminal_line(path), why))
                 continue
             try:
                 data = note_text(root, path) if path.lower().endswith(_NOTES) else b""
@@ -169,11 +167,6 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
 def is_note(path: str) -> bool:
     """Whether a file is Markdown rather than an attachment."""
     return path.lower().endswith(".md")
-
-
-def shown(path: str) -> str:
-    """Return a path for printing: line breaks and bytes that are not UTF-8 become escapes."""
-    return escape_terminal_line(path)
 
 
 def file_bytes(root: Path, path: str) -> bytes:
@@ -208,7 +201,7 @@ def _unfit(file: Path, path: str) -> str:
     ending = file.suffix.lower()
     if file.is_symlink():
         return "is a symbolic link; links are not followed"
-    if path != shown(path):
+    if path != escape_terminal_line(path):
         return "has a name that cannot be printed"
     if ending == ".jsonl":
         return "may be a session: `curate capture` captures sessions"
@@ -225,7 +218,7 @@ def _detect(files: Mapping[str, int], left: Sequence[LeftOut]) -> NotesKind:
     sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in left)
     if sessions and "memory/MEMORY.md" in files:
         return NotesKind.CLAUDE_CODE
-    has_days = any(is_note(path) and _is_inside(path) and dated(path)[0] for path in files)
+    has_days = any(is_note(path) and path.startswith("memory/") and dated(path)[0] for path in files)
     if has_days or len(top & _WORKSPACE) >= _ENOUGH:
         return NotesKind.OPENCLAW
     is_vault = any(path in {".obsidian", f"{LOGSEQ}/config.edn"} for path, _ in left)

@@ -44,7 +44,7 @@ NO_TURN = "has no turn of a person or an agent"
 CHANGED = "changed while it was read"
 LONGEST = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
-_NAME = 40
+_NAME = 40  # characters of a session's id in headings and file names
 _SHOWN = 8
 _MOST_NAMED = 100  # sentences of a turn
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -282,7 +282,8 @@ class _Turns:
         identity = identity_of(turn)
         self.first = self.first or identity
         if self.session is None:
-            name = session_name(turn.session or self._path.stem)
+            parts = re.findall(r"[A-Za-z0-9]+", turn.session or self._path.stem)
+            name = "-".join(parts)[:_NAME] or "unnamed"
             file = self._kept.file or self._free_file(f"{SESSIONS}/{day}/{turn.tool}-{name}")
             project, repository = capture.project_of(turn)
             self.session = Session(name, turn.tool, project, file, repository)
@@ -352,11 +353,6 @@ class Session:
         return ", ".join(part for part in (f"Session {self.name[:_SHOWN]}", self.tool, self.project) if part)
 
 
-def session_name(ident: str) -> str:
-    """Return a session's id as used in headings and file names: letters, digits and dashes, at most 40."""
-    return "-".join(re.findall(r"[A-Za-z0-9]+", ident))[:_NAME] or "unnamed"
-
-
 def heading_above(session: Session, log: str) -> str:
     """Return the heading to write above a session's lines; empty if the log's last heading is already its own."""
     at = log.rfind("\n## ")
@@ -424,13 +420,9 @@ def _words(text: str) -> list[str]:
         text = f"{text[:LONGEST].rstrip()}\n… ({left_out:,} more characters in the transcript)"
     text = text.replace("<!--", "&lt;!--").replace("-->", "--&gt;")
     lines = [line.rstrip() for line in _ENDS.split(text) if line.strip() and not _STRUCTURE.match(line)]
-    lines = lines if _stands_alone(lines) else [line.replace("```", "'''").replace("~~~", "'''") for line in lines]
+    if any(mark in line for line in lines for mark in _FENCES):
+        text = "".join(f"    {line}\n" for line in lines)
+        # Does every code fence end within the turn, as a reader of the log sees it?
+        if len(parse_entries("", "", f"- turn\n{text}{_AFTER}")) != 1 + _AFTER.count("- "):
+            lines = [line.replace("```", "'''").replace("~~~", "'''") for line in lines]
     return [lines[0].lstrip(), *lines[1:]] if lines and not lines[0].lstrip().startswith(_FENCES) else ["", *lines]
-
-
-def _stands_alone(lines: list[str]) -> bool:
-    """Whether every code fence of a turn ends within it, as a reader of the log sees it."""
-    if not any(mark in line for line in lines for mark in _FENCES):
-        return True
-    text = "".join(f"    {line}\n" for line in lines)
-    return len(parse_entries("", "", f"- turn\n{text}{_AFTER}")) == 1 + _AFTER.count("- ")

@@ -163,10 +163,9 @@ def _transcript(program: str, raw: Record, said: Iterable[Message]) -> Conversat
     begun = _moment(raw.get("create_time", raw.get("created_at")))
     begun = begun or min((moment for _, _, moment, _ in messages if moment), default=0.0)
     ident = next((str(raw[key]) for key in ("conversation_id", "uuid", "id", "title") if raw.get(key)), "")
-    rows = [{"type": "session", "id": ident, "program": program} | ({"timestamp": _iso(begun)} if begun else {})]
+    rows = [{"type": "session", "id": ident, "program": program, **_when(begun)}]
     for role, text, moment, key in messages:
-        when = {"timestamp": _iso(moment)} if moment else {}
-        rows.append({"role": role, "program": program, "id": key, **when, "content": text})
+        rows.append({"role": role, "program": program, "id": key, **_when(moment), "content": text})
     data = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
     return Conversation(begun, program, _text(_object(raw.get("project")).get("name")), data.encode("utf-8", "replace"))
 
@@ -180,8 +179,9 @@ def _of_chatgpt(raw: Record) -> Iterator[Message]:
         branch.append(node)
         at = node.get("parent")
     for node in reversed(branch):
-        message = node.get("message")
-        if not isinstance(message, dict) or _is_hidden(message):
+        message = _object(node.get("message"))
+        told = _object(message.get("metadata"))
+        if told.get("is_visually_hidden_from_conversation") or told.get("is_user_system_message"):
             continue
         author, content = _object(message.get("author")), _object(message.get("content"))
         role, kind = author.get("role"), content.get("content_type")
@@ -195,11 +195,6 @@ def _of_chatgpt(raw: Record) -> Iterator[Message]:
 
 _SPOKEN = frozenset({None, "text", "multimodal_text", "code"})
 _BROUGHT = frozenset({"tether_quote", "tether_browsing_display", "execution_output", "system_error"})
-
-
-def _is_hidden(message: Record) -> bool:
-    told = _object(message.get("metadata"))
-    return bool(told.get("is_visually_hidden_from_conversation") or told.get("is_user_system_message"))
 
 
 def _parts(content: Record) -> str:
@@ -255,5 +250,5 @@ def _moment(value: object) -> float | None:
     return None
 
 
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat()
+def _when(moment: float | None) -> Record:
+    return {"timestamp": datetime.fromtimestamp(moment, UTC).isoformat()} if moment else {}

@@ -20,8 +20,10 @@ import stat
 import time
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import entry_points
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -49,6 +51,7 @@ _BY_PERSON = re.compile(rb'"kind":\s?"human"|"agentId":\s?"aside_question-')
 _SESSION = re.compile(r".+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
 _RECORD = "sweep.json"
 _BACK = 2 * 24 * 3600 * 1_000_000_000
+_BY_TIME = itemgetter(2, 0)
 _QUIET = ("", NOTHING_YET, NO_TURN)
 
 
@@ -61,11 +64,7 @@ def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
     found: list[Kept] = []
     for one in _kept_by(agent, environ):
         found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one] if _has_person(one[0]) else []
-    return [Path(path) for path, _, _ in sorted(found, key=_by_time)]
-
-
-def _by_time(kept: Kept) -> tuple[int, str]:
-    return kept[2], kept[0]
+    return [Path(path) for path, _, _ in sorted(found, key=_BY_TIME)]
 
 
 def open_kept(path: Path) -> IO[bytes]:
@@ -198,22 +197,18 @@ def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[
         try:
             module = point.load()
             found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]
-            yield point.name, found, _opening_by(point.name, module.turns), {}
+            yield point.name, found, partial(_opened, point.name, module.turns), {}
         except Exception as fault:  # noqa: BLE001  somebody else's code fails for itself alone
             yield point.name, [], open_kept, {point.value: f"failed: {type(fault).__name__}: {fault}"}
 
 
-def _opening_by(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]]) -> Callable[[Path], IO[bytes]]:
-    """Return what opens a session of another program: its records as the lines of a transcript."""
-
-    def opened(path: Path) -> IO[bytes]:
-        try:
-            lines = [json.dumps({"program": name, **one}) for one in turns(path)]
-        except Exception as fault:  # noqa: BLE001  as above
-            raise BadFile(path, f"cannot be read: {type(fault).__name__}: {fault}") from None
-        return BytesIO("".join(f"{line}\n" for line in lines).encode())
-
-    return opened
+def _opened(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]], path: Path) -> IO[bytes]:
+    """Open a session of another program: its records as the lines of a transcript."""
+    try:
+        lines = [json.dumps({"program": name, **one}) for one in turns(path)]
+    except Exception as fault:  # noqa: BLE001  as above
+        raise BadFile(path, f"cannot be read: {type(fault).__name__}: {fault}") from None
+    return BytesIO("".join(f"{line}\n" for line in lines).encode())
 
 
 def sweep(
@@ -277,7 +272,7 @@ def _opened_up(kept: Iterable[Kept], passed: dict[str, str]) -> list[Kept]:
             found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one]
         except BadFile as fault:
             passed[one[0]] = fault.why
-    return sorted(found, key=_by_time)
+    return sorted(found, key=_BY_TIME)
 
 
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:

@@ -264,9 +264,8 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
 
 def _edit_settings(path: Path, *changes: Change) -> Edit:
     """Return the edit of a settings file that makes the changes."""
-    if path.suffix == ".toml":
-        return Edit(path, lambda text: edit_toml(text, *changes))
-    return Edit(path, lambda text: edit_json(text, *changes))
+    edited = edit_toml if path.suffix == ".toml" else edit_json
+    return Edit(path, lambda text: edited(text, *changes))
 
 
 def enabled_plugin(asked: InstallRequest) -> str:

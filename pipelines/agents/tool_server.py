@@ -15,7 +15,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any, BinaryIO
+    from typing import Any
 
     Json = dict[str, Any]
 
@@ -47,7 +47,11 @@ class ToolServer:
 
     def run(self) -> None:
         """Serve until the client closes the connection, or a signal ends the process."""
-        lines, out = _own_streams()
+        lines, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+        nothing = os.open(os.devnull, os.O_RDONLY)  # programs that a tool starts get neither of these
+        os.dup2(nothing, 0)
+        os.close(nothing)
+        os.dup2(2, 1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
                 signal.signal(number, lambda number, _frame: sys.exit(128 + number))
@@ -66,7 +70,8 @@ class ToolServer:
 
     def _answer(self, message: object) -> Json | None:
         """Return the answer to one message, or None if it needs none."""
-        ident = _ident(message)
+        ident = message.get("id") if isinstance(message, dict) else None
+        ident = ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return _error(ident, _REQUEST, "This is not a message of JSON-RPC 2.0.")
         method, params = message.get("method"), message.get("params")
@@ -124,21 +129,6 @@ class ToolServer:
                 return _content(str(fault), failed=True)
             sys.excepthook(type(fault), fault, fault.__traceback__)
             return _content(f"{name} failed with {type(fault).__name__}: this is a bug in memcurate.", failed=True)
-
-
-def _own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return the client's lines and where answers go; programs that a tool starts get neither."""
-    lines, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return lines, out
-
-
-def _ident(message: object) -> str | int | None:
-    ident = message.get("id") if isinstance(message, dict) else None
-    return ident if isinstance(ident, str | int) and not isinstance(ident, bool) else None
 
 
 def _error(ident: str | int | None, code: int, sentence: str) -> Json:

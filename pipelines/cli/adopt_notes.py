@@ -10,7 +10,7 @@ import click
 
 from pipelines.agents.adopt_copy import CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import HOME, OFTEN, InPlace, move_in, plan_in_place
-from pipelines.agents.adopt_source import Source, notes_in, shown
+from pipelines.agents.adopt_source import Source, notes_in
 from pipelines.cli.output import on_terminal, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import UsageFault
@@ -63,7 +63,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
     others = count(len(plan.pieces) - plan.days, "other")
     say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
     if taken_out:
-        places = ", ".join(shown(path) for path in taken_out)
+        places = ", ".join(escape_terminal_line(path) for path in taken_out)
         say(f"{count(sum(taken_out.values()), 'secret')} stayed behind, of {places}; marks stand in their place.")
     say(_NEXT)
     return target
@@ -96,10 +96,14 @@ def _copy_rows(pieces: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]
     groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for target, paths in pieces.items():
         for path in paths:
-            groups.setdefault((path.rpartition("/")[0], target.rpartition("/")[0]), []).append((shown(path), target))
+            groups.setdefault((path.rpartition("/")[0], target.rpartition("/")[0]), []).append(
+                (escape_terminal_line(path), target)
+            )
     for (old, new), names in groups.items():
         sides = (", ".join(dict.fromkeys(side)) for side in zip(*names, strict=True))
-        begin, end = sides if len(names) <= _ALONE or not new else (shown(old) or "the top folder", f"{new}/")
+        begin, end = (
+            sides if len(names) <= _ALONE or not new else (escape_terminal_line(old) or "the top folder", f"{new}/")
+        )
         yield f"{len(names):,}", begin if begin == end else f"{begin} → {end}"
 
 
@@ -124,7 +128,7 @@ def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: 
     say_table(titles, list(rows))
     groups: dict[str, list[str]] = {}
     for path, why in plan.left_out:
-        groups.setdefault(why, []).append(shown(path))
+        groups.setdefault(why, []).append(escape_terminal_line(path))
     if groups:
         say("")
         say_table(

@@ -257,32 +257,25 @@ def _held(document: Document, ident: str) -> Item | None:
     return document.held.get(ident, ("", None))[1]
 
 
-def changes(was: Place, now: Place) -> Iterator[str]:
-    """Yield what changed, in a few words each."""
-    before, after = was[1], now[1]
-    if after is None:
-        yield from ["removed"] if before else []
-    elif before is None:
-        yield "filed"
-    else:
-        if was[0] != now[0]:
-            yield f"moved from {was[0]}"
-        yield from differences(before, after)
-
-
 _OTHERS = ("since", "by", "links", "source", "person", "on", "quiet", "perhaps", "closed_by", "extra")
 
 
-def differences(before: Item, after: Item) -> Iterator[str]:
+def changes(was: Place, now: Place) -> Iterator[str]:
     """Yield what changed about an item, in a few words each."""
+    (path, before), (new_path, after) = was, now
+    if before is None or after is None:
+        yield from ["filed"] if after else ["removed"] if before else []
+        return
+    if path != new_path:
+        yield f"moved from {path}"
     for name in ("type", "status", "trust", "confidence"):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             yield f"{'' if name == 'status' else f'{name} '}{old} to {new}"
-    if before.text != after.text:
-        yield "reworded"
-    for name, told in (("superseded_by", "superseded by"), ("merged_into", "merged into"), ("until", "until")):
+    yield from ["reworded"] if before.text != after.text else []
+    for name in ("superseded_by", "merged_into", "until"):
         if (new := getattr(after, name)) != getattr(before, name):
+            told = name.replace("_", " ")
             yield f"{told} {new}" if new else f"no longer {told} {getattr(before, name)}"
     if before.evidence != after.evidence or before.confirmed != after.confirmed:
         yield "confirmed" if after.seen >= before.seen else "evidence changed"
@@ -296,10 +289,32 @@ def differences(before: Item, after: Item) -> Iterator[str]:
 
 
 def why_lines(result: Why, when: Callable[[str], str] = str) -> Iterator[str]:
-    """Yield why an item is or was believed; `when` returns a day or moment as it is shown."""
+    """Yield why an item is or was believed, and every wording and status of it, oldest first.
+
+    `when` returns a day or moment as it is shown.
+    """
     if result.holding:
         yield from _item_lines(result, result.holding, when)
-    yield from _history_lines(result, when)
+    yield "History"
+    words = ""
+    for version in result.versions:
+        made = version.made
+        yield f"  {when(made['date'] or '') or 'not committed yet'}  {', '.join(version.changed)}"
+        by_code = f"run {made['run']}" if made["run"] else "a sync"
+        who = f"a person ({made['author']})" if made["by"] == "person" else by_code
+        source = f"{who}, commit {made['commit'][:10]}: {safe(made['subject'] or '')}" if made["commit"] else ""
+        yield f"    {source or 'an edit by hand; the next run commits it'}"
+        if version.item and not result.forgotten and version.item.text != words:
+            words = version.item.text
+            yield f"    {version.item.called}: {safe(words)}"
+            if version.item.reason:
+                yield f"    kept because: {safe(version.item.reason)}"
+        if version.path:
+            yield f"    in {version.path}, {version.item.status if version.item else ''}"
+    if result.forgotten:
+        yield "  Its words were forgotten on request and are not shown."
+    if result.buried and not result.holding:
+        yield f"It is gone: it was {result.buried.reason} on {when(result.buried.day)}."
 
 
 def _item_lines(result: Why, holding: Holding, when: Callable[[str], str]) -> Iterator[str]:
@@ -346,27 +361,3 @@ def _witness_lines(witness: Witness, when: Callable[[str], str]) -> Iterator[str
             return
         yield f"    said by the {witness.role}{f', {when(witness.time)}' if witness.time else ''}, in {place}"
         yield from quote_lines(witness.text, "      ")
-
-
-def _history_lines(result: Why, when: Callable[[str], str]) -> Iterator[str]:
-    """Yield every wording and status of an item, oldest first."""
-    yield "History"
-    words = ""
-    for version in result.versions:
-        made = version.made
-        yield f"  {when(made['date'] or '') or 'not committed yet'}  {', '.join(version.changed)}"
-        by_code = f"run {made['run']}" if made["run"] else "a sync"
-        who = f"a person ({made['author']})" if made["by"] == "person" else by_code
-        source = f"{who}, commit {made['commit'][:10]}: {safe(made['subject'] or '')}" if made["commit"] else ""
-        yield f"    {source or 'an edit by hand; the next run commits it'}"
-        if version.item and not result.forgotten and version.item.text != words:
-            words = version.item.text
-            yield f"    {version.item.called}: {safe(words)}"
-            if version.item.reason:
-                yield f"    kept because: {safe(version.item.reason)}"
-        if version.path:
-            yield f"    in {version.path}, {version.item.status if version.item else ''}"
-    if result.forgotten:
-        yield "  Its words were forgotten on request and are not shown."
-    if result.buried and not result.holding:
-        yield f"It is gone: it was {result.buried.reason} on {when(result.buried.day)}."

@@ -367,7 +367,10 @@ def _log_part(
 
         paths = logs_by_day(root).get(day, paths)
         for one in paths:  # the episode does not say of which of several logs its lines are
-            known = [*(covered if len(paths) == 1 else ()), *((at.start_line, at.end_line) for at in cited if at.path == one)]
+            known = [
+                *(covered if len(paths) == 1 else ()),
+                *((at.start_line, at.end_line) for at in cited if at.path == one),
+            ]
             text = (read_bytes(root, one) or b"").decode(errors="replace")
             if "private>" in text.lower():
                 from pipelines.store.secrets.redact import log_without_private

@@ -203,13 +203,13 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         day, clock = day_and_time(root, time.time())
         marker = f"[project: {project.strip()}] " if project.strip() else ""
         line = f"- {clock} {marker}{text.strip()}\n"
-        if _may_be_known(root, line):
-            return None
+        is_secret = _may_be_known(root, line)
         if suspicious(line):
             from pipelines.store.secrets.find import find_secrets  # it takes longer to import than all the rest
 
-            if find_secrets(line.encode()):
-                return None
+            is_secret = is_secret or bool(find_secrets(line.encode()))
+        if is_secret:
+            return None
         _append(root, day, line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
