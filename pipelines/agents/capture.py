@@ -21,7 +21,7 @@ from pipelines.store.evidence import Act, act_label, captured_in, render_pointer
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import SESSIONS, log_path, slug
-from pipelines.store.lock import capture_lock
+from pipelines.store.lock import log_lock
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.redact import TranscriptCleaner, load_redactor
 from pipelines.store.session_state import KeptSession, Seals, load_seals, note_kept, read_kept
@@ -123,7 +123,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     capture.tools = tools
     found = []
     for path in paths:
-        with capture_lock(root):
+        with log_lock(root, "capture.lock"):  # two hooks of one session may fire at once
             try:
                 with opening(path) as source:
                     one = capture.transcript(path, source)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.capture import Capture, CapturedSession
 from pipelines.errors import BadFile, reason_of
-from pipelines.store.lock import capture_lock
+from pipelines.store.lock import log_lock
 from pipelines.store.session_state import KeptSession, read_kept
 from pipelines.store.transcripts.reader import head_of
 
@@ -98,7 +98,7 @@ def capture_chats(
         LockHeld: another capture does not end.
     """
     capture, found = Capture(root, settings, now, "", "", headless=False), list[CapturedSession]()
-    with capture_lock(root):
+    with log_lock(root, "capture.lock"):
         known = read_kept(root)
         for chat in chats:
             data, capture.project = _branch(chat.data, known), chat.project

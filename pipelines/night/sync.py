@@ -481,7 +481,7 @@ class Publishing(Sharing):
         """Push once. If the branch alone has moved at the remote, join it and return False."""
         head, remote = git.head() or "", self.remote_for(git)
         try:
-            remote.publish(head, night, clone.was.night)
+            remote.push(head, night, clone.was.night)
         except GitFault as fault:
             # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
             found = list_heads(clone.address).night

@@ -41,7 +41,7 @@ from pipelines.store.layout import BRIEFING
 from pipelines.store.lock import SCHEDULE, is_held
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.snapshot import Snapshot, read_snapshot
-from pipelines.store.state import not_reached, push_state, read_record
+from pipelines.store.state import push_state, read_record
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
@@ -287,10 +287,12 @@ def _push(checkup: Checkup) -> Finding:
     if found is None:
         return Finding(OK, "Nothing is pushed anywhere.")
     reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
-    says = f"{found['remote']}: {found['state']}{reason}.{not_reached(found)}"
-    if found["state"] == "diverged" or (found["state"] == "pushed" and reason):
+    says, is_pushed = f"{found['remote']}: {found['state']}{reason}.", found["state"] == "pushed"
+    if not is_pushed:
+        says += f" The last push was {found['pushed']}." if found["pushed"] else " Nothing has been pushed yet."
+    if found["state"] == "diverged" or (is_pushed and reason):
         return Finding(WRONG, says, "`curate sync` prints the commands that settle it.")
-    return Finding(OK, says) if found["state"] == "pushed" else Finding(LOOK, says, "`curate run` tries again.")
+    return Finding(OK, says) if is_pushed else Finding(LOOK, says, "`curate run` tries again.")
 
 
 def _models(_: Checkup) -> Finding:

@@ -104,11 +104,11 @@ def _text(root: Path, path: str) -> FileReading | None:
 
 
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
-    from pipelines.store.days import parse_days  # noqa: PLC0415  as above
+    from pipelines.store.days import Days  # noqa: PLC0415  as above
     from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.store.transcripts.reader import Transcript  # noqa: PLC0415  as above
 
-    days = parse_days(beside)
+    days = Days(*beside.rsplit(" ", 1))
     transcript, words = Transcript(file, days.zone), TranscriptCleaner(redactor).words
     turns = (replace(turn, text=words(turn.text)) for turn in transcript)
     units = list(turn_units(path, turns, days))

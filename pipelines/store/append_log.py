@@ -71,21 +71,15 @@ def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
     """
     path = log_path(day)
     with log_lock(root):
-        data = read_bytes(root, path)
-        kept = _beginning(root, path) if data is None else b""
+        data, kept = read_bytes(root, path), b""
+        if data is None and (root / PRIVATE / "left-out.json").exists():
+            from pipelines.store.trees import left_out  # noqa: PLC0415  hardly any memory needs it
+
+            kept = left_out(root).get(path, b"")  # what git has of a log that it leaves out of the disk
         before = (data or kept).decode(errors="replace")
         if more := added(before):
             append_bytes(root, path, kept + f"{'' if before else f'# {day}{chr(10) * 2}'}{more}".encode())
     return path
-
-
-def _beginning(root: Path, path: str) -> bytes:
-    """Return what git has of a log that it leaves out of the disk."""
-    if not (root / PRIVATE / "left-out.json").exists():
-        return b""
-    from pipelines.store.trees import left_out  # noqa: PLC0415  hardly any memory needs it
-
-    return left_out(root).get(path, b"")
 
 
 def append_bytes(root: Path, path: str, data: bytes) -> None:

@@ -6,7 +6,7 @@ into an item that is accounted for. Git's history knows all items that ever exis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.store.edits import is_at_or_below
@@ -54,8 +54,7 @@ class Fault:
 
     def to_json(self) -> dict[str, object]:
         """Return it as a JSON object."""
-        place = {"path": self.path, "line": self.line or None, "item": self.item or None}
-        return {**place, "kind": self.kind, "what": self.what}
+        return asdict(self) | {"line": self.line or None, "item": self.item or None}
 
 
 def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:

@@ -58,12 +58,6 @@ def day_before(day: str, count: int = 1) -> str:
     return (date.fromisoformat(day) - timedelta(days=count)).isoformat()
 
 
-def parse_days(text: str) -> Days:
-    """Return the value that `str` wrote."""
-    zone, _, end = text.rpartition(" ")
-    return Days(zone, end)
-
-
 def read_days(root: Path) -> Days:
     """Return a memory's days. Defaults apply if its settings cannot be read; other code reports that."""
     try:

@@ -16,17 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from pipelines.errors import BadFile
-from pipelines.store.item import (
-    CLOSED,
-    Item,
-    ItemType,
-    Status,
-    ids_in,
-    parse_item,
-    render_item,
-    row_of,
-    without_mark,
-)
+from pipelines.store.item import CLOSED, Item, ItemType, Status, ids_in, parse_item, render_item, row_of, without_mark
 from pipelines.store.item_line import BY_WORD, ITEM_ID, OPENS, ROWS, is_generated_under, line_key, own_block_id
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
@@ -121,10 +111,7 @@ class Document:
             raise BadFile(self.path, self.refuses, "Nothing was changed.")
         if self.is_still or is_same:
             return self
-        found = document_at(self.path, text, rows)
-        if self.copied or self.reworded:
-            return replace(found, copied=self.copied, reworded=self.reworded)
-        return found
+        return replace(document_at(self.path, text, rows), copied=self.copied, reworded=self.reworded)
 
     @cached_property
     def lines(self) -> list[str]:

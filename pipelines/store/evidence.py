@@ -148,8 +148,8 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
 
 def pointer_in(line: str) -> tuple[str, int] | None:
     """Return the transcript and the record (from 1) that a log line points to, or None."""
-    found = _POINTER.search(line)
-    return (found[1], int(found[2])) if found else None
+    voice = voice_in(line)
+    return voice[:2] if voice else None
 
 
 def voice_in(line: str) -> Voice | None:

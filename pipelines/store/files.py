@@ -145,9 +145,6 @@ def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
     return list(filter(day_of_log, list_notes(root, layout_of(root).logs, links)))
 
 
-_OWN = frozenset({PRIVATE, SESSIONS})
-
-
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
     """Turn an OSError inside the block into NotWritable for this path."""
@@ -177,8 +174,7 @@ def make_folder(root: Path, path: str) -> Path:
     if path and not folder.is_dir():
         above = make_folder(root, path.rpartition("/")[0])
         # Private folders, and a parent created with them, are accessible to the owner only.
-        alone = any(f"{path}/".startswith(f"{own}/") for own in _OWN)
-        folder.mkdir(0o700 if alone else 0o777, exist_ok=True)
+        folder.mkdir(0o700 if path.partition("/")[0] in {PRIVATE, SESSIONS} else 0o777, exist_ok=True)
         sync_folder(above)
     return folder
 
@@ -205,8 +201,8 @@ def replace_synced(file: Path, data: bytes, mode: int = 0o600) -> None:
         aside.unlink(missing_ok=True)
 
 
-def create_file(root: Path, path: str, data: bytes) -> bool:
-    """Write a new file atomically, unless something exists there; return whether it was written.
+def create_file(root: Path, path: str, data: bytes) -> None:
+    """Write a new file atomically, unless something exists there.
 
     Raises:
         BadFile: a component of the path is a symbolic link.
@@ -217,11 +213,10 @@ def create_file(root: Path, path: str, data: bytes) -> bool:
         aside, folder = make_folder(root, ASIDE) / f"{os.getpid()}-{name}", make_folder(root, above)
         try:
             write_synced(aside, data)
-            is_new = put_in_place(aside, folder / name)
+            put_in_place(aside, folder / name)
         finally:
             aside.unlink(missing_ok=True)
         sync_folder(folder)
-    return is_new
 
 
 def put_in_place(aside: Path, target: Path) -> bool:

@@ -16,14 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import (
-    STATE_TITLE,
-    Document,
-    insert_rows,
-    kept_with_document,
-    numbered,
-    without_empty,
-)
+from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_with_document, numbered, without_empty
 from pipelines.store.item import Item, Status
 from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, line_key, values_in
 from pipelines.store.markdown import line_end
@@ -36,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-_KEYS = ("of", "is", "lines", "days", "items")
 _MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.WAITING, Status.MERGED})
 
@@ -78,14 +70,7 @@ def read_sentence(line: str, row: str) -> Sentence:
     """Return the sentence in a generated line and its row."""
     said = values_in(row)
     of, found, lines, days, ids = (str(said.get(key, "")) for key in ("of", "is", "lines", "days", "items"))
-    return Sentence(
-        line.strip(),
-        tuple(ids.split()),
-        of or found,
-        bool(found),
-        lines,
-        tuple(days.split()),
-    )
+    return Sentence(line.strip(), tuple(ids.split()), of or found, bool(found), lines, tuple(days.split()))
 
 
 def can_stand(text: str) -> bool:

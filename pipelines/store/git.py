@@ -17,11 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipelines.errors import (
-    DamagedGit,
-    GitFault,
-    NotARepository,
-)
+from pipelines.errors import DamagedGit, GitFault, NotARepository
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE

@@ -9,7 +9,7 @@ import signal
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import DamagedGit, GitFault
 from pipelines.store.files import writing
@@ -78,7 +78,7 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
         def execute(self, command: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401  as GitPython has it
             own = Path(os.path.realpath(str(self.working_dir)))
             path, program = _programs(str(own), os.environ.get("PATH", os.defpath))
-            passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+            passed = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
             top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
             # Git looks no further up: a damaged repository is not passed over for another one.
             environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
@@ -98,7 +98,7 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
 @contextlib.contextmanager
 def without_git_variables(**own: str) -> Iterator[None]:
     """Hide the caller's variables for git, which would lead GitPython elsewhere, and set others instead."""
-    kept = {key: os.environ.pop(key) for key in [*os.environ] if key.startswith("GIT_") and key not in _PASSED_ON}
+    kept = {key: os.environ.pop(key) for key in [*os.environ] if key.startswith("GIT_") and key not in PASSED_ON}
     os.environ.update(own)
     try:
         yield
@@ -131,7 +131,7 @@ def reason_in(error: str, code: int = 0) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), lines[-1].strip())
 
 
-_PASSED_ON = (
+PASSED_ON: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
     "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 )  # fmt: skip

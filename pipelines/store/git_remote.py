@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
-from pipelines.store.git_process import reason_in
+from pipelines.store.git_process import PASSED_ON, reason_in
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
 # What a credential helper, an ssh agent or a proxy needs; no API key.
 _PASSED_ON = (
-    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
-    "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME", "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY",
-    "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+    *PASSED_ON, "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME",
+    "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
 )  # fmt: skip
 _SETTINGS = (
     "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "push.gpgSign=false",
@@ -112,40 +111,24 @@ class Remote:
         )  # fmt: skip
         return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
 
-    def push(self, commit: str) -> None:
-        """Fast-forward the remote's branch to a commit; never by force.
-
-        Raises:
-            Refused: the remote's branch has commits that this one does not follow.
-            GitFault: the remote did not answer in time, or refused.
-        """
-        self._push(self.address, f"{commit}:refs/heads/{self.branch}")
-
-    def publish(self, commit: str, night: str, expected: str) -> None:
-        """Push the branch and `NIGHT_REF` together, or neither.
+    def push(self, commit: str, night: str = "", expected: str = "") -> None:
+        """Fast-forward the remote's branch to a commit, never by force, and push `NIGHT_REF` with it, or neither.
 
         Args:
-            commit: the branch's new commit; a fast-forward.
-            night: the new commit of `NIGHT_REF`.
+            commit: the branch's new commit.
+            night: the new commit of `NIGHT_REF`; empty to leave it as it is.
             expected: what `NIGHT_REF` must be at the remote until now; empty if it must not exist.
 
         Raises:
-            Refused: the branch has other commits, or `NIGHT_REF` is no longer what was expected.
+            Refused: the branch has commits that this one does not follow, or `NIGHT_REF` is not what was expected.
             GitFault: the remote did not answer in time, or refused.
         """
-        # No leading `+` here: it would switch the lease off.
-        self._push(
-            "--atomic",
-            f"--force-with-lease={NIGHT_REF}:{expected}",
-            self.address,
-            f"{commit}:refs/heads/{self.branch}",
-            f"{night}:{NIGHT_REF}",
-        )
-
-    def _push(self, *arguments: str) -> None:
         self._make_repository()
+        lease = ["--atomic", f"--force-with-lease={NIGHT_REF}:{expected}"] if night else []
+        # No leading `+` here: it would switch the lease off.
+        refs = [f"{commit}:refs/heads/{self.branch}", *([f"{night}:{NIGHT_REF}"] if night else [])]
         try:
-            self._call("push", "--quiet", "--no-verify", "--porcelain", *arguments)
+            self._call("push", "--quiet", "--no-verify", "--porcelain", *lease, self.address, *refs)
         except GitFault as fault:
             if "[rejected]" in fault.sentence:
                 raise Refused(fault.sentence) from None
@@ -220,10 +203,14 @@ def list_heads(address: str) -> RemoteHeads:
 def _run_git(arguments: Sequence[str], folder: Path, **environment: str) -> bytes:
     """Run git on a bare repository, and kill it with all its children when the time is over."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+    if not passed.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"}:
+        passed["GIT_SSH_COMMAND"] = f"ssh -oBatchMode=yes -oConnectTimeout={SECONDS}"
+    own = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_DIR": str(folder)}
     with subprocess.Popen(
         ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
         cwd=folder,
-        env=_environment() | {"GIT_DIR": str(folder), **environment},
+        env=passed | own | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -237,22 +224,9 @@ def _run_git(arguments: Sequence[str], folder: Path, **environment: str) -> byte
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
-        said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
-        named = next(
-            (line for line in said if "rejected]" in line),
-            reason_in(error.decode(errors="replace"), process.returncode),
-        )
-        reason = " ".join(named.split()).rstrip(".")
+        said = b"\n".join((out, error)).decode(errors="replace").splitlines()
+        why = reason_in(error.decode(errors="replace"), process.returncode)
+        reason = " ".join(next((line for line in said if "rejected]" in line), why).split()).rstrip(".")
         kind = {"ls-remote": Unreachable, "fetch": Unreachable, "push": NotPushed}.get(arguments[0], GitFault)
-        raise kind(
-            f"git {arguments[0]} failed: {reason}.",
-            "Check the address, your access to it and the network.",
-        )
+        raise kind(f"git {arguments[0]} failed: {reason}.", "Check the address, your access to it and the network.")
     return out
-
-
-def _environment() -> dict[str, str]:
-    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-    patience = f"ssh -oBatchMode=yes -oConnectTimeout={SECONDS}"
-    own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
-    return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

@@ -38,7 +38,7 @@ from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -171,24 +171,19 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> str | No
         commit = git.head()
     else:
         tree = git.tree(head)
+        # What HEAD has otherwise than the run read it is left out: committing it would revert somebody's commit.
         entries = {
             change.path: (tree.get(change.path, ("100644", ""))[0], change.after) if change.after is not None else None
             for change in journal.changes
-            if head == journal.head or _at_base(change, tree)
+            if head == journal.head
+            or change.path not in tree
+            or (change.before is not None and blob_id(change.before) == tree[change.path][1])
         }
         commit = git.commit(entries, journal.message, journal.author)
     with log_lock(root):
         settle(root, folder, changes)
     _drop(root)
     return commit
-
-
-def _at_base(change: Change, head: Mapping[str, tuple[str, str]]) -> bool:
-    """Whether HEAD has the file as the run read it, so that committing reverts nobody's commit."""
-    entry = head.get(change.path)
-    if entry is None or change.before is None:
-        return entry is None
-    return blob_id(change.before) == entry[1]
 
 
 def _drop(root: Path) -> None:

@@ -53,7 +53,7 @@ TRACKED: Final = (
 
 
 class Kind(StrEnum):
-    """The kind of a document."""
+    """The kind of a document; `_KINDS` has the folders and files in the same order."""
 
     PROJECT = "project"
     AREA = "area"
@@ -65,16 +65,7 @@ class Kind(StrEnum):
     EPISODE = "episode"
 
 
-_KINDS = {
-    "Projects": Kind.PROJECT,
-    "Areas": Kind.AREA,
-    "Resources": Kind.RESOURCE,
-    "Archives": Kind.ARCHIVE,
-    EPISODES: Kind.EPISODE,
-    USER: Kind.USER,
-    BRIEFING: Kind.BRIEFING,
-    REVIEW: Kind.REVIEW,
-}
+_KINDS = dict(zip((*PARA, USER, BRIEFING, REVIEW, EPISODES), Kind, strict=True))
 
 
 def kind_of(path: str) -> Kind | None:

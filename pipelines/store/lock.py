@@ -103,18 +103,13 @@ def _holder(text: bytes) -> str:
 
 @contextlib.contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
-    """Hold the lock for writing to logs. Waits for it; hold it only as long as the write takes."""
+    """Hold the lock for writing to logs, or that of another name. Waits for it; hold it only as long as needed."""
     descriptor = _open_lock(root, name)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
-
-
-def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold the lock for capturing a transcript: two hooks of one session may fire at once."""
-    return log_lock(root, "capture.lock")
 
 
 def _open_lock(root: Path, name: str) -> int:

@@ -74,7 +74,8 @@ def _merged_file(
 ) -> tuple[bytes | None, list[Disputed]]:
     """Return a file that is no page, merged, and what is disputed; None if it goes.
 
-    Of a log that one side deleted, only what was appended since stays.
+    Of a log that one side deleted, only what was appended since stays. State has the rows of both sides, without those
+    that either removed, sorted.
     """
     if there in (here, was) or here == was:
         return there if here == was else here, []
@@ -82,7 +83,8 @@ def _merged_file(
         texts = ((data or b"").decode(errors="surrogateescape") for data in (was, here, there))
         return _merged_logs(*texts).encode(errors="surrogateescape") or None, []
     if path.startswith(f"{STATE}/") and path.endswith(".jsonl"):
-        return _merged_rows(was or b"", here or b"", there or b""), []
+        old, one, other = (set((data or b"").splitlines()) for data in (was, here, there))
+        return b"".join(row + b"\n" for row in sorted((one & other) | (one - old) | (other - old))), []
     if here is None or there is None:
         return here or there, [Disputed(path, STAYS)]
     is_ours = ours_first or here >= there
@@ -99,12 +101,6 @@ def _merged_file(
     what = ONE if is_settings else BOTH
     of = (0, 1) if is_ours else (1, 0)
     return merged.encode(), [Disputed(path, what, (clash.one, clash.other), sides=of) for clash in clashes]
-
-
-def _merged_rows(before: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return the rows of both sides, without those that either removed, sorted."""
-    old, one, other = (set(data.splitlines()) for data in (before, ours, theirs))
-    return b"".join(row + b"\n" for row in sorted((one & other) | (one - old) | (other - old)))
 
 
 _PROJECT = re.compile(r"project:[ \t]*\S", re.IGNORECASE)

@@ -130,7 +130,8 @@ def _merged_item(
     is_disputed = view(old) not in {view(first), view(second)} and view(first) != view(second)
     item = first.item if is_disputed else _joined(old.item, second.item, first.item)
     alike = [side for side in (first, second) if side.item == item]
-    one = max(alike, key=lambda side: side.line != old.line, default=_with_item(first, item))
+    anew = replace(first, line=render_item(item), row=row_of(item), item=item)
+    one = max(alike, key=lambda side: side.line != old.line, default=anew)
     path = second.path if first.path == old.path else first.path
     section = second.section if first.section == old.section else first.section
     was_noted, *noted = ("".join(side) for side in (old.notes, *sorted((first.notes, second.notes))))
@@ -202,10 +203,6 @@ def _corrected_once(items: Places, old: Places, sides: tuple[Places, Places]) ->
                 changed = replace(new.item, text=text, status=other.item.status)
                 told = _told(new), _told(replace(new, item=changed))
                 yield Disputed(new.path, ONE, told, new.item.id, (number, 1 - number))
-
-
-def _with_item(one: ItemPlace, item: Item) -> ItemPlace:
-    return replace(one, line=render_item(item), row=row_of(item), item=item)
 
 
 # ---------------------------------------- pages

@@ -8,13 +8,7 @@ from typing import Final
 
 from pipelines.store.item import Confidence, Item, ItemType, Trust
 
-TYPE: Final = {
-    ItemType.RULE: 1.0,
-    ItemType.DECISION: 0.8,
-    ItemType.FACT: 0.8,
-    ItemType.RISK: 0.6,
-    ItemType.TODO: 0.5,
-}
+TYPE: Final = {ItemType.RULE: 1.0, ItemType.DECISION: 0.8, ItemType.FACT: 0.8, ItemType.RISK: 0.6, ItemType.TODO: 0.5}
 HALF_LIFE_DAYS: Final = {
     ItemType.RULE: 720,
     ItemType.DECISION: 360,
@@ -22,12 +16,7 @@ HALF_LIFE_DAYS: Final = {
     ItemType.RISK: 180,
     ItemType.TODO: 90,
 }
-CONFIDENCE: Final = {
-    Confidence.HIGH: 1.0,
-    Confidence.MEDIUM: 0.7,
-    Confidence.LOW: 0.4,
-    Confidence.SPECULATIVE: 0.2,
-}
+CONFIDENCE: Final = {Confidence.HIGH: 1.0, Confidence.MEDIUM: 0.7, Confidence.LOW: 0.4, Confidence.SPECULATIVE: 0.2}
 TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
 FLOOR: Final = 0.2
 

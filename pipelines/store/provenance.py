@@ -69,7 +69,6 @@ _MACHINE = re.compile(rf"[@/<>`_\\]|\.\w|['’]s |{_ADDRESS}", re.IGNORECASE)
 """What names a page, a file, a program or an address, and no person."""
 _GOES_ON = re.compile(r"(?<=[\"“])[^\"”]*[\"”]\W*\w")
 _NOT_A_NAME = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
-_LONGEST = 60
 
 
 def is_told(said: str, *also: str) -> bool:
@@ -95,23 +94,21 @@ def _lead_in(said: str) -> re.Match[str] | None:
 def source_in(said: str) -> str:
     """Return the source that a sentence names before its words, or an empty string if they are the agent's own.
 
+    Its name is for use in a line: without marks, and shortened.
+
     Args:
         said: the sentence, or a heading followed by a colon; a label may precede it.
     """
-    found = _lead_in(said)
-    return _named(found[found.lastgroup or 0]) if found else ""
+    if (found := _lead_in(said)) is None:
+        return ""
+    plain = " ".join(_NOT_A_NAME.sub(" ", found[found.lastgroup or 0]).split()).strip(" .,:'-/")
+    return plain[:60].rstrip() or "somebody else"
 
 
 def without_teller(text: str) -> str:
     """Return a text without the lead-in that says which person told it; whole if words follow what is quoted."""
     found = _LEAD.match(text) if is_told(text) else None
     return text[found.end() :].lstrip() if found and not _GOES_ON.match(text, found.end()) else text
-
-
-def _named(source: str) -> str:
-    """Return a source's name for use in a line: without marks, and shortened."""
-    plain = " ".join(_NOT_A_NAME.sub(" ", source).split()).strip(" .,:'-/")
-    return plain[:_LONGEST].rstrip() or "somebody else"
 
 
 _TIMED = re.compile(

@@ -35,7 +35,6 @@ _BOX = re.compile(
     r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+"
     r"(?P<choice>[a-z]+(?: (?:k[0-9a-f]{8,64}|[a-z]+))?)\b:?[ \t]*(?P<means>[^\r\n]*)"
 )
-_ENTRY_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class QueueEntry:
     def id(self) -> str:
         """The id of the whole entry for commands: `q` and a hash of its heading."""
         asked = f"{self.kind}\x1f{self.day}\x1f{self.title}"
-        return "q" + hashlib.sha256(asked.encode()).hexdigest()[:_ENTRY_DIGITS]
+        return "q" + hashlib.sha256(asked.encode()).hexdigest()[:8]
 
 
 def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:

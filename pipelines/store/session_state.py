@@ -127,7 +127,6 @@ def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
 
 
 NAME: Final = "capture.key"
-_DIGITS = 16
 _CLOCK = re.compile(r"^- \d{2}:\d{2} ")
 
 
@@ -156,7 +155,7 @@ class Seals:
             return ""
         words = fold(_CLOCK.sub("", " ".join(map(without_pointer, lines))))
         sealed = "\x1f".join((log, file, str(record), trust, words))
-        return hmac.new(self.key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
+        return hmac.new(self.key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:16]
 
     def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
         """Return whose words an entry of a log contains.

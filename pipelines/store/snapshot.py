@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.document import Document, Placed, document_at, edited
-from pipelines.store.files import list_files, log_notes, read_bytes
+from pipelines.store.files import MAX_BYTES, list_files, log_notes, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.item import ids_in
 from pipelines.store.layout import (
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 CONFLICT, COPIED, REPEATS = "conflict", "copy", "repeat"
 _MARKED = "has marks of a conflict"
 _PENDING = "its entries stay pending"
-MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held parsed, all at once; nobody reads a larger page."""
 
@@ -147,12 +146,12 @@ def read_snapshot(root: Path) -> Snapshot:
         if not is_partial and not day_of_log(path):
             why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
             warnings.append(FileWarning(path, why, pending=False))
-        elif (data := _read_text(root, path, MAX_LOG_BYTES, warnings, _PENDING)) is not None:
+        elif (data := _read_text(root, path, MAX_BYTES, warnings, _PENDING)) is not None:
             if at := conflict_in(data.decode()):
                 why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
             (partials if is_partial else logs)[path] = data
-    left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}
+    left = left_out(root)
     state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
     partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
     logs |= {path: data for path, data in left.items() if day_of_log(path)}
@@ -198,7 +197,7 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
             if at := conflict_in(document.text):
                 why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
-                documents[path] = committed_without_conflict(root, path)
+                documents[path] = _committed_without_conflict(root, path)
     bare = [path for path, one in documents.items() if not one.rows.keys() >= {*ids_in(one.text)}]
     with contextlib.suppress(CurateError):  # rows that the ledger lacks, git has
         known = ledger_at(git := Git(root), git.last_run() or git.head()) if bare else {}
@@ -211,7 +210,7 @@ def conflict_in(text: str) -> int:
     return next((first + 1 for first, _ in conflicts(split_lines(text))), 0) if "<<<<<<<" in text else 0
 
 
-def committed_without_conflict(root: Path, path: str) -> Document:
+def _committed_without_conflict(root: Path, path: str) -> Document:
     """Return the newest committed version of a document that has no marks of a conflict; empty if there is none."""
     git = Git(root)
     with contextlib.suppress(CurateError, StopIteration):
@@ -222,21 +221,23 @@ def committed_without_conflict(root: Path, path: str) -> Document:
 
 def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], left: str) -> bytes | None:
     """Return the bytes of a text file, or None; add a warning if it exists and cannot be read."""
-    why = "" if is_safe_line(path) else "has a name with control characters"
-    data = None
+    why = "has a name with control characters"
     try:
-        data = None if why else read_bytes(root, path, most)
-        (data or b"").decode()
-        # UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too.
-        zeros = [half.count(0) > len(half) // 2 for half in ((data or b"")[:64:2], (data or b"")[1:64:2])]
-        why = why or ("is UTF-16, not UTF-8" if zeros[0] != zeros[1] and len(data or b"") % 2 == 0 else "")
+        if is_safe_line(path):
+            if (data := read_bytes(root, path, most)) is None:
+                return None
+            data.decode()
+            # UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too.
+            zeros = [half.count(0) > len(half) // 2 for half in (data[:64:2], data[1:64:2])]
+            if zeros[0] == zeros[1] or len(data) % 2:
+                return data
+            why = "is UTF-16, not UTF-8"
     except UnicodeDecodeError as error:
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
         why = error.why
-    if why:
-        warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
-    return None if why else data
+    warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
+    return None
 
 
 def document_paths(root: Path) -> list[str]:

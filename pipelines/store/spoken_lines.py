@@ -262,7 +262,7 @@ def is_within_quotes(text: str, at: int) -> bool:
 
 
 _FILLER = re.compile(
-    r"(?:so|ok(?:ay)?|well|and|but|also|anyway|alright|right|yes|yeah|yep|ah|oh|hmm|um|uh|then|now|btw|fyi|"
+    r"\A(?:so|ok(?:ay)?|well|and|but|also|anyway|alright|right|yes|yeah|yep|ah|oh|hmm|um|uh|then|now|btw|fyi|"
     r"basically|actually|finally|sure|great|cool|nice|good)(?:,|\s*[-–—:]|\.{2,3}|…|(?=\s))\s{1,4}(?=\S)",
     re.IGNORECASE,
 )
@@ -284,11 +284,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def without_filler(text: str) -> str:
     """Return a sentence without filler words at its start: `so`, `ok`, `well`."""
-    for _ in range(2):
-        if (found := _FILLER.match(text)) is None:
-            break
-        text = text[found.end() :]
-    return text
+    return _FILLER.sub("", _FILLER.sub("", text))
 
 
 # ---------------------------------------- text without its Markdown

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes, replace_synced, writing
@@ -43,12 +43,9 @@ class LogProgress(NamedTuple):
     entries: frozenset[str] = frozenset()
 
 
-FILE_DIGITS: Final = 16
-
-
 def file_hash(data: bytes) -> str:
     """Return sixteen hex digits of SHA-256 over a file's bytes."""
-    return hashlib.sha256(data).hexdigest()[:FILE_DIGITS]
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
@@ -184,9 +181,3 @@ def push_state(root: Path) -> dict[str, object] | None:
     found = read_record(root, "push.json")
     keys = ("remote", "state", "at", "reason", "pushed")
     return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
-
-
-def not_reached(push: Mapping[str, object]) -> str:
-    """Return a sentence with the time of the last success; empty if that was the last push."""
-    last = f"The last push was {push['pushed']}." if push.get("pushed") else "Nothing has been pushed yet."
-    return "" if push["state"] == "pushed" else f" {last}"

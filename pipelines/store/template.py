@@ -61,13 +61,12 @@ def lay_down(root: Path, timezone: str) -> list[str]:
     """
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
-    added = []
     make_missing_folders(root)
-    for path, data in missing_files(root).items():
-        content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
-        create_file(root, path, content)
-        added.append(path)
-    return added
+    missing = missing_files(root)
+    for path, data in missing.items():
+        zoned = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
+        create_file(root, path, zoned)
+    return list(missing)
 
 
 def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:

@@ -77,12 +77,12 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 
 def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
     """Return the ledger among a tree's files."""
-    return _read(tuple(tree[path] for path in sorted(tree) if path.startswith(LEDGER)))
+    files = (_rows(tree[path]) for path in sorted(tree) if path.startswith(LEDGER))
+    return {ident: row for rows in files for ident, row in rows.items()}
 
 
-@lru_cache(maxsize=2)
-def _read(files: tuple[bytes, ...]) -> Ledger:
-    return {ident: row for data in files for ident, row in rows_in(data).items()}
+_rows = lru_cache(maxsize=64)(rows_in)
+"""Most files of the ledger are the same in two commits."""
 
 
 def ledger_on_disk(root: Path) -> Ledger:
@@ -94,12 +94,8 @@ def ledger_on_disk(root: Path) -> Ledger:
 
 def ledger_at(git: Git, commit: str | None) -> Ledger:
     """Return the ledger of a commit."""
-    blobs = [blob for path, (_, blob) in git.tree(commit).items() if path.startswith(LEDGER)]
-    return {ident: row for blob in blobs for ident, row in _rows(git.blob(blob) or b"").items()}
-
-
-_rows = lru_cache(maxsize=64)(rows_in)
-"""Most files of the ledger are the same in two commits."""
+    tree = git.tree(commit).items()
+    return ledger_in({path: git.blob(blob) or b"" for path, (_, blob) in tree if path.startswith(LEDGER)})
 
 
 def ledger_after(

@@ -95,20 +95,14 @@ def _read(file: Path, _changed: int, _size: int) -> Layout:
 def _faults(raw: dict[str, Any]) -> Iterator[str]:
     yield from (f"{key}: there is no such key" for key in raw if key not in _KEYS)
     home = raw.get("memory")
-    if why := home_fault(home):
-        yield f"memory: {why}"
+    if not (isinstance(home, str) and home.isprintable() and home[:1] not in {"", ".", "~"} and "/" not in home):
+        yield "memory: it should be the name of a folder here"
     if raw.get("trust", "self") != "self":
         yield 'trust: it should be "self", for notes of an agent'
     for key in _KEYS[1:3]:
         globs = raw.get(key, [])
         if not isinstance(globs, list) or len(globs) > _MOST_GLOBS or not all(isinstance(one, str) for one in globs):
             yield f"{key}: it should be a list of at most {_MOST_GLOBS} globs"
-
-
-def home_fault(home: object) -> str:
-    """Return what is wrong with the name of a memory's folder among notes; empty for nothing."""
-    is_name = isinstance(home, str) and home.isprintable() and home[:1] not in {"", ".", "~"} and "/" not in home
-    return "" if is_name else "it should be the name of a folder here"
 
 
 def inside(root: Path, path: str) -> Path:

@@ -41,7 +41,7 @@ def test_a_document_over_the_bound_is_named_and_left_alone(
 
 @pytest.mark.parametrize("path", ["Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"])
 def test_a_log_over_the_bound_waits(memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "MAX_LOG_BYTES", BOUND)
+    monkeypatch.setattr(snapshot, "MAX_BYTES", BOUND)
     grow(memory.root / path, BOUND + 1)
     said = memory.curate(*NIGHT, exits=1)
     assert f"{path} has 100,001 bytes, and the limit is 100,000" in said
@@ -60,7 +60,7 @@ def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(
 
 
 def test_the_bounds_are_those_that_the_documents_promise() -> None:
-    assert (snapshot.MAX_DOCUMENT_BYTES, snapshot.MAX_LOG_BYTES) == (8 << 20, 64 << 20)
+    assert snapshot.MAX_DOCUMENT_BYTES == 8 << 20
     assert read_bytes.__defaults__ == (64 << 20,)
 
 
