@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_260, "night": 48_760, "extract": 31_470, "search": 25_290, "cli": 24_280, "agents": 23_730,
-    "queries": 20_880, "review": 17_240, "view": 15_300, "loose": 11_520,
+    "store": 77_730, "night": 48_760, "extract": 31_470, "search": 25_300, "cli": 24_280, "agents": 23_730,
+    "queries": 20_890, "review": 17_240, "view": 15_300, "loose": 11_520,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 296_690
+WHOLE = 296_180
 
 
 def test_no_room_outgrows_its_budget() -> None:
