@@ -73,13 +73,19 @@ def _renderer(preset: str, *rules: str) -> MarkdownIt:
     return MarkdownIt(preset, {"html": False}).enable([*rules])
 
 
-def changed(old: str, new: str) -> Markup:
-    """Return what makes one sentence of another: what stays, what goes (`del`) and what comes (`ins`), in order."""
+def changed(old: str, new: str, *, is_asked: bool = False) -> Markup:
+    """Return what makes one sentence of another: what stays, what goes (`del`) and what comes (`ins`), in order.
+
+    Where it is asked which of them holds, both are marked alike.
+    """
     one, other = old.split(), new.split()
     same = len(posixpath.commonprefix([one, other]))
     rest = len(posixpath.commonprefix([one[same:][::-1], other[same:][::-1]]))
     ends, comes = len(one) - rest, len(other) - rest
-    parts = ("span", one[:same]), ("del", one[same:ends]), ("ins", other[same:comes]), ("span", one[ends:])
+    goes, comes_in = ("mark", "mark") if is_asked else ("del", "ins")
+    or_ = ["or"] if is_asked and one[same:ends] and other[same:comes] else []
+    differ = (goes, one[same:ends]), ("span", or_), (comes_in, other[same:comes])
+    parts = ("span", one[:same]), *differ, ("span", one[ends:])
     return Markup(" ").join(html(f"<{tag}>{{}}</{tag}>", sentence(" ".join(some))) for tag, some in parts if some)
 
 

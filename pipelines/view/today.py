@@ -178,7 +178,7 @@ def asked_of(one: ReviewQuestion, held: Mapping[str, Holding]) -> tuple[Markup, 
     named = [held[ident].item for ident in ids if ident in held and held[ident].item not in one.items]
     found = [*one.items, *([one.against] if one.against else named)]
     is_pair = "keep new" in one.choices and len(found) == 2  # noqa: PLR2004  as said
-    return changed(found[1].text, found[0].text) if is_pair else sentence(one.title), found, is_pair
+    return changed(found[1].text, found[0].text, is_asked=True) if is_pair else sentence(one.title), found, is_pair
 
 
 # ---------------------------------------- a night as a diff
