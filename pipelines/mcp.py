@@ -329,15 +329,12 @@ def _answer_text(answer: Answer) -> str:
 
 def _hit_text(hit: Hit) -> str:
     quality = f"{hit.quality}, {hit.item}" if hit.item else hit.quality
-    head = " | ".join(filter(None, (_printable(f"{hit.path}:{hit.lines}"), hit.date, quality)))
+    place = "".join(c if c.isprintable() else "?" for c in f"{hit.path}:{hit.lines}")
+    head = " | ".join(filter(None, (place, hit.date, quality)))
     text = hit.text if len(hit.text) <= _LONGEST_HIT else f"{hit.text[:_LONGEST_HIT]}… (memory_read shows the rest)"
     if hit.overruled:
         return f"{head}\nNot believed, {_short(str(hit.overruled))}\n~~{text}~~"
     return "\n".join([head, text, *(f"Since then {_short(str(one))}" for one in hit.over_since)])
-
-
-def _printable(place: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in place)
 
 
 def _short(text: str) -> str:

@@ -98,7 +98,7 @@ def command_of(provider: str) -> list[str]:
         return []
 
 
-Provider = Literal["voyage", "local", "openai", "none"]
+Embedder = Literal["voyage", "local", "openai", "none"]
 
 VOYAGE_KEY: Final = "VOYAGE_API_KEY"
 VOYAGE_MODEL: Final = "voyage-4-lite"
@@ -118,7 +118,7 @@ class EmbedderSettings:
         max_retries: how often to retry a call after a temporary failure.
     """
 
-    provider: Provider | None = None
+    provider: Embedder | None = None
     model: str = ""
     base_url: str = ""
     key_variable: str = VOYAGE_KEY
@@ -129,10 +129,14 @@ class EmbedderSettings:
 
 def config_folder(environ: Mapping[str, str]) -> Path | None:
     """Return the folder of the user's settings and keys; None if the environment gives no place for it."""
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say to ignore a relative one
-        return Path(config, "memcurate")
-    return Path(home, ".config", "memcurate") if home else None
+    return _folder(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def _folder(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
+    named, home = environ.get(variable, ""), environ.get("HOME", "")
+    if Path(named).is_absolute():  # the XDG rules say to ignore a relative one
+        return Path(named, "memcurate")
+    return Path(home, usual, "memcurate") if home else None
 
 
 def models_folder(environ: Mapping[str, str]) -> Path:
@@ -141,12 +145,9 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     Raises:
         CurateError: neither XDG_CACHE_HOME nor HOME is set.
     """
-    cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
-    if Path(cache).is_absolute():  # the XDG specification says to ignore a relative path
-        return Path(cache, "memcurate", "models")
-    if not home:
-        raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
-    return Path(home, ".cache", "memcurate", "models")
+    if folder := _folder(environ, "XDG_CACHE_HOME", ".cache"):
+        return folder / "models"
+    raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:

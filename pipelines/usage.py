@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,26 +96,18 @@ def usd_of(model: str, usage: Usage) -> float | None:
     return price.cost(usage) if price else usage.usd or None
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What one model used.
+class Spent(NamedTuple):
+    """What one call of a model used.
 
     Args:
         model: the model.
-        calls: the number of calls over the network.
-        usage: their tokens.
-        usd: their cost, or None if the price is unknown.
+        usage: the tokens.
+        usd: the cost, or None if the price is unknown.
     """
 
     model: str
-    calls: int = 0
-    usage: Usage = Usage()
-    usd: float | None = None
-
-    def __add__(self, other: Spent) -> Spent:
-        """Return the sum of both; they must be of the same model."""
-        usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
-        return Spent(self.model, self.calls + other.calls, self.usage + other.usage, usd)
+    usage: Usage
+    usd: float | None
 
 
 @dataclass(slots=True)
@@ -133,7 +125,7 @@ class Tally:
     @property
     def calls(self) -> int:
         """The number of network calls made or programs run."""
-        return sum(one.calls for one in self.spent)
+        return len(self.spent)
 
     @property
     def usage(self) -> Usage:
@@ -149,9 +141,7 @@ class Tally:
     @property
     def failing(self) -> dict[str, FailureKind]:
         """Each provider that was asked and never gave a usable answer, with one way in which it failed."""
-        calls, found = Counter[str](), dict[str, FailureKind]()
-        for one in self.spent:
-            calls[one.model.partition(":")[0]] += one.calls
+        calls, found = Counter(one.model.partition(":")[0] for one in self.spent), dict[str, FailureKind]()
         for (provider, kind), count in sorted(self.failures.items()):
             if kind is not FailureKind.OVER_BUDGET:
                 calls[provider] -= count
@@ -161,7 +151,7 @@ class Tally:
     def paid(self, model: str, usage: Usage | None) -> None:
         """Count one call that was made."""
         used = usage or Usage()
-        self.spent.append(Spent(model, 1, used, usd_of(model, used)))
+        self.spent.append(Spent(model, used, usd_of(model, used)))
 
     def failed(self, provider: str, kind: FailureKind) -> None:
         """Count one failure."""
@@ -215,15 +205,9 @@ _LOST = "could not be reached, or the connection broke"
 # An SDK wraps what the transport raised, and these names are common to the SDKs and their HTTP libraries. A connection
 # that broke after the request was sent may have been paid for.
 _BY_NAME = {
-    **dict.fromkeys(("APITimeoutError", "TimeoutException", "TimeoutError", "Timeout"), _LATE),
-    **dict.fromkeys(
-        ("RemoteProtocolError", "ReadError", "IncompleteRead", "ConnectionResetError", "BrokenPipeError"),
-        (FailureKind.TIMED_OUT, _LOST),
-    ),
-    **dict.fromkeys(
-        ("APIConnectionError", "TransportError", "ConnectionError", "OSError", "HTTPException"),
-        (FailureKind.DOWN, _LOST),
-    ),
+    "APITimeoutError TimeoutException TimeoutError Timeout": _LATE,
+    "RemoteProtocolError ReadError IncompleteRead ConnectionResetError BrokenPipeError": (FailureKind.TIMED_OUT, _LOST),
+    "APIConnectionError TransportError ConnectionError OSError HTTPException": (FailureKind.DOWN, _LOST),
 }
 _REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
@@ -247,7 +231,7 @@ def failure_of(fault: BaseException) -> tuple[FailureKind, str]:
         return kind, f"{why} (status {status})"
     behind = fault.__cause__ or getattr(fault, "reason", None)  # urllib wraps the actual exception
     names = {kind.__name__ for one in (fault, behind) for kind in type(one).__mro__}
-    known = next((said for name, said in _BY_NAME.items() if name in names), None)
+    known = next((said for listed, said in _BY_NAME.items() if not names.isdisjoint(listed.split())), None)
     return known or (FailureKind.UNUSABLE, f"{GARBLED} ({type(fault).__name__})")
 
 

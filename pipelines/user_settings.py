@@ -20,6 +20,7 @@ from pipelines.provider_settings import (
     LOGINS,
     PREFIX,
     VOYAGE_KEY,
+    Embedder,
     EmbedderSettings,
     ProviderSettings,
     command_of,
@@ -64,23 +65,18 @@ class PushTable(_Table):
         return own.get(root.resolve(), self.remote)
 
 
-def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
+def _matching(pattern: str, should: str) -> AfterValidator:
     """Return a validator for values that are empty or match a pattern; `should` describes them."""
 
     def check(value: str) -> str:
-        if value and not pattern.fullmatch(value):
+        if value and not re.fullmatch(pattern, value):
             raise ValueError(f"it should be {should}")
         return value
 
     return AfterValidator(check)
 
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MODEL = re.compile(r"[^-\s].{0,199}")
-_PROGRAM = re.compile(r"/.+")
-Address = Annotated[
-    str, _matching(re.compile(r"https?://[^\s/?#]++[!-~]*"), "an address: https:// or http://, and a host")
-]
+Address = Annotated[str, _matching(r"https?://[^\s/?#]++[!-~]*", "an address: https:// or http://, and a host")]
 
 
 class PingTable(_Table):
@@ -92,7 +88,9 @@ class PingTable(_Table):
 class _Endpoint(_Table):
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     base_url: Address = ""
-    api_key_env: Annotated[str, _matching(_VARIABLE, "the name of an environment variable, not the key itself")] = ""
+    api_key_env: Annotated[
+        str, _matching("[A-Za-z_][A-Za-z0-9_]*", "the name of an environment variable, not the key itself")
+    ] = ""
     api_key: object = None
 
     @field_validator("api_key")
@@ -113,8 +111,8 @@ class _Provider(_Endpoint):
 class _LoggedIn(_Table):
     """`[claude-code]` and `[codex]`: the program's model, its path, and its longest answer."""
 
-    model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
-    program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
+    model: Annotated[str, _matching(r"[^-\s].{0,199}", "the name of a model")] | None = None
+    program: Annotated[str, _matching("/.+", "the program's absolute path")] = ""
     max_tokens: MaxTokens = 8192
 
 
@@ -141,7 +139,7 @@ class VerifyTable(_Table):
 
 
 class _Embedder(_Endpoint):
-    provider: Literal["voyage", "local", "openai", "none"] | None = None
+    provider: Embedder | None = None
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 from pipelines.agents.adopt_copy import CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import HOME, OFTEN, InPlace, move_in, plan_in_place
 from pipelines.agents.adopt_source import Source, notes_in
-from pipelines.cli.output import on_terminal, say, say_table
+from pipelines.cli.output import can_ask, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import UsageFault
 from pipelines.settings import Settings
@@ -85,8 +84,8 @@ def adopt_in_place(wanted: Wanted) -> Path | None:
 
 def _is_agreed(wanted: Wanted, question: str) -> bool:
     """Whether the user agrees to write, on the command line or when asked; else this says that nothing was written."""
-    can_ask = not wanted.only_print and sys.stdin.isatty() and on_terminal()
-    agrees = wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
+    may_ask = not wanted.only_print and can_ask()
+    agrees = wanted.sure or (may_ask and click.confirm(escape_terminal_line(question), default=False))
     say(*[] if agrees else ["Nothing was written. Add --yes to do it."])
     return agrees
 

@@ -26,7 +26,7 @@ from pipelines.cli.options import (
     open_memory,
     project_option,
 )
-from pipelines.cli.output import day_shown, say, say_json, warn
+from pipelines.cli.output import days_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import shares_memories, trust_settings
 from pipelines.queries.startup.fast import start_aside
@@ -164,8 +164,5 @@ def _tell(found: Sequence[CapturedSession]) -> None:
             say(f"Nothing new in {count(known, 'session')}.")
         return
     turns, owners = sum(one.turns for one in new), sum(one.owners for one in new)
-    days = sorted({day for one in new for day in one.days})
-    span = day_shown(days[0])
-    if len(days) > 1:
-        span = f"{len(days)} days from {span} to {day_shown(days[-1])}"
+    span = days_shown({day for one in new for day in one.days})
     say(f"Captured {count(turns, 'turn')} of {count(len(new), 'session')}, {span}; {owners:,} of them yours.")

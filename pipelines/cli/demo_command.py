@@ -12,9 +12,8 @@ from pathlib import Path
 import click
 
 from pipelines.cli.init_command import make_memory
-from pipelines.cli.models_commands import can_ask
 from pipelines.cli.options import ANY_PATH, flag_option, open_memory
-from pipelines.cli.output import say, say_bold
+from pipelines.cli.output import can_ask, say, say_bold
 from pipelines.errors import BadFile
 from pipelines.night.report import Watch
 from pipelines.night.run import night_of

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.report import PastRun
     from pipelines.store.secrets.redact import FoundSecret
 
 
@@ -95,11 +94,15 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     else:
         waits = f"{count(review, 'entry waits', 'entries wait')}"
         well = f"All is well, and {waits} for you. Run `curate review`." if review else "All is well."
+        ended = "none yet"
+        if last:
+            when_shown = moment_shown(last.when) if on_terminal() else last.when[:16].replace("T", " ")
+            ended = f"{when_shown}{'' if last.here else ' on another machine'}, {last.outcome}"
         first, days = next_thing(findings), checkup.waiting
         say(f"{first[1] if first else well}\n")
         say_fields([
             ("Memory", str(root)),
-            ("Last run", _run(last) if last else "none yet"),
+            ("Last run", ended),
             ("Waiting", f"{count(len(days), 'day')}, from {day_shown(days[0])}" if days else "nothing"),
             ("Holds", f"{count(items, 'item')} in {count(len(documents), 'document')}"),
             ("Review", f"{waits} in {REVIEW}; `curate review`" if review else "nothing waits"),
@@ -117,12 +120,6 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
 
 def _rows(findings: Mapping[str, Finding]) -> list[dict[str, str]]:
     return [{"check": name, **asdict(one)} for name, one in findings.items()]
-
-
-def _run(run: PastRun) -> str:
-    """Return when a run was, and how it ended."""
-    when = moment_shown(run.when) if on_terminal() else run.when[:16].replace("T", " ")
-    return f"{when}{'' if run.here else ' on another machine'}, {run.outcome}"
 
 
 def _cost(costs: Mapping[str, object]) -> str:

@@ -15,9 +15,9 @@ from pipelines.agents.targets import found_agents
 from pipelines.agents.timers import clock
 from pipelines.agents.timers_cron import scheduler_here
 from pipelines.cli.install_commands import asked_for, carry_out_or_show, zone_of_nights
-from pipelines.cli.models_commands import can_ask, choose
+from pipelines.cli.models_commands import choose
 from pipelines.cli.options import ANY_PATH, flag_option, now_option
-from pipelines.cli.output import say, say_verbatim, warn
+from pipelines.cli.output import can_ask, say, say_verbatim, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.provider_settings import user_file
@@ -142,7 +142,8 @@ def _make(root: Path, now: str | None, said: SetUp) -> None:
             say_verbatim(f"  export CURATE_MEMORY={shlex.quote(str(root))}")
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")
-    if fresh or said.is_said or never_asked():
+    # On this machine, nobody at a terminal has said yet who reads the logs.
+    if fresh or said.is_said or (can_ask() and not load_user_settings(os.environ).chosen):
         set_up(root, said)
     if fresh:
         say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')
@@ -176,11 +177,6 @@ class SetUp:
     def is_said(self) -> bool:
         """Whether they said anything."""
         return self.yes or any(one is not None for one in (self.agents, self.reader, self.nights))
-
-
-def never_asked() -> bool:
-    """Whether somebody at a terminal has not said on this machine who reads the logs."""
-    return can_ask() and not load_user_settings(os.environ).chosen
 
 
 def set_up(root: Path, said: SetUp) -> None:

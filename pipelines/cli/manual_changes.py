@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import on_terminal, warn
+from pipelines.cli.output import can_ask, warn
 from pipelines.errors import UsageFault
 from pipelines.night.own_items import named_items
 from pipelines.store.layout import LOGS, STATE, Kind
@@ -93,7 +92,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    if not (on_terminal() and sys.stdin.isatty()):
+    if not can_ask():
         raise UsageFault(
             "Nothing was done: this needs your consent, and there is no terminal to ask on.", "Give --yes."
         )

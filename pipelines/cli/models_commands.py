@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import on_terminal, say, say_fields, watch_for_people
+from pipelines.cli.output import say, say_fields, watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, models_folder, user_file
 from pipelines.queries.readers import days_read_by_rules, local_server, login_means, readers
@@ -111,11 +110,6 @@ def choose(names: Sequence[str]) -> None:
         say(f"Note: {login_means(name)}.")
         if why := model_of(name, user.models[name]).trouble():
             say(f"Note: {name} {why}.")
-
-
-def can_ask() -> bool:
-    """Whether there is a terminal to ask on."""
-    return on_terminal() and sys.stdin.isatty()
 
 
 def _why(user: UserSettings) -> str:

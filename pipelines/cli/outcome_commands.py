@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, flag_option, with_memory
-from pipelines.cli.output import day_shown, on_terminal, say, say_verbatim
+from pipelines.cli.output import can_ask, day_shown, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.outcome_changes import (
@@ -139,7 +138,7 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
     one, how, other = words
-    if on_terminal() and sys.stdin.isatty():
+    if can_ask():
         _carry_out(
             "settle",
             (_is_active, _ANY),

@@ -21,7 +21,7 @@ from pipelines.clock import day_words
 from pipelines.text import count, escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pipelines.night.report import RunReport, Watch
     from pipelines.user_settings import UserSettings
@@ -153,6 +153,12 @@ def day_shown(day: str) -> str:
     return day_words(day, datetime.now().astimezone().date()) if on_terminal() else day
 
 
+def days_shown(days: Collection[str]) -> str:
+    """Return how many days there are, from which to which; of a single one only which."""
+    first, last = day_shown(min(days)), day_shown(max(days))
+    return first if len(days) == 1 else f"{len(days):,} days from {first} to {last}"
+
+
 def moment_shown(when: str) -> str:
     """Return a moment (ISO 8601) as people say it, on a terminal; elsewhere, and where it is none, as it is."""
     return " ".join(filter(None, (day_shown(when[:10]), when[11:16]))) if on_terminal() else when
@@ -161,6 +167,11 @@ def moment_shown(when: str) -> str:
 def on_terminal() -> bool:
     """Whether a person looks at standard output."""
     return sys.stdout.isatty()
+
+
+def can_ask() -> bool:
+    """Whether there is a terminal to ask on."""
+    return on_terminal() and sys.stdin.isatty()
 
 
 def dollars(usd: float) -> str:

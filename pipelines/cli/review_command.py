@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import day_shown, on_terminal, say, say_bold, say_json, say_table
+from pipelines.cli.output import can_ask, day_shown, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
 from pipelines.night.own_items import decide
@@ -72,7 +71,7 @@ def curate_review(
         say_json([_question_json(one, quotes) for one in waiting])
     elif not waiting:
         say("Nothing waits for you.")
-    elif on_terminal() and sys.stdin.isatty():
+    elif can_ask():
         _go_through(root, waiting, decide_and_tell)
     else:
         rows = [(one.id, one.entry.kind, one.entry.day, one.title, ", ".join(one.choices)) for one in waiting]

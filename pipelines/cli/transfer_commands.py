@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import ANY_PATH, with_memory, with_root
-from pipelines.cli.output import put_out, say, say_json, warn
+from pipelines.cli.output import days_shown, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
 from pipelines.store.document import document_at
@@ -68,8 +68,7 @@ def curate_import(export: Path, opened: OpenMemory) -> None:
         say(f"Nothing new in {count(len(chats), 'conversation')} of {names}.")
         return
     messages, yours = sum(one.turns for one in new), sum(one.owners for one in new)
-    days = sorted({day for one in new for day in one.days})
-    span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
+    span = days_shown({day for one in new for day in one.days})
     what = f"{count(messages, 'message')} of {count(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
     say(f"Imported {what}. The next run reads them.")
     if redacted := sum(one.redacted for one in found):

@@ -95,31 +95,26 @@ class KnownSecrets:
         Args:
             values: of one text, each with its rule.
         """
-        rows = []
+        rows = list[dict[str, Any]]()
         for value, rule in values:
             # The value of `Token: API_TOKEN=…` is what stands behind the name.
-            if row := self._row(_NAMED.sub(b"", value), rule):
-                self._take(row)
-                rows.append(row)
+            value = _NAMED.sub(b"", value)  # noqa: PLW2901  as above
+            if not _SHORTEST <= len(value) <= _LONGEST or not _RUN.fullmatch(value) or b"[redacted:" in value:
+                continue
+            if (
+                (digest := self.digest(value)) in self.rules
+                or not value.translate(None, _WORDS)
+                or len(set(value)) < _VARIED
+                or entropy(value) < _BITS
+                or is_name(value)
+                or is_identifier(value)
+                or (len(value) < _PLAIN and not all(kind.search(value) for kind in _KINDS))
+            ):
+                continue
+            rows.append({"hash": digest, "length": len(value), "rule": rule})
+            self._take(rows[-1])
         self._write(rows)
         return bool(rows)
-
-    def _row(self, value: bytes, rule: str) -> dict[str, Any] | None:
-        """Return what is written down of a value, if it is to be remembered."""
-        if not _SHORTEST <= len(value) <= _LONGEST or not _RUN.fullmatch(value) or b"[redacted:" in value:
-            return None
-        if (digest := self.digest(value)) in self.rules:
-            return None
-        if (
-            not value.translate(None, _WORDS)
-            or len(set(value)) < _VARIED
-            or entropy(value) < _BITS
-            or is_name(value)
-            or is_identifier(value)
-            or (len(value) < _PLAIN and not all(kind.search(value) for kind in _KINDS))
-        ):
-            return None
-        return {"hash": digest, "length": len(value), "rule": rule}
 
     def allow(self, tag: str) -> bool:
         """Allow all values with a tag, and return whether there are any."""

@@ -6,7 +6,6 @@ Text between `<private>` and `</private>` is replaced by `[private]`, in logs an
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import json
 import os
@@ -21,7 +20,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import Span, find_secrets, within_strings
 from pipelines.store.secrets.known import TAG_DIGITS, KnownSecrets
-from pipelines.text import escape_terminal_line
+from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,7 +134,7 @@ class Redactor:
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
         key = self.key if isinstance(self.key, bytes) else self.key()
-        return hmac.new(key, secret, hashlib.sha256).hexdigest()[:TAG_DIGITS]
+        return hmac.digest(key, secret, "sha256").hex()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
@@ -149,8 +148,7 @@ def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Foun
 
 def format_found(found: Sequence[FoundSecret]) -> str:
     """Return a summary of the findings, without the secrets: `2 secrets (aws-access-key, password)`."""
-    count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
-    return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
+    return f"{count(len(found), 'secret')} ({', '.join(sorted({one.rule for one in found}))})"
 
 
 def without_secrets(text: str) -> str:

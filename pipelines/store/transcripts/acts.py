@@ -385,7 +385,10 @@ class Acts:
                 matters.setdefault(offer, set()).add(matter)
         offers = _offers(asked)
         own = {offer for offer in offers if len(matters.get(offer, ())) < _MANY}
-        if not answer or not _is_offered(answer, asked):
+        rest = answer  # of the options of the question; where several may be picked, commas join them
+        for label in sorted((str(one["label"]) for one in asked.get("options") or ()), key=len, reverse=True):
+            rest = rest.replace(label, "")
+        if not answer or rest.strip(", "):
             calls = list(self.asked)
             after = self.asked[calls[at]] if call in calls and (at := calls.index(call) + 1) < len(calls) else ()
             is_again = any(matter == asked.get("header") and own & others for matter, others in after)
@@ -473,10 +476,3 @@ def _offers(asked: Record) -> frozenset[str]:
 
 def _plain(label: str) -> str:
     return label.removesuffix(" (Recommended)")
-
-
-def _is_offered(answer: str, asked: Record) -> bool:
-    """Whether an answer consists of options of its question; where several may be picked, commas join them."""
-    for label in sorted((str(one["label"]) for one in asked.get("options") or ()), key=len, reverse=True):
-        answer = answer.replace(label, "")
-    return not answer.strip(", ")

@@ -231,10 +231,8 @@ def _ident(block: dict[str, Any]) -> str:
 
 def _arguments(given: object) -> dict[str, Any]:
     if isinstance(given, str):
-        try:
+        with suppress(ValueError, RecursionError):
             given = json.loads(given)
-        except (ValueError, RecursionError):
-            return {"command": given}
     return given if isinstance(given, dict) else {"command": given} if given is not None else {}
 
 

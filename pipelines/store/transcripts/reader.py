@@ -55,23 +55,18 @@ def open_transcript(path: Path) -> IO[bytes]:
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(tempfile.TemporaryFile())
         if in_database:
-            lines.writelines(_events(Path(database), session))
+            for row in map(dict, _rows(Path(database), _EVENTS, session)):
+                text = str(row["event_json"]).encode(errors="replace")
+                if row["event_json"] is None and row.get("event_zstd"):  # later versions compress large ones
+                    _decompress(Path(database), BytesIO(row["event_zstd"]), packed := BytesIO())
+                    text = packed.getvalue()
+                lines.write(text.replace(b"\n", b" ") + b"\n")
         else:
             with path.open("rb") as file:
                 _decompress(path, file, lines)
         lines.seek(0)
         stack.pop_all()  # the caller closes it
     return lines
-
-
-def _events(database: Path, session: str) -> Iterator[bytes]:
-    """Yield the lines of a session; later versions of OpenClaw compress large ones."""
-    for row in map(dict, _rows(database, _EVENTS, session)):
-        text = str(row["event_json"]).encode(errors="replace")
-        if row["event_json"] is None and row.get("event_zstd"):
-            _decompress(database, BytesIO(row["event_zstd"]), packed := BytesIO())
-            text = packed.getvalue()
-        yield text.replace(b"\n", b" ") + b"\n"
 
 
 def sessions_in(database: str) -> list[tuple[str, int, int]]:
