@@ -127,12 +127,14 @@ class EmbedderSettings:
     max_retries: int = 2
 
 
-def config_folder(environ: Mapping[str, str]) -> Path | None:
-    """Return the folder of the user's settings and keys; None if the environment gives no place for it."""
-    return _folder(environ, "XDG_CONFIG_HOME", ".config")
+def config_folder(environ: Mapping[str, str], variable: str = "XDG_CONFIG_HOME", usual: str = ".config") -> Path | None:
+    """Return the folder of the user's settings and keys; None if the environment gives no place for it.
 
-
-def _folder(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
+    Args:
+        environ: the environment.
+        variable: what names the folder in which it is.
+        usual: where that is in the home, unless named.
+    """
     named, home = environ.get(variable, ""), environ.get("HOME", "")
     if Path(named).is_absolute():  # the XDG rules say to ignore a relative one
         return Path(named, "memcurate")
@@ -145,7 +147,7 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     Raises:
         CurateError: neither XDG_CACHE_HOME nor HOME is set.
     """
-    if folder := _folder(environ, "XDG_CACHE_HOME", ".cache"):
+    if folder := config_folder(environ, "XDG_CACHE_HOME", ".cache"):
         return folder / "models"
     raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
 

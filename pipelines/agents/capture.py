@@ -7,6 +7,7 @@ from a log stays deleted, because `State/sessions.jsonl` records how far each tr
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING
 
 from pipelines.errors import BadFile
+from pipelines.provider_settings import trust_settings
 from pipelines.store.append_log import append_to_log
 from pipelines.store.days import Days
 from pipelines.store.evidence import Act, act_label, captured_in, render_pointer
@@ -98,11 +100,11 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     project: str = "",
     since: str = "",
     *,
-    headless: bool = False,
-    tools: frozenset[str] = frozenset(),
     opening: Callable[[Path], IO[bytes]] = open_transcript,
 ) -> list[CapturedSession]:
     """Capture transcripts one by one; a broken one does not stop the others.
+
+    The user's settings say whether prompts that a program sent are the owner's, and which tools bring in nothing.
 
     Args:
         root: the memory.
@@ -111,14 +113,13 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
         paths: the transcripts.
         project: the project of every session; empty to go by its working directory.
         since: skip turns before this day, `YYYY-MM-DD`; empty for all.
-        headless: whether prompts that a program sent count as the owner's.
-        tools: tools, and tool servers, that bring in nothing from outside.
         opening: opens a transcript.
 
     Raises:
         NotWritable: the disk refused.
         LockHeld: another capture does not finish.
     """
+    headless, tools = trust_settings(os.environ)
     capture = Capture(root, settings, now, project, since, headless=headless)
     capture.tools = tools
     found = []

@@ -211,9 +211,7 @@ def _opened(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]], pat
     return BytesIO("".join(f"{line}\n" for line in lines).encode())
 
 
-def sweep(
-    root: Path, settings: Settings, now: datetime, *, headless: bool, tools: frozenset[str]
-) -> list[CapturedSession]:
+def sweep(root: Path, settings: Settings, now: datetime) -> list[CapturedSession]:
     """Capture what is new in the sessions of the agents that use a memory.
 
     A night that is replayed sweeps too: what is captured has the times at which it was said, whatever `now` is.
@@ -222,8 +220,6 @@ def sweep(
         root: the memory.
         settings: its settings.
         now: the moment; turns are believed that are no later than this, or than the clock.
-        headless: as for `capture_sessions`.
-        tools: as for `capture_sessions`.
 
     Returns:
         The sessions with new turns, and those that were passed over for the first time.
@@ -238,9 +234,7 @@ def sweep(
         known = SweptAgent.read(record.get(name), kept)
         new = list(filter(known.is_new, _opened_up(filter(known.is_new, kept), passed)))
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
-        captured = capture_sessions(
-            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=opening
-        )
+        captured = capture_sessions(root, settings, clock, map(Path, at), opening=opening)
         here = {path for path, _, _ in kept}
         seen = {
             path: stamp

@@ -28,7 +28,7 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import days_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.provider_settings import shares_memories, trust_settings
+from pipelines.provider_settings import shares_memories
 from pipelines.queries.startup.fast import start_aside
 from pipelines.store.transcripts.reader import open_transcript
 from pipelines.store.user_layout import find_memory
@@ -79,13 +79,13 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    (headless, tools), opened = trust_settings(os.environ), open_memory(memory, now)
+    opened = open_memory(memory, now)
     if sweeping and not (paths or agent):
-        found = sweep(*opened, headless=headless, tools=tools)
+        found = sweep(*opened)
     else:
         opening = open_kept if agent else open_transcript
         chosen, when = _transcripts(paths, agent, sweeping=sweeping), since or ""
-        found = capture_sessions(*opened, chosen, project, when, headless=headless, tools=tools, opening=opening)
+        found = capture_sessions(*opened, chosen, project, when, opening=opening)
     if as_json:
         say_json([asdict(one) for one in found])
     else:
@@ -103,9 +103,8 @@ def sweep_sessions(root: Path, settings: Settings, when: datetime, *, quiet: boo
         when: the moment.
         quiet: whether to print nothing but what could not be captured.
     """
-    headless, tools = trust_settings(os.environ)
     try:
-        found = sweep(root, settings, when, headless=headless, tools=tools)
+        found = sweep(root, settings, when)
     except (CurateError, OSError) as fault:  # the logs can be read all the same
         warn(f"Not all sessions were captured: {fault}")
         return
@@ -121,8 +120,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
     try:
         event = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
-        headless, tools = trust_settings(os.environ)
-        for one in capture_sessions(*open_memory(memory, now), [path], project, headless=headless, tools=tools):
+        for one in capture_sessions(*open_memory(memory, now), [path], project):
             if one.fault:
                 warn(f"curate capture: {escape_terminal_line(one.source)} {one.fault}.")
     except (ValueError, TypeError, KeyError, RecursionError):

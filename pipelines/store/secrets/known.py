@@ -80,10 +80,9 @@ class KnownSecrets:
             self._lengths.add(length)
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
-        if rows:
-            with contextlib.suppress(CurateError, OSError):  # this process knows them all the same
-                private_folder(self._root)
-                append_bytes(self._root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+        with contextlib.suppress(CurateError, OSError):  # this process knows them all the same
+            private_folder(self._root)
+            append_bytes(self._root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
@@ -113,17 +112,20 @@ class KnownSecrets:
                 continue
             rows.append({"hash": digest, "length": len(value), "rule": rule})
             self._take(rows[-1])
-        self._write(rows)
+        if rows:
+            self._write(rows)
         return bool(rows)
 
     def allow(self, tag: str) -> bool:
         """Allow all values with a tag, and return whether there are any."""
-        found = [digest for digest in self.rules if digest[:TAG_DIGITS] == tag]
-        rows = [{"hash": digest, "length": _LONGEST, "allowed": True} for digest in found]
+        rows = [
+            {"hash": digest, "length": _LONGEST, "allowed": True} for digest in self.rules if digest[:TAG_DIGITS] == tag
+        ]
         for row in rows:
             self._take(row)
-        self._write(rows)
-        return bool(found)
+        if rows:
+            self._write(rows)
+        return bool(rows)
 
     def is_allowed(self, value: bytes) -> bool:
         """Return whether a person allowed that value."""

@@ -189,13 +189,10 @@ def load_rules() -> Rules:
         raw = tomllib.load(file)
     rows: dict[str, dict[str, Any]] = dict(map(_issued, raw["values"]["issuers"].splitlines())) | raw["rules"]
 
-    def listed(told: str) -> Any:  # noqa: ANN401  as the other fields
-        return told.replace("<passwords>", raw["values"]["passwords"]).split("|")
-
-    rules = tuple(
-        Rule(number, name, **{key: listed(told) if key in _LISTS else told for key, told in row.items()})
-        for number, (name, row) in enumerate(rows.items())
-    )
+    for row in rows.values():
+        for field in _LISTS & row.keys():
+            row[field] = row[field].replace("<passwords>", raw["values"]["passwords"]).split("|")
+    rules = tuple(Rule(number, name, **row) for number, (name, row) in enumerate(rows.items()))
     tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), _TOKEN_STARTS)
     words = Beginnings.of((text.lower().encode(), rule) for rule in rules for text in rule.words)
     placeholders = frozenset(raw["values"]["placeholders"].encode().split())
