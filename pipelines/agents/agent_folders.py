@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +22,9 @@ class SessionPlaces:
     folder: str
     places: tuple[str, ...]
 
-    def home(self, environ: Mapping[str, str]) -> Path:
+    def home(self) -> Path:
         """Return the agent's folder."""
-        home = Path(environ.get("HOME") or "~").expanduser()
-        return Path(environ.get(self.variable) or home / self.folder).expanduser().absolute()
+        return Path(os.environ.get(self.variable) or Path.home() / self.folder).expanduser().absolute()
 
 
 AGENTS_SESSIONS = {
@@ -38,8 +34,3 @@ AGENTS_SESSIONS = {
 }
 GROUP: Final = "memcurate.sessions"
 """The entry points of other programs that keep sessions; to look through what is installed takes 20 ms."""
-
-
-def may_have_sessions(environ: Mapping[str, str]) -> bool:
-    """Whether any agent or other program keeps sessions on this machine."""
-    return any(one.home(environ).is_dir() for one in AGENTS_SESSIONS.values()) or bool(entry_points(group=GROUP))

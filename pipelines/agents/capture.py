@@ -348,18 +348,14 @@ class Session:
     file: str
     repository: tuple[str, ...] = ()
 
-    @property
-    def heading(self) -> str:
-        """The heading, without the `##`."""
-        return ", ".join(part for part in (f"Session {self.name[:_SHOWN]}", self.tool, self.project) if part)
-
 
 def heading_above(session: Session, log: str) -> str:
     """Return the heading to write above a session's lines; empty if the log's last heading is already its own."""
+    heading = ", ".join(filter(None, (f"Session {session.name[:_SHOWN]}", session.tool, session.project)))
     at = log.rfind("\n## ")
     last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
     gap = "" if not log or log.endswith("\n\n") else "\n"
-    return "" if last == session.heading else f"{gap}## {session.heading}\n\n"
+    return "" if last == heading else f"{gap}## {heading}\n\n"
 
 
 def identity_of(turn: Turn) -> str:

@@ -101,7 +101,13 @@ def capture_chats(
     with log_lock(root, "capture.lock"):
         known = read_kept(root)
         for chat in chats:
-            data, capture.project = _branch(chat.data, known), chat.project
+            data, capture.project = chat.data, chat.project
+            # One that is shorter than it was had its end written anew. It is marked as a branch: capture takes a
+            # transcript that begins as another one does for one that goes on from it, and adds what is new.
+            if _kept(data, known).lines > data.count(b"\n"):
+                opening, _, rest = data.partition(b"\n")
+                mark = hashlib.sha256(rest).hexdigest()[:12].encode()
+                data = b'%s,"branch":"%s"}\n%s' % (opening[:-1], mark, rest)
             kept = _kept(data, known)
             if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not (root / kept.file).exists():
                 found.append(capture.transcript(export, io.BytesIO(data), known))
@@ -110,17 +116,6 @@ def capture_chats(
 
 def _kept(data: bytes, known: Mapping[str, KeptSession]) -> KeptSession:
     return known.get(head_of(io.BytesIO(data))) or KeptSession("", "", 0, "")
-
-
-def _branch(data: bytes, known: Mapping[str, KeptSession]) -> bytes:
-    """Return a transcript; one that is shorter than it was is marked as a branch, for its end was written anew.
-
-    Capture takes a transcript that begins as another one does for one that goes on from it, and adds what is new.
-    """
-    if _kept(data, known).lines <= data.count(b"\n"):
-        return data
-    opening, _, rest = data.partition(b"\n")
-    return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
 
 
 def _files(path: Path) -> Iterator[bytes]:

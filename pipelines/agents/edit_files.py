@@ -46,10 +46,6 @@ class FileEdit:
         linked = self.edit.path.is_symlink()
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
-    def diff(self) -> str:
-        """Return what changes."""
-        return bare_diff(self.before or "", self.after or "", str(self.file))
-
 
 def changes(plan: InstallPlan) -> list[FileEdit]:
     """Return what a plan would change, file by file, without writing anything.
@@ -102,7 +98,7 @@ def _change(edit: Edit) -> FileEdit:
     try:
         after = edit.change(before or "")
     except CannotEdit as fault:
-        raise BadFile(edit.path, fault.why, ADVICE) from None
+        raise BadFile(edit.path, str(fault), ADVICE) from None
     return FileEdit(edit, file, before, after or None)
 
 

@@ -51,20 +51,16 @@ _BY_PERSON = re.compile(rb'"kind":\s?"human"|"agentId":\s?"aside_question-')
 _SESSION = re.compile(r".+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
 _RECORD = "sweep.json"
 _BACK = 2 * 24 * 3600 * 1_000_000_000
-_BY_TIME = itemgetter(2, 0)
 _QUIET = ("", NOTHING_YET, NO_TURN)
 
 
-def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
+def sessions_of(agent: str) -> list[Path]:
     """Return what an agent keeps, oldest first.
 
     Raises:
         BadFile: a database of its sessions cannot be read.
     """
-    found: list[Kept] = []
-    for one in _kept_by(agent, environ):
-        found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one] if _has_person(one[0]) else []
-    return [Path(path) for path, _, _ in sorted(found, key=_BY_TIME)]
+    return [Path(path) for path, _, _ in _opened_up(one for one in _kept_by(agent) if _has_person(one[0]))]
 
 
 def open_kept(path: Path) -> IO[bytes]:
@@ -92,21 +88,15 @@ def _has_person(path: str) -> bool:
     return True
 
 
-def _is_like_one(name: str) -> bool:
-    """Whether a file is named as a session is, in a form that is not known."""
-    if name.endswith((".lock", ".tmp")):
-        return False
-    return name.startswith("rollout-") or ".jsonl." in name
-
-
-def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
+def _kept_by(agent: str) -> Iterator[Kept]:
     """Yield what an agent keeps, and what looks like a session in another form."""
     place = AGENTS_SESSIONS[agent]
-    home = glob.escape(str(place.home(environ)))
+    home = glob.escape(str(place.home()))
     for below in place.places:
         for path in glob.iglob(f"{home}/{below}/*", recursive=True):  # noqa: PTH207  many files, no Path made of each
             name = path.rpartition("/")[2]
-            if not (_SESSION.fullmatch(name) or _is_like_one(name)):
+            is_like_one = name.startswith("rollout-") or ".jsonl." in name  # a session, in a form that is not known
+            if not _SESSION.fullmatch(name) and (not is_like_one or name.endswith((".lock", ".tmp"))):
                 continue
             with contextlib.suppress(OSError):
                 found = os.lstat(path)
@@ -178,7 +168,7 @@ def note_installed(root: Path, agent: str) -> None:
     """Record which of an agent's sessions are old, unless a sweep knows it already."""
     if agent in AGENTS_SESSIONS:
         record = read_record(root, _RECORD)
-        known = SweptAgent.read(record.get(agent), _kept_by(agent, os.environ))
+        known = SweptAgent.read(record.get(agent), _kept_by(agent))
         write_record(root, _RECORD, {**record, agent: asdict(known)})
 
 
@@ -192,7 +182,7 @@ def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[
         asked = InstallRequest(this_program(root), Path.home())
         for agent in AGENTS_SESSIONS:
             if gives_sessions(agent, asked):
-                yield agent, list(_kept_by(agent, os.environ)), open_kept, {}
+                yield agent, list(_kept_by(agent)), open_kept, {}
     for point in entry_points(group=GROUP):
         try:
             module = point.load()
@@ -258,15 +248,21 @@ def sweep(root: Path, settings: Settings, now: datetime) -> list[CapturedSession
     return told
 
 
-def _opened_up(kept: Iterable[Kept], passed: dict[str, str]) -> list[Kept]:
-    """Return sessions, oldest first: of a database, those in it; one that cannot be read goes to `passed`."""
+def _opened_up(kept: Iterable[Kept], passed: dict[str, str] | None = None) -> list[Kept]:
+    """Return sessions, oldest first: of a database, those in it; one that cannot be read goes to `passed`.
+
+    Raises:
+        BadFile: a database cannot be read, and there is no `passed`.
+    """
     found: list[Kept] = []
     for one in kept:
         try:
             found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one]
         except BadFile as fault:
+            if passed is None:
+                raise
             passed[one[0]] = fault.why
-    return sorted(found, key=_BY_TIME)
+    return sorted(found, key=itemgetter(2, 0))
 
 
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:

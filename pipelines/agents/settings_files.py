@@ -25,15 +25,7 @@ _COMMENT = re.compile(r"^[ \t]*//|/\*", re.MULTILINE)
 
 
 class CannotEdit(ValueError):
-    """Raised when settings cannot be edited safely.
-
-    Args:
-        why: the rest of a sentence that starts with the file's name.
-    """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    """Raised when settings cannot be edited safely, with the rest of a sentence that starts with the file's name."""
 
 
 def load_json(text: str) -> Settings:

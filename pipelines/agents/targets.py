@@ -54,21 +54,6 @@ if TYPE_CHECKING:
 
 _STARTS = "startup|clear|compact"
 """A resumed session has its context in its own transcript."""
-# Claude Code waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most.
-CLAUDE_HOOKS: Sequence[Hook] = (
-    ("SessionStart", CONTEXT, _STARTS, {"timeout": 10}),
-    ("PreCompact", CAPTURE, "", {"timeout": 60}),
-    ("SessionEnd", CAPTURE, "", {"timeout": 60}),
-)
-# Codex waits three seconds at most for a SessionEnd hook, and cuts a hook's context at 2,500 tokens by default.
-_CODEX_HOOKS: Sequence[Hook] = (
-    ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
-    ("PreCompact", CAPTURE, "", {"timeout": 60}),
-    ("SessionEnd", CAPTURE, "", {"timeout": 3}),
-)
-# Gemini CLI takes milliseconds, and its matcher is one exact word.
-_GEMINI_HOOKS: Sequence[Hook] = (("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),)
-_CURSOR_HOOKS: Sequence[Hook] = (("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),)
 _NEW_SESSIONS = "Sessions that start from now on have the memory; restart the ones that are running."
 
 
@@ -137,7 +122,11 @@ AGENTS: Mapping[str, Agent] = {
         "Claude Code",
         SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR"),
         entry=_STDIO,
-        hooks=CLAUDE_HOOKS,
+        hooks=(  # it waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most
+            ("SessionStart", CONTEXT, _STARTS, {"timeout": 10}),
+            ("PreCompact", CAPTURE, "", {"timeout": 60}),
+            ("SessionEnd", CAPTURE, "", {"timeout": 60}),
+        ),
         hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR"),
         notes=(_NEW_SESSIONS,),
     ),
@@ -145,7 +134,11 @@ AGENTS: Mapping[str, Agent] = {
         "Codex",
         SettingsPlace("config.toml", ".codex", "CODEX_HOME"),
         keys=("mcp_servers",),
-        hooks=_CODEX_HOOKS,
+        hooks=(  # it waits 3 seconds at most for a SessionEnd hook, and cuts a context at 2,500 tokens by default
+            ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
+            ("PreCompact", CAPTURE, "", {"timeout": 60}),
+            ("SessionEnd", CAPTURE, "", {"timeout": 3}),
+        ),
         hooks_file=SettingsPlace("hooks.json", ".codex", "CODEX_HOME"),
         notes=("Codex runs a new or changed hook only after you trust it: start `codex` and open /hooks.",),
     ),
@@ -153,7 +146,7 @@ AGENTS: Mapping[str, Agent] = {
         "Cursor",
         SettingsPlace("mcp.json", ".cursor"),
         entry=_STDIO,
-        hooks=_CURSOR_HOOKS,
+        hooks=(("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),),
         hooks_file=SettingsPlace("hooks.json", ".cursor"),
         head={"version": 1},
         grouped=False,
@@ -167,7 +160,8 @@ AGENTS: Mapping[str, Agent] = {
     "gemini": Agent(
         "Gemini CLI",
         _GEMINI,
-        hooks=_GEMINI_HOOKS,
+        # It takes milliseconds, and its matcher is one exact word.
+        hooks=(("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),),
         hooks_file=_GEMINI,
         notes=(_NEW_SESSIONS, "Gemini CLI starts hooks and MCP servers only in folders that you trust."),
     ),
@@ -288,7 +282,7 @@ def _workspace(asked: InstallRequest) -> Path:
     try:
         value = value_at(load_json(read_text(settings)[1] or ""), ("agents", "defaults", "workspace"))
     except CannotEdit as fault:
-        raise BadFile(settings, fault.why, ADVICE) from None
+        raise BadFile(settings, str(fault), ADVICE) from None
     if isinstance(value, str) and value:
         return Path(value).expanduser()
     return _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw") / "workspace"

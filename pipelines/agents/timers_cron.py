@@ -37,12 +37,7 @@ if TYPE_CHECKING:
 
 BEGIN = "# memcurate:begin"
 END = "# memcurate:end"
-_EXAMPLE_KEYS = '"$HOME/.config/memcurate/environment"'
-_EXAMPLE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
-_EXAMPLE_PROGRAM = '"$HOME/.local/bin/curate"'
-_EXAMPLE_MEMORY = '"$HOME/memory"'
 _NIGHT = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
-LABEL = "memcurate"
 _PLACE = "Library/LaunchAgents/memcurate.plist"
 _MEMORY_AT = 4
 
@@ -77,14 +72,6 @@ def found_nights(asked: InstallRequest) -> list[InstalledNight]:
         with contextlib.suppress(CurateError):
             nights += [one] if (one := look(asked)) else []
     return nights
-
-
-class NotInForce(CurateError):
-    """Raised when the files are written, but a command that puts them into force failed."""
-
-    def __init__(self) -> None:
-        advice = "Run those commands. Without a systemd of yours, use `curate install cron` or `curate schedule`."
-        super().__init__("The files are written, but no night is scheduled yet.", advice)
 
 
 def scheduler_here() -> str:
@@ -151,10 +138,10 @@ def block(asked: InstallRequest, time: str) -> str:
     hour, minute = clock(time)
     slots = {
         "0 2 * * *": f"{minute} {hour} * * *",
-        _EXAMPLE_KEYS: _quoted(keys_file(asked.home)),
-        _EXAMPLE_PATH: f"PATH={_quoted(search_path())}",
-        _EXAMPLE_PROGRAM: " ".join(_quoted(word) for word in asked.program.words),
-        _EXAMPLE_MEMORY: _quoted(asked.program.root),
+        '"$HOME/.config/memcurate/environment"': _quoted(keys_file(asked.home)),
+        "PATH=/usr/local/bin:/usr/bin:/bin": f"PATH={_quoted(search_path())}",
+        '"$HOME/.local/bin/curate"': " ".join(_quoted(word) for word in asked.program.words),
+        '"$HOME/memory"': _quoted(asked.program.root),
     }
     return BEGIN + fill("crontab", slots).partition(BEGIN)[2].partition(END)[0] + END
 
@@ -163,7 +150,7 @@ def _with_block(text: str, block: str) -> str:
     try:
         return put_block(text and text.rstrip("\n") + "\n", block, BEGIN, END)
     except CannotEdit as fault:
-        raise CrontabRefused("understood", f"it {fault.why}") from None
+        raise CrontabRefused("understood", f"it {fault}") from None
 
 
 def read_crontab() -> str:
@@ -204,7 +191,7 @@ def plan_launchd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """
     file = asked.home / _PLACE
     domain = f"gui/{os.getuid()}"
-    remove = ("launchctl", "bootout", f"{domain}/{LABEL}")
+    remove = ("launchctl", "bootout", f"{domain}/memcurate")
     if not adding:
         return InstallPlan((whole_file(file, ""),), before=(remove,))
     edit = whole_file(file, property_list(asked))

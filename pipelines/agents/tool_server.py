@@ -57,16 +57,16 @@ class ToolServer:
                 signal.signal(number, lambda number, _frame: sys.exit(128 + number))
         with contextlib.suppress(BrokenPipeError), lines, out:  # the client may go away
             for line in filter(bytes.strip, lines):
-                if answer := self._take(line):
+                try:
+                    message = json.loads(line.decode())
+                except (ValueError, RecursionError):
+                    answer: Json | None = _error(None, _PARSE, "The line is not JSON.")
+                else:
+                    answer = self._answer(message)
+                if answer:
                     # A lone surrogate, which UTF-8 cannot encode, becomes a question mark.
                     out.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace") + b"\n")
                     out.flush()
-
-    def _take(self, line: bytes) -> Json | None:
-        try:
-            return self._answer(json.loads(line.decode()))
-        except (ValueError, RecursionError):
-            return _error(None, _PARSE, "The line is not JSON.")
 
     def _answer(self, message: object) -> Json | None:
         """Return the answer to one message, or None if it needs none."""
@@ -120,8 +120,11 @@ class ToolServer:
         }
         if faults := argument_faults(given, tool["inputSchema"]):
             return _content(" ".join(faults), failed=True)
+        for key, value in given.items():
+            if isinstance(value, str):  # lone surrogates become question marks
+                given[key] = value.encode(errors="replace").decode()
         try:
-            return _content(self._run_tool(name, {key: _text(value) for key, value in given.items()}))
+            return _content(self._run_tool(name, given))
         except Exception as fault:  # noqa: BLE001  the client needs an answer, and the next call its turn
             from pipelines.errors import CurateError  # noqa: PLC0415  only failures need it
 
@@ -137,11 +140,6 @@ def _error(ident: str | int | None, code: int, sentence: str) -> Json:
 
 def _content(text: str, *, failed: bool = False) -> Json:
     return {"content": [{"type": "text", "text": text}], "isError": failed}
-
-
-def _text(value: object) -> object:
-    """Return a value, with lone surrogates in a string replaced by question marks."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _exact(value: object) -> object:

@@ -139,10 +139,10 @@ def _transcripts(paths: Sequence[Path], agent: str | None, *, sweeping: bool) ->
         raise UsageFault("It is not clear what to capture.", how)
     if missing := [str(path) for path in paths if not path.exists()]:
         raise UsageFault(f"{missing[0]} does not exist.", "Check the path.")
-    found = sessions_of(agent, os.environ) if agent else []
+    found = sessions_of(agent) if agent else []
     found += [path for folder in paths for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
     if not found:
-        where = paths[0] if paths else AGENTS_SESSIONS[str(agent)].home(os.environ)
+        where = paths[0] if paths else AGENTS_SESSIONS[str(agent)].home()
         raise UsageFault(f"There is no transcript in {where}.", "A transcript's name ends in .jsonl.")
     return found
 

@@ -115,7 +115,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
         from pipelines.agents.timers import notify as notified  # noqa: PLC0415  timers alone ask for it
 
         warn(notified(root))
-    return EXPECTED if findings["nights"].state is WRONG else FINE
+    return EXPECTED if findings["nights"].state == WRONG else FINE
 
 
 def _rows(findings: Mapping[str, Finding]) -> list[dict[str, str]]:
@@ -153,7 +153,7 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
         rows = [(name, one.state, _line(one.says)) for name, one in findings.items()]
         say_table(("check", "state", "what was found"), rows)
         say(f"\nNext ({first[0]}): {_line(first[1].to_do)}" if first else "\nThere is nothing to do.")
-    return EXPECTED if any(one.state is WRONG for one in findings.values()) else FINE
+    return EXPECTED if any(one.state == WRONG for one in findings.values()) else FINE
 
 
 def _line(text: str) -> str:

@@ -14,7 +14,6 @@ from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, Install
 from pipelines.agents.session_places import note_installed
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers_cron import (
-    NotInForce,
     crontab_change,
     found_nights,
     run_in_order,
@@ -23,7 +22,7 @@ from pipelines.agents.timers_cron import (
 from pipelines.cli.models_commands import choose
 from pipelines.cli.options import flag_option, memory_option, named_memory
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
-from pipelines.errors import NoMemory, UsageFault
+from pipelines.errors import CurateError, NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS
 from pipelines.store.user_layout import find_memory
 
@@ -142,7 +141,8 @@ def carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_
 def _show(plan: InstallPlan) -> bool:
     """Print what a plan would change and run; return whether it would do anything."""
     found, table = changes(plan), crontab_change(plan)
-    diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
+    diffs = [bare_diff(one.before or "", one.after or "", str(one.file)) for one in found]
+    diffs += [bare_diff(*table, "crontab")] if table else []
     say_verbatim("\n".join(diff.removesuffix("\n") for diff in diffs))
     if found:
         say(*(f"Would run: {shlex.join(words)}" for words in (*plan.before, *plan.after)))
@@ -166,7 +166,8 @@ def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
         say("These commands failed here. Run them in your own session:")
         say_verbatim("\n".join(f"  {line}" for line in failed))
     if failed and adding:
-        raise NotInForce
+        advice = "Run those commands. Without a systemd of yours, use `curate install cron` or `curate schedule`."
+        raise CurateError("The files are written, but no night is scheduled yet.", advice)
     return bool(done or table)
 
 

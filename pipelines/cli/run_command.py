@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.agents.agent_folders import may_have_sessions
+from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
 from pipelines.cli.options import ANY_PATH, day_option, flag_option, json_option, memory_option, now_option, open_memory
 from pipelines.cli.output import dollars, say, say_json, say_report, say_verbatim, warn, watch_for_people
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
@@ -116,7 +117,7 @@ def curate_run(  # noqa: PLR0913  one option each
 
 
 def _run_here(user: UserSettings, night: Night, days: int | None, *, as_json: bool) -> int:
-    if may_have_sessions(os.environ):
+    if any(one.home().is_dir() for one in AGENTS_SESSIONS.values()) or entry_points(group=GROUP):
         from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
 
         sweep_sessions(night.root, night.settings, night.now, quiet=as_json)

@@ -12,7 +12,6 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -55,15 +54,8 @@ _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 _START = "Run `curate run`; `curate doctor` shows why none ran by itself."
 
 
-class State(StrEnum):
-    """The result of a check: fine, worth a look, or so wrong that runs fail or do not happen."""
-
-    OK = "ok"
-    LOOK = "look"
-    WRONG = "wrong"
-
-
-OK, LOOK, WRONG = State.OK, State.LOOK, State.WRONG
+OK, LOOK, WRONG = "ok", "look", "wrong"
+"""The results of a check: fine, worth a look, or so wrong that runs fail or do not happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,7 @@ class Finding:
         to_do: what to do about it, in a sentence; empty if there is nothing to do.
     """
 
-    state: State
+    state: str
     says: str
     to_do: str = ""
 
@@ -171,7 +163,7 @@ def examine(checkup: Checkup, names: Iterable[str]) -> dict[str, Finding]:
 
 def next_thing(findings: Mapping[str, Finding]) -> tuple[str, Finding] | None:
     """Return the finding to act on first, with its name: the first that is wrong, else that is worth a look."""
-    urgent = (row for state in (WRONG, LOOK) for row in findings.items() if row[1].state is state and row[1].to_do)
+    urgent = (row for state in (WRONG, LOOK) for row in findings.items() if row[1].state == state and row[1].to_do)
     return next(urgent, None)
 
 

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     Place = tuple[str, Item | None]
 
 
+WHOSE: Final = {
+    Trust.OWNER: "the owner's word",
+    Trust.SELF: "a line of the journal, or the agent's word",
+    Trust.EXTERNAL: "from a source that the agent read",
+    Trust.UNTRUSTED: "from an untrusted source",
+}
+"""Whose word an item is, in a few words."""
 SHOWN: Final = 600
 """How many characters of a transcript's record are shown."""
 
@@ -169,16 +176,6 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if turn.time else ""
     return Witness(found, turn.role.value, without_secrets(text), time)
-
-
-def trust_label(item: Item) -> str:
-    """Return whose word an item is, in a few words."""
-    return {
-        Trust.OWNER: "the owner's word",
-        Trust.SELF: "a line of the journal, or the agent's word",
-        Trust.EXTERNAL: "from a source that the agent read",
-        Trust.UNTRUSTED: "from an untrusted source",
-    }[item.trust]
 
 
 # ---------------------------------------- the history of one item
@@ -323,7 +320,7 @@ def _item_lines(result: Why, holding: Holding, when: Callable[[str], str]) -> It
     dated = {"since": item.since, "until": item.until, "confirmed": item.confirmed}
     days = [f"{word} {when(day)}" for word, day in dated.items() if day]
     yield f"  {', '.join([holding.place, item.status, *days])}"
-    yield f"  {trust_label(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}"
+    yield f"  {WHOSE[item.trust]}, confidence {item.confidence}{', pinned' if item.pinned else ''}"
     if item.reason:
         yield f"  kept because: {safe(item.reason)}"
     yield from (f"  ! {safe(one)}" for one in result.outdated)

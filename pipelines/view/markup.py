@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from markupsafe import Markup, escape
 
-from pipelines.queries.why import trust_label
+from pipelines.queries.why import WHOSE
 from pipelines.store.evidence import FoundQuote, without_pointer
 from pipelines.store.item import Confidence, Item, Trust
 from pipelines.store.layout import document_id, kind_of
@@ -169,7 +169,7 @@ class Card(NamedTuple):
 
 def notes(item: Item) -> list[object]:
     """Return what is unusual about an item: whose word it is, how sure, how it stands among others."""
-    whose = "your word" if item.trust is Trust.OWNER else html("<mark>{}</mark>", trust_label(item))
+    whose = "your word" if item.trust is Trust.OWNER else html("<mark>{}</mark>", WHOSE[item.trust])
     return [
         item.trust is not Trust.SELF and whose,
         item.confidence is not Confidence.HIGH and f"{item.confidence} confidence",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.night.report import PastRun, RunEnd, find_run
 from pipelines.queries.health import OK, examine
+from pipelines.queries.startup.context import TITLES
 from pipelines.queries.startup.kept import BUDGET
-from pipelines.queries.startup.page import TITLES, as_text
+from pipelines.queries.startup.page import as_text
 from pipelines.queries.startup.read import tokens
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status

@@ -71,10 +71,22 @@ _SHARES = {
     "open": 17, "MEMORY.md": 22, "USER.md": 17, "project": 12, "work": 12, "quiet": 3, "SOUL.md": 6, "pairs": 3,
     "today": 3, "yesterday": 5, "last day": 5,
 }  # fmt: skip
-_ORDER = (
-    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
-    "yesterday", "last day", "today", "pairs",
-)  # fmt: skip
+TITLES = {
+    "SOUL.md": "Who you are",
+    "their USER.md": "Who you work for, as they wrote it",
+    "USER.md": "Who you work for",
+    "their MEMORY.md": "What you know, as it was written by hand",
+    "MEMORY.md": "What you know",
+    "project": "The project",
+    "open": "Open todos and risks, then questions (close one in the log: `Done: ID`, `Answered: ID`)",
+    "work": "Procedures, decisions and facts of the pages, page by page",
+    "quiet": "Open, but perhaps over or not mentioned of late",
+    "yesterday": "Yesterday",
+    "last day": "Last day of work",
+    "today": "Today so far",
+    "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
+}
+"""The parts with their titles, in the order in which they are shown."""
 _NAMELESS = {
     "open": "open todos, risks and questions", "work": "what is known of the work",
     "pairs": "what may conflict", "quiet": "what is open and quiet",
@@ -177,7 +189,7 @@ def assemble(request: ContextRequest, documents: Mapping[str, Document] | None =
     left -= sum(_LINES + tokens(part.fault) for part in found.values() if part.fault)
     left -= sum(tokens(part.path) + 1 for part in found.values())  # all may have to be named as left out
     rooms = _rooms({name: part.need for name, part in found.items()}, max(0, left))
-    parts = [found[name] for name in _ORDER if name in found]
+    parts = [found[name] for name in TITLES if name in found]
     for part in parts:
         part.kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
         lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]

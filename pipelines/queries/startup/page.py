@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from pipelines.night.report import TRAVELLING
-from pipelines.queries.startup.context import LOOKS_BACK, ContextPart, ContextRequest, assemble, logs_by_day
+from pipelines.queries.startup.context import LOOKS_BACK, TITLES, ContextPart, ContextRequest, assemble, logs_by_day
 from pipelines.queries.startup.kept import HOOK_CHARACTERS, HOOKS, LEAST_BUDGET, keep_page, stamp, units
 from pipelines.store.days import day_before, read_days
 from pipelines.store.files import list_files
@@ -27,21 +27,6 @@ from pipelines.store.snapshot import document_paths
 from pipelines.store.user_layout import layout_of
 
 _HOOK_BUDGET = 2800  # tokens that a hook's longest answer in prose has, about; what comes out longer is cut again
-TITLES = {
-    "SOUL.md": "Who you are",
-    "their USER.md": "Who you work for, as they wrote it",
-    "their MEMORY.md": "What you know, as it was written by hand",
-    "USER.md": "Who you work for",
-    "MEMORY.md": "What you know",
-    "project": "The project",
-    "open": "Open todos and risks, then questions (close one in the log: `Done: ID`, `Answered: ID`)",
-    "quiet": "Open, but perhaps over or not mentioned of late",
-    "work": "Procedures, decisions and facts of the pages, page by page",
-    "yesterday": "Yesterday",
-    "last day": "Last day of work",
-    "today": "Today so far",
-    "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
-}
 
 
 def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) -> str:

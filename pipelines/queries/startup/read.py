@@ -185,7 +185,11 @@ def said_first(
         whole: whether the end of an entry that is itself too long is no use.
     """
     body = [number for number, entry in enumerate(entries) if not entry.heading]
-    ranks = {number: _ranks(entries[number], project) for number in body}
+    ranks = dict[int, tuple[bool, bool]]()  # whether an entry is of another project, and whether it is an agent's turn
+    for number in body:
+        head = entries[number].text.partition("\n")[0]
+        named, is_agents = INLINE_PROJECT.search(head), parse_spoken(head).speaker == "assistant"
+        ranks[number] = bool(project and named and slug(named[1]) != project), is_agents
     order = sorted((n for n in body if not all(ranks[n])), key=lambda number: (ranks[number], -number))
     kept, cut = _kept(entries, order, room)
     if order and not kept and not whole:
@@ -193,18 +197,15 @@ def said_first(
     return kept, cut + len(body) - len(order)
 
 
-def _ranks(entry: Snippet, project: str) -> tuple[bool, bool]:
-    """Whether an entry of a log is of another project, and whether it is an agent's turn."""
-    head = entry.text.partition("\n")[0]
-    named, spoken = INLINE_PROJECT.search(head), parse_spoken(head)
-    return bool(project and named and slug(named[1]) != project), spoken.speaker == "assistant"
-
-
 def _kept(entries: list[Snippet], order: list[int], room: int) -> tuple[list[Snippet], int]:
-    """Return what fits when entries are taken in some order."""
-    kept, above = set[int](), _headings_above(entries)
+    """Return what fits when entries are taken in some order, each with the headings above it."""
+    kept, headings, above = set[int](), list[list[int]](), list[int]()
+    for number, entry in enumerate(entries):
+        if entry.heading:
+            above = [*(one for one in above if entries[one].heading < entry.heading), number]
+        headings.append(above)
     for number in order:
-        wanted = {number, *above[number]} - kept
+        wanted = {number, *headings[number]} - kept
         size = sum(entries[n].size for n in wanted)
         if size <= room:
             kept |= wanted
@@ -222,16 +223,6 @@ def _end_of(entry: Snippet, room: int) -> list[Snippet]:
     while tokens(text) + 3 > room:
         text = text[len(text) // 16 + 1 :]
     return [Snippet(f"{marks}… {text.split(None, 1)[-1]}")]
-
-
-def _headings_above(entries: list[Snippet]) -> list[list[int]]:
-    """Return the numbers of the headings above each entry."""
-    found, above = list[list[int]](), list[int]()
-    for number, entry in enumerate(entries):
-        if entry.heading:
-            above = [*(one for one in above if entries[one].heading < entry.heading), number]
-        found.append(above)
-    return found
 
 
 def redacted(text: str) -> str:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from pipelines.agents.install_plan import Program, is_call
 from pipelines.agents.settings_files import add_hooks, edit_json, remove_calls
-from pipelines.agents.targets import CLAUDE_HOOKS as HOOKS
+from pipelines.agents.targets import AGENTS
 
+HOOKS = AGENTS["claude-code"].hooks
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
 MOVED = Program(("/usr/bin/python3", "-m", "pipelines.cli"), Path("/m"))
 EVENTS = st.sampled_from(["SessionStart", "SessionEnd", "PreCompact", "Stop"])

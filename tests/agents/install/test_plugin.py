@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipelines import __version__
-from pipelines.agents.targets import CLAUDE_HOOKS
+from pipelines.agents.targets import AGENTS
 from pipelines.cli import run_cli
 from pipelines.mcp import TOOLS
 from tests.conftest import Memory
@@ -50,7 +50,7 @@ def test_its_hooks_are_those_of_the_installer() -> None:
                 "hooks": [{"type": "command", "command": f"{script} {' '.join(verb)}", **more}],
             }
         ]
-        for event, verb, matcher, more in CLAUDE_HOOKS
+        for event, verb, matcher, more in AGENTS["claude-code"].hooks
     }
     [server] = read(".mcp.json")["mcpServers"].values()
     assert [server["command"], *server["args"]] == ["sh", "${CLAUDE_PLUGIN_ROOT}/scripts/curate.sh", "mcp"]

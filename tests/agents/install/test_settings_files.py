@@ -36,11 +36,11 @@ def test_what_a_person_added_to_our_entry_stays() -> None:
 def test_what_cannot_be_edited_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(CannotEdit) as fault:
         edit_json(text, with_server)
-    assert why in fault.value.why
+    assert why in str(fault.value)
 
 
 @pytest.mark.parametrize(("text", "why"), [("[a", "is not valid TOML"), ("mcp = 1", "`mcp` is not a table")])
 def test_toml_that_cannot_be_edited_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(CannotEdit) as fault:
         edit_toml(text, with_server)
-    assert why in fault.value.why
+    assert why in str(fault.value)

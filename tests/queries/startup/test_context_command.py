@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.queries.startup.page import TITLES
+from pipelines.queries.startup.context import TITLES
 from pipelines.store.generated import Sentence
 from tests.conftest import Memory
 from tests.forking import forked
