@@ -37,8 +37,7 @@ from pipelines.agents.settings_files import (
     with_block,
     without_block,
 )
-from pipelines.agents.timers import plan_systemd
-from pipelines.agents.timers_cron import plan_cron, plan_launchd
+from pipelines.agents.timers import plan_cron, plan_launchd, plan_systemd
 from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.provider_settings import LOGINS

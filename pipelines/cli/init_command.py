@@ -12,8 +12,7 @@ import click
 
 from pipelines.agents.install_plan import NIGHTLY, TARGETS
 from pipelines.agents.targets import found_agents
-from pipelines.agents.timers import clock
-from pipelines.agents.timers_cron import scheduler_here
+from pipelines.agents.timers import clock, scheduler_here
 from pipelines.cli.install_commands import asked_for, carry_out_or_show, zone_of_nights
 from pipelines.cli.models_commands import choose
 from pipelines.cli.options import ANY_PATH, flag_option, now_option

@@ -13,7 +13,7 @@ from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
 from pipelines.agents.session_places import note_installed
 from pipelines.agents.targets import PLANS, installed_agents
-from pipelines.agents.timers_cron import (
+from pipelines.agents.timers import (
     crontab_change,
     found_nights,
     run_in_order,

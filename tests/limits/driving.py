@@ -1,7 +1,7 @@
 """Calls that make the code compile the patterns which no import compiles: those put together from what is given."""
 
+from pipelines.agents import timers
 from pipelines.agents import timers as filling
-from pipelines.agents import timers_cron as cron
 from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
@@ -47,5 +47,5 @@ def _tables() -> None:
 def _files() -> None:
     moment_pattern("YYYY-MM-DD")
     moment_pattern("[Daily] dddd Do MMMM YYYY")
-    cron._with_block("", "")
+    timers._with_block("", "")
     filling.fill("crontab", {"curate": "/bin/curate"})

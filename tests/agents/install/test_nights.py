@@ -12,9 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from pipelines.agents import timers as systemd
-from pipelines.agents import timers_cron as cron
-from pipelines.agents import timers_cron as launchd
+from pipelines.agents import timers
 from pipelines.agents.install_plan import InstallRequest, Program
 from pipelines.agents.timers import fill
 from pipelines.cli import run_cli
@@ -76,8 +74,7 @@ def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
     memory.write("curate.toml", 'timezone = "Asia/Kathmandu"\n')
     memory.curate("install", "systemd")
     assert (
-        "OnCalendar=*-*-* 02:00:00 Asia/Kathmandu\n"
-        in (Path.home() / "config/systemd/user" / systemd.TIMER).read_text()
+        "OnCalendar=*-*-* 02:00:00 Asia/Kathmandu\n" in (Path.home() / "config/systemd/user" / timers.TIMER).read_text()
     )
     assert "at 02:00 Asia/Kathmandu" in memory.curate("install")
     assert "this memory's days begin in Asia/Kathmandu" in memory.curate("install", "cron")
@@ -126,10 +123,10 @@ def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
     system.cron()
     for name in ("crontab", "memcurate.service", "memcurate-failed.service", "memcurate.timer", "memcurate.plist"):
         assert fill(name, {}) == (DEPLOY / name).read_text()
-    units = systemd.units(asked(Path("/home/me/memory")))
+    units = timers.units(asked(Path("/home/me/memory")))
     one = {name: text.splitlines() for name, text in units.items()}
-    one["memcurate.plist"] = launchd.property_list(asked(Path("/home/me/memory"))).splitlines()
-    one["crontab"] = cron.block(asked(Path("/home/me/memory")), "02:00").splitlines()
+    one["memcurate.plist"] = timers.property_list(asked(Path("/home/me/memory"))).splitlines()
+    one["crontab"] = timers.block(asked(Path("/home/me/memory")), "02:00").splitlines()
     for name, lines in one.items():
         there = (DEPLOY / name).read_text().splitlines()
         there = there[there.index("# memcurate:begin") :] if name == "crontab" else there
@@ -146,7 +143,7 @@ def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:
 @example("\\%", "%%")
 def test_a_shell_under_cron_reads_every_path_as_it_is(folder: str, name: str) -> None:
     root, program = Path(f"/{folder}/{name}"), f"/{name}/curate"
-    block = cron.block(asked(root, program, Path(f"/{folder}")), "02:00")
+    block = timers.block(asked(root, program, Path(f"/{folder}")), "02:00")
     command = cron_command(block.splitlines()[-2])
     shown = 'nice() { printf "%s\\0" "$@" >&2; }; ' + command.replace(">/dev/null", "")
     done = subprocess.run(["/bin/sh", "-c", shown], capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"})
@@ -167,9 +164,9 @@ def test_systemd_itself_finds_the_program_wherever_it_is(name: str) -> None:
         program.write_text("#!/bin/sh\n")
         for there in (True, False):
             program.chmod(0o755) if there else program.unlink()
-            for unit, text in systemd.units(asked(home, str(program), home)).items():
+            for unit, text in timers.units(asked(home, str(program), home)).items():
                 (Path(folder) / unit).write_text(text)
-            words = [ANALYZE or "", "--user", "--man=no", "verify", f"{folder}/{systemd.SERVICE}"]
+            words = [ANALYZE or "", "--user", "--man=no", "verify", f"{folder}/{timers.SERVICE}"]
             done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment(Path(folder)))
             assert (done.returncode == 0 and not done.stderr) == there, done.stderr
 

@@ -24,8 +24,7 @@ SAYS = '#!/bin/sh\nprintf "%s\\n" "$@" >>"{told}"\n'
 @pytest.fixture
 def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> InstallRequest:
     """Have nights begin through a program whose PATH leads to the stand-ins, and keys in the file for them."""
-    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
-    monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
+    monkeypatch.setattr("pipelines.agents.timers.search_path", lambda: str(system.folder))
     for name in ("nice", "printenv"):
         (system.folder / name).symlink_to(f"/usr/bin/{name}")
     system.program("notify-send", SAYS)
