@@ -66,7 +66,7 @@ def model_of(name: str, settings: ProviderSettings) -> ProviderModel:
     return made
 
 
-def probe(user: UserSettings, seconds: float = SECONDS) -> list[tuple[str, str]]:
+def probe(user: UserSettings) -> list[tuple[str, str]]:
     """Return each of the user's providers, verifiers included, and why it cannot be used; empty if it answers.
 
     It asks for the list of models, which costs nothing and sends nothing. The rules run locally and are left out.
@@ -77,5 +77,5 @@ def probe(user: UserSettings, seconds: float = SECONDS) -> list[tuple[str, str]]
             program = next(iter(command_of(name)), "")
             found.append(("exec", "" if shutil.which(program) else f"names a program that was not found ({program})"))
         elif settings := user.models.get(name):
-            found.append((name, model_of(name, replace(settings, timeout_seconds=seconds)).trouble()))
+            found.append((name, model_of(name, replace(settings, timeout_seconds=SECONDS)).trouble()))
     return found

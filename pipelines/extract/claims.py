@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import OperationKind, Place, Told
-    from pipelines.store.log import Entry
 
 
 class Verdict(StrEnum):
@@ -155,14 +154,13 @@ def needs_verifying(text: str, places: Sequence[Place]) -> bool:
         False if the text is all that one of the entries says, except for case, end punctuation, white space, Markdown,
         a leading time, and a type as a label.
     """
-    return not any(_is_whole(text, place.entry) for place in places)
-
-
-def _is_whole(text: str, entry: Entry) -> bool:
-    """Whether a text is all that an entry says, a named speaker included."""
-    first, *rest = entry.text.split("\n")
-    spoken, bare = parse_spoken(first), _bare([text])
-    return bare != "" and bare == _bare([f"{spoken.box.strip()} {spoken.marked}", *rest])
+    bare = _bare([text])
+    for place in places if bare else ():
+        first, *rest = place.entry.text.split("\n")
+        spoken = parse_spoken(first)  # a named speaker is part of what it says
+        if bare == _bare([f"{spoken.box.strip()} {spoken.marked}", *rest]):
+            return False
+    return True
 
 
 def _bare(lines: Sequence[str]) -> str:

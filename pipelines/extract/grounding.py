@@ -64,14 +64,13 @@ class Shown:
         for word in _WORD.finditer(text):
             before = text[: word.start()].rstrip("\"“„«'( ")
             begins = not before or _ENDS.search(before)
-            if word[0] != word[0].lower() and not begins and not self._was_shown(_folded(word[0])):
+            if word[0] == word[0].lower() or begins:
+                continue
+            folded = _folded(word[0])
+            stem = folded[: max(_STEM, len(folded) - _ENDING)]  # inflected words differ in their last three letters
+            if not any(one.startswith(stem) for one in self.words):
                 found[word[0]] = None
         return list(found)
-
-    def _was_shown(self, word: str) -> bool:
-        """Whether a word was shown, or one that differs from it in its last three letters, as inflected words do."""
-        stem = word[: max(_STEM, len(word) - _ENDING)]
-        return any(one.startswith(stem) for one in self.words)
 
 
 _STEM = 4

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pipelines.store.item import Item
 
-    _Places = Mapping[str, Sequence[int]]
-
 
 MOST_OPEN: Final = 60
 """The most todos, risks and questions to consider, most important first; a prompt shows as many as fit."""
@@ -77,7 +75,7 @@ class Nearby:
         return [matter_words(f"{home} {one.text}") for home, one in self._items]
 
     @cached_property
-    def _places(self) -> _Places:
+    def _places(self) -> Mapping[str, Sequence[int]]:
         """Word → positions of the items that have it; built on first use, since the rules need none."""
         found: dict[str, list[int]] = {}
         for at, words in enumerate(self._words):
@@ -93,19 +91,15 @@ class Nearby:
         """
         best = dict[int, float]()
         for line in dict.fromkeys(text.split("\n")):
-            for at, score in self._shared(matter_words(line)).items():
+            shared = dict[int, float]()  # the weight of the words that each item shares with the line
+            for word in sorted(matter_words(line)):
+                having = self._places.get(word, ())
+                for at in having if len(having) <= _COMMON else ():
+                    shared[at] = shared.get(at, 0.0) + self._weight(word)
+            for at, score in shared.items():
                 best[at] = max(score, best.get(at, 0.0))
         scores = {at: score / sqrt(fsum(map(self._weight, self._words[at]))) for at, score in best.items()}
         return [self._items[at] for at in sorted(scores, key=lambda at: (-round(scores[at], 9), at))]
-
-    def _shared(self, words: frozenset[str]) -> dict[int, float]:
-        """Return the weight of the words that each item shares."""
-        scores: dict[int, float] = {}
-        for word in sorted(words):
-            having = self._places.get(word, ())
-            for at in having if len(having) <= _COMMON else ():
-                scores[at] = scores.get(at, 0.0) + self._weight(word)
-        return scores
 
     def _weight(self, word: str) -> float:
         return 1 / (1 + len(self._places[word]))

@@ -106,16 +106,14 @@ def apply_beliefs(
         all_lines: whether rejected and held-back lines are hits, too.
     """
     day = question.filters.as_of
-    past = {} if day else _past_items(connection, scores)
-    claims = _claims_about(connection, scores, question) | past
+    past = {} if day else _claims(connection, _PAST, scores, "")
+    claims = _claims(connection, _ABOUT, scores, day) | past
     unwanted = set() if all_lines else {REJECTED, HELD_BACK}
     rejected = {line for line, found in claims.items() if any(why in unwanted for _, why, *_ in found)}
     governed = Governed({unit: score for unit, score in scores.items() if unit not in rejected | past.keys()}, {}, {})
-    if not claims:
-        return governed
     over = evidence_of(connection, {item for found in claims.values() for item, why, *_ in found if why}, "")
     saying = {unit for units in over.values() for unit in units}
-    claims |= _claims_about(connection, saying - scores.keys(), question)
+    claims |= _claims(connection, _ABOUT, saying - scores.keys(), day)
     ends = {one: _end_of_chain(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
     # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
@@ -143,39 +141,22 @@ def apply_beliefs(
     for line in [line for line in claims if line in governed.scores]:
         there = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         standing = [unit for unit in there if unit in scores] or (there if line in governed.overruled else [])
-        _stand_for(line, {unit: scores.get(unit, 0.0) for unit in standing}, governed)
+        for unit in standing:
+            less, more = sorted((scores.get(unit, 0.0), governed.scores[line]))
+            governed.scores[unit] = max(more + _TWICE * less, governed.scores.get(unit, 0.0))
+        if standing:  # the line says two things: if one is over, it hangs below what holds, else below what was found
+            del governed.scores[line]
+            governed.overruled.pop(line, None)
         governed.places.update((unit, fitting[unit]) for unit in standing)
     return governed
 
 
-def _stand_for(line: int, items: Mapping[int, float], governed: Governed) -> None:
-    """Let items with scores of their own stand for a line.
-
-    A line may say two things: of which one is over, it hangs below what holds, else below the items that were found.
-    """
-    for item, own in items.items():
-        less, more = sorted((own, governed.scores[line]))
-        governed.scores[item] = max(more + _TWICE * less, governed.scores.get(item, 0.0))
-    if items:
-        del governed.scores[line]
-        governed.overruled.pop(line, None)
-
-
-def _past_items(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[_About]]:
-    """Return the items among units that no longer hold, each with what overruled it."""
-    past: dict[int, list[_About]] = {}
-    for unit, item, why, successor, since in connection.execute(_PAST, (json.dumps(list(units)),)):
-        past.setdefault(unit, []).append((item, why, successor, since))
-    return past
-
-
-def _claims_about(
-    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
+def _claims(
+    connection: sqlite3.Connection, selection: str, units: Collection[int], day: str
 ) -> dict[int, list[_About]]:
-    """Return the claims about each line: item, why it is overruled on the requested day, by what, since when."""
+    """Return the claims about each unit: item, why it is overruled on a day or now, by what, since when."""
     claims: dict[int, list[_About]] = {}
-    day = question.filters.as_of
-    for unit, item, *against in connection.execute(_ABOUT, (json.dumps(list(units)),)):
+    for unit, item, *against in connection.execute(selection, (json.dumps(list(units)),)):
         not_yet = day and against[-1] > day
         why, successor, since = ("", "", "") if not_yet else against
         claims.setdefault(unit, []).append((item, why, successor, since))

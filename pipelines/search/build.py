@@ -5,19 +5,12 @@ Before a search, the index is updated if that is quick; otherwise the answer lea
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
-from pipelines.search.indexed_files import (
-    CLAIMING,
-    Changes,
-    Skipped,
-    changed_in,
-    counts_in,
-    scan,
-    skipped_in,
-)
+from pipelines.search.indexed_files import CLAIMING, Changes, Skipped, changed_in, scan
 from pipelines.search.schema import FAULTS, INDEX, PATIENCE, clear_aside, reading, replacing, writer_lock, writing_in
 
 if TYPE_CHECKING:
@@ -73,9 +66,9 @@ def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
     began = time.monotonic()
     with writer_lock(root, patience):
         try:
-            return _report(root, _follow(root, anew=False), began)
+            return _follow(root, began, anew=False)
         except (IndexUnusable, *FAULTS):
-            return _report(root, _follow(root, anew=True), began)
+            return _follow(root, began, anew=True)
 
 
 def rebuild_index(root: Path) -> IndexReport:
@@ -87,43 +80,42 @@ def rebuild_index(root: Path) -> IndexReport:
     """
     began = time.monotonic()
     with writer_lock(root):
-        return _report(root, _follow(root, anew=True), began)
+        return _follow(root, began, anew=True)
 
 
-Outcome = tuple[Changes, tuple[Skipped, ...]]
+_FILES = """
+    SELECT count(*) FROM files WHERE path NOT IN (SELECT value FROM json_each(?))
+    AND (reason = '' OR EXISTS (SELECT 1 FROM units WHERE file = files.id))
+"""
+_SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
 
 
-def _follow(root: Path, *, anew: bool) -> Outcome:
-    """Let the index follow the files, in a file of its own if anew."""
+def _follow(root: Path, began: float, *, anew: bool) -> IndexReport:
+    """Let the index follow the files, in a file of its own if anew, and return the report."""
     clear_aside(root)
-    found, skipped = scan(root)
+    found, passed = scan(root)
     try:
         changes = changed_in(root, found)
     except IndexUnusable:
         if not anew:
             raise
         changes = Changes(list(found), [], [])
-    if not (anew or changes.stale):
-        return changes, skipped
-    from pipelines.search.read_files import place_claims, put, take_out  # noqa: PLC0415  as above
+    if anew or changes.stale:
+        from pipelines.search.read_files import place_claims, put, take_out  # noqa: PLC0415  not needed if all is there
 
-    with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
-        connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer
-        for path in () if anew else changes.removed:
-            take_out(connection, path)
-        for path in found if anew else (*changes.added, *changes.changed):
-            put(connection, root, path, found[path])
-        place_claims(connection, root, changes.stale)
-        for table in ("units", "passages") if anew else ():
-            connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
-    return changes, skipped
-
-
-def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
-    changes, passed = outcome
+        with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
+            connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer
+            for path in () if anew else changes.removed:
+                take_out(connection, path)
+            for path in found if anew else (*changes.added, *changes.changed):
+                put(connection, root, path, found[path])
+            place_claims(connection, root, changes.stale)
+            for table in ("units", "passages") if anew else ():
+                connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
     with reading(root) as connection:
-        files, units = counts_in(connection)
-        skipped = skipped_in(connection, passed)
+        (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
+        (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+        skipped = tuple(Skipped(*one) for one in sorted({*passed, *connection.execute(_SKIPPED)}))
     added, changed, removed = (len(set(paths) - CLAIMING) for paths in changes)
     return IndexReport(files, added, changed, removed, units, skipped, round(time.monotonic() - began, 3))
 

@@ -16,7 +16,7 @@ import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -123,24 +123,17 @@ _MONTHS = (
 )  # fmt: skip
 
 
-class UnitInContext(NamedTuple):
-    """A unit with its context. Passages are numbered within the file; None for an item or a hidden unit."""
-
-    unit: Unit
-    about: str
-    around: str
-    first_passage: int | None = None
-    last_passage: int | None = None
-
-
-def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], list[str]]:
+def surround(path: str, units: Sequence[Unit]) -> tuple[list[tuple[Unit, str, str, int | None, int | None]], list[str]]:
     """Return the units of a file with their contexts, and the texts of the file's passages.
+
+    A context is the words about a unit, the text around it, and its first and last passage. Those are numbered within
+    the file; None for an item or a hidden unit.
 
     Contexts never cross a heading, and exclude hidden units. An item is a complete sentence, and stands among others
     only because they are filed in the same place, so it neither has nor gives a context. A line that ends in a colon
     gives one and has none: it only says that something follows.
     """
-    placed: list[UnitInContext] = []
+    placed: list[tuple[Unit, str, str, int | None, int | None]] = []
     passages: list[str] = []
     # The file's name without the first folder and the suffix, which many files share.
     name = path.partition("/")[2] or path
@@ -154,24 +147,23 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
             passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
         for unit in section:
             is_seen = not (unit.hidden or unit.item)
+            # The words for finding a unit that are not in its text.
+            above = filter(None, dict.fromkeys((unit.title, *unit.headings)))
+            project = [marker("project", unit.project)] if unit.project else []
+            labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
+            said = (*unit.meta, *unit.said)
+            meta = [one.replace("=", " ", 1) for one in said if one.partition("=")[0] not in _NOT_SEARCHED]
+            words = (*above, day_words(unit.date), name, unit.item, *project, *labels, *meta)
+            about = searchable(" ".join(words).strip())
             if not is_seen or _LEADS.search(unit.text):
-                placed.append(UnitInContext(unit, _about(name, unit), ""))
+                placed.append((unit, about, "", None, None))
                 at += is_seen
                 continue
             around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
             earliest, latest = first + max(0, (at - WINDOW + STEP) // STEP), min(len(passages) - 1, first + at // STEP)
-            placed.append(UnitInContext(unit, _about(name, unit), around, earliest, latest))
+            placed.append((unit, about, around, earliest, latest))
             at += 1
     return placed, passages
-
-
-def _about(name: str, unit: Unit) -> str:
-    """Return the words for finding a unit that are not in its text."""
-    headings = [heading for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
-    project = [marker("project", unit.project)] if unit.project else []
-    labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    meta = [one.replace("=", " ", 1) for one in (*unit.meta, *unit.said) if one.partition("=")[0] not in _NOT_SEARCHED]
-    return searchable(" ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *meta)).strip())
 
 
 @lru_cache(maxsize=4096)

@@ -88,13 +88,23 @@ def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> C
         return _openai(settings)
     if settings.provider == "voyage" or (settings.provider is None and settings.api_key):
         return _voyage(settings)
-    return _local(settings, environ)
+    from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  only the chosen one is imported
+
+    try:
+        folder = models_folder(environ) / MODEL
+    except CurateError as fault:
+        return None, f"{_WORDS_ONLY}: {fault}"
+    if not (folder / WEIGHTS).is_file():
+        no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
+        return None, f"{_WORDS_ONLY}: {no_key}{MODEL} was not fetched (run `curate models fetch`)."
+    reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
+    return LocalEmbedder(folder), f"{MODEL} on this machine, {reason}."
 
 
 def _openai(settings: EmbedderSettings) -> Choice:
     if settings.key_variable and not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings take the key from {settings.key_variable}, which is not set."
-    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only the chosen one is imported
+    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  as above
 
     # The host alone: the address may hold a login.
     host = urlsplit(settings.base_url).netloc.rpartition("@")[2]
@@ -110,20 +120,6 @@ def _voyage(settings: EmbedderSettings) -> Choice:
     return VoyageEmbedder(
         settings
     ), f"{settings.model or VOYAGE_MODEL} at {'your own address' if settings.base_url else 'Voyage'}, {reason}."
-
-
-def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
-    from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  as above
-
-    try:
-        folder = models_folder(environ) / MODEL
-    except CurateError as fault:
-        return None, f"{_WORDS_ONLY}: {fault}"
-    if not (folder / WEIGHTS).is_file():
-        no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
-        return None, f"{_WORDS_ONLY}: {no_key}{MODEL} was not fetched (run `curate models fetch`)."
-    reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
-    return LocalEmbedder(folder), f"{MODEL} on this machine, {reason}."
 
 
 def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -223,15 +219,9 @@ def embed_index(
         if embedded or not wanted:
             drop_unused(root, model)
             note_model(root, model)
-        missing = embedded_units(root, index, model)[1]
+        there = kept_keys(root, model)
+        missing = sum(key not in there for _, key in index.execute(_KEYS))
     return VectorReport(model.name, embedded, missing, tuple(faults), interrupted)
-
-
-def embedded_units(root: Path, index: sqlite3.Connection, model: VectorModel) -> tuple[int, int]:
-    """Return how many units have a vector of a model, and how many lack one; short texts are in neither."""
-    there, keys = kept_keys(root, model), [key for _, key in index.execute(_KEYS)]
-    present = sum(key in there for key in keys)
-    return present, len(keys) - present
 
 
 def _wanted(root: Path, model: VectorModel) -> dict[int, str]:

@@ -100,13 +100,6 @@ def key_value(given: str) -> tuple[str, str]:
     return key, value
 
 
-def meta_in(query: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the filters in a question: its `KEY=VALUE` words whose key is that of an item or of a document."""
-    pairs = {normalised(key): f"{key}={plain or quoted}" for key, quoted, plain in _PAIR.findall(query)}
-    known = (key for key in pairs if connection.execute(_KNOWN, (f"{SEPARATOR}{key}=",) * 2).fetchone())
-    return tuple(pairs[key] for key in known)
-
-
 def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tuple[Filters, str]:
     """Return filters with those in a question and all spellings of the project, and the question without them.
 
@@ -115,8 +108,10 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
     the question.
     """
     given, rest = filters, query
-    if "=" in query:
-        filters = filters._replace(meta=(*filters.meta, *meta_in(query, connection)))
+    pairs = {normalised(key): f"{key}={plain or quoted}" for key, quoted, plain in _PAIR.findall(query)}
+    # Only if such a key is that of an item or of a document.
+    known = [key for key in pairs if connection.execute(_KNOWN, (f"{SEPARATOR}{key}=",) * 2).fetchone()]
+    filters = filters._replace(meta=(*filters.meta, *(pairs[key] for key in known)))
     if filters.project:
         filters = filters._replace(spellings=_spellings(filters.project, connection))
     for found in LABELLED.finditer(query):

@@ -226,11 +226,6 @@ _NEAR = 0.5
 _HOLDING = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
-def near_with(embedder: str) -> float:
-    """Return the cosine from which on an embedder's text counts as near to a question."""
-    return _NEAR_MINILM if embedder == LOCAL else _NEAR
-
-
 def reads(embedder: str, query: str) -> bool:
     """Return whether an embedder can read a question: the local model knows no script without spaces, nor Korean."""
     return embedder != LOCAL or not unspaced_pairs(query)
@@ -261,6 +256,7 @@ def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int
         meaning: the cosines of units.
         embedder: whose vectors these compare.
     """
-    if meaning and max(meaning.values()) >= near_with(embedder):
-        return True
-    return max(islice(held.values(), _BEST), default=0) > _HALF * len(terms)
+    near = _NEAR_MINILM if embedder == LOCAL else _NEAR
+    return max(meaning.values(), default=0.0) >= near or max(islice(held.values(), _BEST), default=0) > _HALF * len(
+        terms
+    )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +39,6 @@ from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -59,11 +57,6 @@ _OWN = _NEVER | {BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA, NOTES}
 def is_transcript(path: str) -> bool:
     """Whether a file that is indexed is a session's transcript."""
     return path.startswith(f"{SESSIONS}/")
-
-
-def _is_indexed(path: str) -> bool:
-    """Whether the name of a file is that of one to index."""
-    return path.lower().endswith(".jsonl" if is_transcript(path) else (".md", ".txt"))
 
 
 class FileStamp(NamedTuple):
@@ -149,17 +142,14 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending += [path] if path != f"{NOTES}/{layout.home}" else []
-            elif entry.is_symlink() and _leads_to_folder(entry):
+            elif entry.is_symlink() and os.path.isdir(entry):  # noqa: PTH112  never fails, as a Path may
                 skipped.append(Skipped(_printable(path), LINKED))
-            elif _is_indexed(path) and path.removeprefix(f"{NOTES}/") not in _NEVER:
-                yield from [(entry, path)] if not is_note(path) or layout.has(path) else []
-
-
-def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a circular link, or no permission
-        return False
+            elif (
+                path.lower().endswith(".jsonl" if is_transcript(path) else (".md", ".txt"))
+                and path.removeprefix(f"{NOTES}/") not in _NEVER
+                and (not is_note(path) or layout.has(path))
+            ):
+                yield entry, path
 
 
 def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
@@ -209,11 +199,7 @@ def changed_in(root: Path, found: Mapping[str, FileStamp]) -> Changes:
     for path, (*stamp, ids, rows) in known.items():
         if path in found and (found[path] != tuple(stamp) or rows != rows_digest(ids.split(), ledger)):
             changed.append(path)
-    return Changes(
-        [path for path in found if path not in known],
-        sorted(changed),
-        sorted(known.keys() - found.keys()),
-    )
+    return Changes([path for path in found if path not in known], sorted(changed), sorted(known.keys() - found.keys()))
 
 
 _KNOWN = "SELECT path, size, mtime_ns, ctime_ns, beside, ids, rows FROM files"
@@ -222,27 +208,3 @@ _KNOWN = "SELECT path, size, mtime_ns, ctime_ns, beside, ids, rows FROM files"
 def rows_digest(ids: Sequence[str], ledger: Mapping[str, str]) -> str:
     """Return the hash of the rows of a document's items; empty for none."""
     return hashlib.sha256("\n".join(ledger.get(one, "") for one in ids).encode()).hexdigest() if ids else ""
-
-
-def counts_in(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return how many files are in the index, and how many units."""
-    (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
-    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-    return files, units
-
-
-_FILES = """
-    SELECT count(*) FROM files WHERE path NOT IN (SELECT value FROM json_each(?))
-    AND (reason = '' OR EXISTS (SELECT 1 FROM units WHERE file = files.id))
-"""
-_SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
-
-
-def skipped_in(connection: sqlite3.Connection, passed: Iterable[Skipped]) -> tuple[Skipped, ...]:
-    """Return the files that should be in the index but are not, or only in part, by path. No file is read for this.
-
-    Args:
-        connection: the index.
-        passed: what a scan skipped.
-    """
-    return tuple(Skipped(*one) for one in sorted({*passed, *connection.execute(_SKIPPED)}))

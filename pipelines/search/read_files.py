@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.search.chunk_context import grams, normalised, surround
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.search.chunk_context import UnitInContext
     from pipelines.search.indexed_files import FileStamp
     from pipelines.store.days import Days
     from pipelines.store.secrets.redact import Redactor
@@ -178,28 +177,25 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp)
     meta = "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in front)
     file = connection.execute(_FILE, (path, *stamp, *read.rests, read.reason, meta)).lastrowid
     placed, passages = surround(path, read.units)
-    (last,) = connection.execute("SELECT ifnull(max(id), 0) FROM passages").fetchone()
-    numbered = ((number, file, text) for number, text in enumerate(passages, last + 1))
+    (first,) = connection.execute("SELECT ifnull(max(id), 0) + 1 FROM passages").fetchone()
+    numbered = ((number, file, text) for number, text in enumerate(passages, first))
     connection.executemany("INSERT INTO passages(id, file, text) VALUES (?, ?, ?)", numbered)
-    connection.executemany(_UNIT, (_row(one, last + 1) | {"file": file} for one in placed))
+    for unit, about, around, *between in placed:
+        told = {name: SEPARATOR.join(one) if isinstance(one, tuple) else one for name, one in unit._asdict().items()}
+        first_passage, last_passage = (number if number is None else first + number for number in between)
+        told |= {
+            "file": file,
+            "first_passage": first_passage,
+            "last_passage": last_passage,
+            "key": key_of_unit(unit),
+            "meta": "".join(f"{SEPARATOR}{normalised(one)}{SEPARATOR}{AS_SAID}{one}" for one in unit.said),
+            "grams": grams(unit.text),
+            "about": about,
+            "around": around,
+        }
+        connection.execute(_UNIT, told)
     cited = ((claim, at) for claim in read.claims if (at := Evidence.parse(claim.cited)))
     connection.executemany(_PUT, ((file, *claim, at.path, _UNPLACED, _UNPLACED) for claim, at in cited))
-
-
-def _row(placed: UnitInContext, first: int) -> dict[str, Any]:
-    """Return a unit by the names of the columns, given the number of its file's first passage."""
-    unit, about, around, *between = placed
-    told = {name: SEPARATOR.join(one) if isinstance(one, tuple) else one for name, one in unit._asdict().items()}
-    first_passage, last_passage = (number if number is None else first + number for number in between)
-    return told | {
-        "first_passage": first_passage,
-        "last_passage": last_passage,
-        "key": key_of_unit(unit),
-        "meta": "".join(f"{SEPARATOR}{normalised(one)}{SEPARATOR}{AS_SAID}{one}" for one in unit.said),
-        "grams": grams(unit.text),
-        "about": about,
-        "around": around,
-    }
 
 
 def take_out(connection: sqlite3.Connection, path: str) -> None:
@@ -272,6 +268,10 @@ def _claims_of(item: Item) -> Iterator[LineClaim]:
 
 
 _PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
+_PLACED = (
+    "SELECT id, cited, start_line, end_line FROM claims"
+    " WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))"
+)
 _MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED = -1
 
@@ -284,14 +284,9 @@ def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection
         root: the memory.
         changed: the logs whose lines may have moved.
     """
-    columns, quotes = ", ".join(CLAIM_COLUMNS), Quotes(root)
-    rows = connection.execute(
-        f"SELECT id, {columns} FROM claims WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))",  # noqa: S608  ours
-        (_UNPLACED, json.dumps(list(changed))),
-    ).fetchall()
-    for number, *row in rows:
-        start, end = row[-2:]
-        at = Evidence.parse(row[1])
+    quotes = Quotes(root)
+    for number, cited, start, end in connection.execute(_PLACED, (_UNPLACED, json.dumps(list(changed)))).fetchall():
+        at = Evidence.parse(cited)
         found = quotes.found(at) if at else None
         lines = (found.start_line, found.end_line) if found and found.quote is not None else (0, 0)
         if lines != (start, end):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pipelines.search import embed
 from pipelines.search.schema import reading
-from pipelines.search.vectors import used_model
+from pipelines.search.vectors import kept_keys, used_model
 from pipelines.store.lock import run_lock
 from tests.conftest import Memory
 from tests.night.sync.machines import shared
@@ -62,7 +62,10 @@ def vectors(memory: Memory) -> tuple[int, int]:
     model = used_model(memory.root)
     assert model
     with reading(memory.root) as index:
-        return embed.embedded_units(memory.root, index, model)
+        found = [
+            key in kept_keys(memory.root, model) for (key,) in index.execute("SELECT key FROM units WHERE key != 0")
+        ]
+    return sum(found), len(found) - sum(found)
 
 
 def best(memory: Memory, query: str) -> str:

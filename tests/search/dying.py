@@ -16,7 +16,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (read_files, "put"),
     (read_files, "take_out"),
     (read_files, "surround"),
-    (build, "_report"),
+    (build, "reading"),
     (store, "_remove"),
     (embed, "keep"),
     (embed, "note_model"),

@@ -29,7 +29,7 @@ from pipelines.text import content_words, fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
@@ -130,10 +130,20 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  as above
 
     labels, replies = read_labels(request.entries), [read for read, _ in outcomes]
-    dropped = [one for _, lost in outcomes for one in lost]
+    dropped = Counter(str(one) for _, lost in outcomes for one in lost)
     said: list[Candidate | Operation] = [one for read in replies for one in read.candidates]
-    said += _last_operations(replies)
+    for at, read in enumerate(replies):  # without updates of what a later piece ends, or updates as it was by then
+        later = {ident for other in replies[at + 1 :] for one in other.operations for ident in one.ids}
+        said += [one for one in read.operations if one.kind is not OperationKind.UPDATE or one.ids[0] not in later]
     kept = [one for one in said if not _would_hold_secret(one)]
+    dropped["it would hold a secret"] = len(said) - len(kept)
+    notes = [
+        f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"
+        for why, count in sorted(dropped.items())
+        if count
+    ]
+    if shortened := sum(piece.shortened for piece in pieces):
+        notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")
     reply = Extraction(
         tuple(one for one in kept if isinstance(one, Candidate)),
         tuple(one for one in kept if isinstance(one, Operation)),
@@ -141,18 +151,11 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
         tuple(dict.fromkeys(one for read in replies for one in read.seen)),
         tuple(one for read in replies for one in read.open_lists),
         tuple(one for read in replies for one in read.episode if not holds_secret(one.text)),
-        notes=(*_notes(pieces, dropped), *_counted(len(said) - len(kept), "it would hold a secret")),
+        notes=tuple(notes),
     )
     found = [*reply.candidates, *passed_over(labels, request, reply)]
     found.sort(key=lambda one: (one.places[0].path, one.places[0].start_line, one.places[0].end_line))
     return replace(reply, candidates=tuple(found))
-
-
-def _last_operations(replies: Sequence[Extraction]) -> Iterator[Operation]:
-    """Yield the operations, without updates of what a later piece ends, or updates as it was by then."""
-    for at, read in enumerate(replies):
-        later = {ident for other in replies[at + 1 :] for one in other.operations for ident in one.ids}
-        yield from (one for one in read.operations if one.kind is not OperationKind.UPDATE or one.ids[0] not in later)
 
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:
@@ -283,18 +286,6 @@ def _entry_row(entry: Entry) -> dict[str, object]:
         "speaker": parse_spoken(first).speaker,
         "trust": str(voice[2] if voice else Trust.SELF),
     }
-
-
-def _counted(count: int, why: str) -> list[str]:
-    return [f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"] if count else []
-
-
-def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty]) -> tuple[str, ...]:
-    counted = sorted(Counter(map(str, dropped)).items())
-    notes = [note for why, count in counted for note in _counted(count, why)]
-    if shortened := sum(piece.shortened for piece in pieces):
-        notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")
-    return tuple(notes)
 
 
 # ---------------------------------------- a day's entries as shown to a model: numbered lines under their headings

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import urllib.error
-import urllib.request
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +20,7 @@ from pipelines.extract.llm.provider import (
     check_whole,
     with_deadline,
 )
-from pipelines.search.embedders.remote import open_url, with_path
+from pipelines.search.embedders.remote import open_url, request_to, with_path
 from pipelines.usage import GARBLED, FailureKind, Usage, status_of
 
 if TYPE_CHECKING:
@@ -82,12 +81,8 @@ class OpenAIModel(ProviderModel):
 
     def _send(self, path: str, body: bytes | None) -> Any:  # noqa: ANN401  JSON, checked by the caller
         url = (with_path(self.settings.base_url) if self.settings.base_url else ADDRESS) + path
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
-        if self.settings.api_key:
-            headers["Authorization"] = f"Bearer {self.settings.api_key}"
-        request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         try:
-            with open_url(request, self.settings.timeout_seconds) as answer:
+            with open_url(request_to(url, self.settings.api_key, body), self.settings.timeout_seconds) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refusal:
             with refusal:

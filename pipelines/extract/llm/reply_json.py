@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import string
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -60,13 +59,8 @@ def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
             found |= {"required": list(found["properties"]), "additionalProperties": False}
         return found
 
-    schema: dict[str, Any] = closed(_whole(reply))
+    schema: dict[str, Any] = closed(reply.model_json_schema())
     return schema
-
-
-@cache
-def _whole(reply: type[BaseModel]) -> dict[str, Any]:
-    return reply.model_json_schema()  # which takes longer than all else of a call but the answer
 
 
 _NAMED = frozenset({"properties", "$defs"})

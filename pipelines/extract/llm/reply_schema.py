@@ -155,7 +155,6 @@ class ExtractionReply(Reply):
 
 
 PARTS: Final = tuple(ExtractionReply.model_fields)
-_OPERATIONS = {"doubt": OperationKind.QUESTION}
 
 
 def read_reply(text: str) -> dict[str, list[object]] | None:
@@ -231,7 +230,12 @@ def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[
     candidates = usable("items", lambda at, raw: _candidate(at, raw, asked))
     operations = usable("operations", lambda _, raw: _operation(raw, asked))
     seen = tuple(dict.fromkeys(one for one in reply["seen"] if isinstance(one, str) and one in asked.items))
-    lists = usable("open_lists", lambda _, raw: _open_list(raw, asked))
+
+    def open_list(_: int, raw: object) -> OpenList:
+        one = checked(ReplyList, raw)
+        return OpenList(places_of(one.lines, asked.request.entries), document_named(one.document, asked.request))
+
+    lists = usable("open_lists", open_list)
     told = usable("episode", lambda _, raw: _told(raw, asked))
     kept = _with_pages(candidates, asked.request)
     return Extraction(kept, operations, (), seen, lists, told[:MOST_TOLD]), tuple(faulty)
@@ -251,6 +255,10 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
     project, area = _new_page(item.new_page)
     document = document_named(item.document, asked.request)
     closed = Status(item.closed) if item.closed else None
+    links = dict[str, str]()
+    for link in item.links:
+        if ident := asked.ident(link.id):
+            links.setdefault(ident, link.kind)
     return Candidate(
         type=kind,
         text=text,
@@ -268,19 +276,10 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         since=item.since,
         due=item.due if kind is ItemType.TODO else "",
         on=item.on or (item.due if kind is not ItemType.TODO else ""),
-        links=_links(item, asked),
+        links=tuple((sort, ident) for ident, sort in links.items())[:MOST_LINKS],
         beside=(*_beside(text, places, asked, document), *names),
         id=own,
     )
-
-
-def _links(item: ReplyItem, asked: Asked) -> tuple[tuple[str, str], ...]:
-    """Return the links of a proposed item to others that it may name, each once."""
-    found: dict[str, str] = {}
-    for link in item.links:
-        if ident := asked.ident(link.id):
-            found.setdefault(ident, link.kind)
-    return tuple((kind, ident) for ident, kind in found.items())[:MOST_LINKS]
 
 
 def _proven(text: str, asked: Asked) -> tuple[str, ...]:
@@ -331,25 +330,18 @@ def _operation(raw: object, asked: Asked) -> Operation:
     places, ids = places_of(one.lines, asked.request.entries), tuple(dict.fromkeys(map(asked.ident, one.ids)))
     if not all(ids):
         raise Faulty("it names an id that was not shown")
-    kind = _OPERATIONS.get(one.operation) or OperationKind(one.operation)
+    kind = OperationKind("question" if one.operation == "doubt" else one.operation)
     text = one.text if kind is OperationKind.UPDATE else ""
     how = Status(one.how) if one.how else None
     items = [asked.items[ident] for ident in ids if ident in asked.items]
-    names: tuple[str, ...] = ()
-    if kind is OperationKind.UPDATE:
-        if len(ids) != 1 or not text:
-            raise Faulty("an update has one id and the whole new sentence")
-        names = _proven(text, asked)
+    if kind is OperationKind.UPDATE and (len(ids) != 1 or not text):
+        raise Faulty("an update has one id and the whole new sentence")
+    names = _proven(text, asked)
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
         raise Faulty("how does not fit the item's type")
     told = " ".join([text, *(one.text for one in items)])
     reason, beside = one.reason[:REASON_LENGTH], (*_beside(told, places, asked), *names)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
-
-
-def _open_list(raw: object, asked: Asked) -> OpenList:
-    one = checked(ReplyList, raw)
-    return OpenList(places_of(one.lines, asked.request.entries), document_named(one.document, asked.request))
 
 
 def _told(raw: object, asked: Asked) -> Told:

@@ -218,8 +218,11 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
 
 _SECTIONS_SURE, _LOOSE = True, False
 _SECTIONS = (
-    (ItemType.DECISION, _SECTIONS_SURE, r"(?:decisions?|resolutions?|agreements?)(?: (?:made|taken|reached))?"),
-    (ItemType.DECISION, _SECTIONS_SURE, r"what (?:we|was) decided"),
+    (
+        ItemType.DECISION,
+        _SECTIONS_SURE,
+        r"(?:decisions?|resolutions?|agreements?)(?: (?:made|taken|reached))?|what (?:we|was) decided",
+    ),
     (ItemType.FACT, _SECTIONS_SURE, r"facts?"),
     (ItemType.FACT, _LOOSE, r"(?:lessons?|learnings?)(?: learn(?:ed|t|ings?))?|preferences"),
     (ItemType.RULE, _SECTIONS_SURE, r"rules?|conventions|guidelines|policies"),

@@ -10,7 +10,7 @@ import json
 import urllib.error
 import urllib.request
 from http import HTTPStatus
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
@@ -20,7 +20,6 @@ from pipelines.usage import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from http.client import HTTPMessage
 
     import numpy as np
     from numpy.typing import NDArray
@@ -66,26 +65,17 @@ class OpenAIEmbedder(TwoSided):
         return found
 
     def _ask(self, texts: list[str], seconds: float) -> list[Any]:
-        url = with_path(self.settings.base_url) + "/embeddings"
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
-        if self.settings.api_key:
-            headers["Authorization"] = f"Bearer {self.settings.api_key}"
         body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
-        request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
+        request = request_to(with_path(self.settings.base_url) + "/embeddings", self.settings.api_key, body)
         try:
             with open_url(request, seconds) as answer:
-                return _rows(json.load(answer))
+                rows = {row["index"]: row["embedding"] for row in json.load(answer)["data"]}
+                return [rows[at] for at in sorted(rows)]  # the answer numbers its vectors and may shuffle them
         except urllib.error.HTTPError as refusal:
             refusal.close()
             if refusal.code < HTTPStatus.BAD_REQUEST:
                 raise BadVectors("sent a redirect; set embedder.base_url to the address it leads to") from None
             raise
-
-
-def _rows(answer: Any) -> list[Any]:  # noqa: ANN401  JSON from a server
-    """Return an answer's vectors in the order of the texts: the answer numbers them and may shuffle them."""
-    rows = {row["index"]: row["embedding"] for row in answer["data"]}
-    return [rows[at] for at in sorted(rows)]
 
 
 class VoyageEmbedder(TwoSided):
@@ -134,6 +124,14 @@ def with_path(base_url: str) -> str:
     return address if "/" in address.partition("://")[2] else f"{address}/v1"
 
 
+def request_to(url: str, api_key: str, body: bytes | None) -> urllib.request.Request:
+    """Return a request of JSON for JSON, with a key unless it is empty; the settings allow http and https alone."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "memcurate"}
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    return urllib.request.Request(url, body, headers)  # noqa: S310  see above
+
+
 def open_url(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
     """Return the answer to a request. The caller must close it.
 
@@ -156,13 +154,5 @@ def open_url(request: urllib.request.Request, seconds: float) -> Any:  # noqa: A
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,  # noqa: ARG002
-        msg: str,  # noqa: ARG002
-        headers: HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> None:
+    def redirect_request(self, *_: object, **__: object) -> None:
         return None  # so that the redirect becomes an HTTPError with its status
