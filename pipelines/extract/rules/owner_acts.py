@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.labels import LAID_DOWN, NAME, read_form, read_label
-from pipelines.extract.rules.rules_extractor import lays_down
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.layout import USER
@@ -22,7 +21,7 @@ from pipelines.store.spoken_lines import Line, Spoken, clean, is_within_quotes, 
 from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
@@ -100,13 +99,16 @@ def _is_header(line: Spoken | None) -> bool:
     return line is not None and not is_labelled and bool(_HEADER.match(line.line.strip()))
 
 
-def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Candidate]:
+def read_acts(
+    entry: Entry, lines: Sequence[Line], seals: Seals, lays_down: Callable[[str], ItemType | None]
+) -> Iterator[Candidate]:
     """Yield the candidates of an entry that capture sealed as the owner's act; none for other entries.
 
     Args:
         entry: the entry.
         lines: its lines.
         seals: prove that the entry is the owner's.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
     """
     found = act_in(entry.text)
     if found is None or seals.trust_of(entry.path, entry.text.split("\n")) is not Trust.OWNER:
@@ -124,7 +126,7 @@ def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Can
             yield replace(one, confidence=Confidence.LOW) if typed else one
     if act in {Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN}:
         for line in lines[1:]:
-            yield from _typed(entry, line)
+            yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:
         title = _PLAN.sub("", clean(words), count=1).removesuffix(":")
         if len(title.split()) >= _FEWEST and len(title) <= _MOST:
@@ -133,15 +135,18 @@ def read_acts(entry: Entry, lines: Sequence[Line], seals: Seals) -> Iterator[Can
     else:
         lasts = _LASTS if tool or act is Act.REFUSED else None
         for line in lines:
-            yield from _typed(entry, line, lasts)
+            yield from _typed(entry, line, lays_down, lasts)
 
 
-def _typed(entry: Entry, line: Line, lasts: re.Pattern[str] | None = None) -> Iterator[Candidate]:
+def _typed(
+    entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], lasts: re.Pattern[str] | None = None
+) -> Iterator[Candidate]:
     """Yield the rules in a line that the owner typed, ignoring code and quotes.
 
     Args:
         entry: the entry.
         line: the line.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
         lasts: makes a rule of any sentence that it finds, because of the act that the words belong to.
     """
     spoken = line.spoken

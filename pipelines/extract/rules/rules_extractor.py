@@ -43,7 +43,7 @@ class RulesExtractor:
         if acts := [one for one in read if act_in(one[0].text)]:
             from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
 
-            said = (one for entry, lines in acts for one in read_acts(entry, lines, request.seals))
+            said = (one for entry, lines in acts for one in read_acts(entry, lines, request.seals, _lays_down))
             laid_down = [one for one in said if one.places[0].start_line not in reader.taken]
         own = [one for one in read if voice_in(one[0].head) is None]
         suggested: list[Candidate] = []
@@ -85,7 +85,7 @@ def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
     return sorted(kept.values(), key=lambda one: one.places[0].start_line)
 
 
-def lays_down(sentence: str) -> ItemType | None:
+def _lays_down(sentence: str) -> ItemType | None:
     """Return the type that a sentence explicitly lays down: a rule, a todo to remember, a decision."""
     cued = cue_of(sentence)
     if cued is None or cued[0] is ItemType.FACT:
