@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.errors import BadFile
 from pipelines.store.document import Document
 from pipelines.store.files import open_regular
-from pipelines.store.git import Author, Git, blob_id
+from pipelines.store.git import Author, Entry, Git, blob_id
 from pipelines.store.item import Status
 from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_tracked, kind_of
-from pipelines.store.review_queue import read_queue
+from pipelines.store.review_queue import QueueEntry, read_queue
 from pipelines.store.secrets.redact import is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
 from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
@@ -29,9 +29,6 @@ from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
-
-    from pipelines.store.git import Entry
-    from pipelines.store.review_queue import QueueEntry
 
 
 def uncommitted(git: Git) -> list[str]:

@@ -82,29 +82,15 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
     asked += [head, "--"]
     found: dict[str, RunCommit] = {}
     for row in git.run(*asked).decode(errors="replace").split("\0"):
-        if (one := _commit(row.strip("\n"))) is not None:
-            found.setdefault(one.run, one)
+        fields = [field.strip() for field in row.split("\x1f")]
+        if len(fields) != 4 + len(_TRAILERS) or not fields[4]:
+            continue
+        commit, parents, when, subject, run, undoes, *counts, extractor = fields
+        (run, *_), parent, (taken, _, item) = run.split(" "), parents.partition(" ")[0], undoes.partition(" ")
+        added, changed = (int(count) if count.isdecimal() else 0 for count in counts)
+        one = RunCommit(run, commit, parent, when, subject, taken, item, added, changed, extractor)
+        found.setdefault(run, one)
     return list(found.values())
-
-
-def _commit(row: str) -> RunCommit | None:
-    fields = row.split("\x1f")
-    if len(fields) != 4 + len(_TRAILERS) or not fields[4].strip():
-        return None
-    commit, parents, when, subject, run, undoes, added, changed, extractor = (field.strip() for field in fields)
-    taken, _, item = undoes.partition(" ")
-    return RunCommit(
-        run.split(" ")[0],
-        commit,
-        parents.partition(" ")[0],
-        when,
-        subject,
-        taken,
-        item,
-        int(added) if added.isdecimal() else 0,
-        int(changed) if changed.isdecimal() else 0,
-        extractor,
-    )
 
 
 def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:

@@ -86,7 +86,7 @@ def apply_changes(
         raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
     journal = _Journal(tuple(changes), message, author, git.head(), onto)
     _stage(root, journal)
-    return _complete(root, git, journal, inside(root, _FOLDER))
+    return _complete(root, git, journal)
 
 
 def recover(root: Path, git: Git) -> None:
@@ -98,7 +98,7 @@ def recover(root: Path, git: Git) -> None:
     folder = inside(root, _FOLDER)
     if folder.is_dir():
         if (journal := _read_manifest(folder)) is not None:
-            _complete(root, git, journal, folder)
+            _complete(root, git, journal)
         else:
             _drop(root)
 
@@ -153,12 +153,13 @@ def _read_manifest(folder: Path) -> _Journal | None:
         raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
 
 
-def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> str | None:
+def _complete(root: Path, git: Git, journal: _Journal) -> str | None:
     """Replace the remaining files, commit, and drop the journal. Idempotent.
 
     Only the run's changes are committed, not later edits. A branch moves to a prepared commit only if nobody committed
     meanwhile; otherwise the join is left to a later run.
     """
+    folder = inside(root, _FOLDER)
     with log_lock(root):
         changes = merge_changes(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
         settle(root, folder, changes)

@@ -84,11 +84,17 @@ def read_passage(
 
 
 def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
-    """Open the file with that name, and return its path as well."""
+    """Open the file with that name, and return its path as well; refuse one outside, hidden, or not printable."""
     day = today() if name.casefold() == "today" else name
     log = log_path(day) if log_day(f"{day}.md") else ""
     path = log or (name if name.endswith(_SUFFIXES) else f"{name}.md")
-    _check(root, path)
+    is_odd = any(not part or part.startswith((".", "~")) for part in path.split("/"))
+    if not path.isprintable() or (is_odd and not layout_of(root).has(path)):
+        shown = "".join(c if c.isprintable() else "?" for c in path)
+        raise UsageFault(
+            f"{shown} is not a document or log of the memory.",
+            "Give a path in the memory such as Projects/NAME.md, a document's name, or a log's day such as 2026-03-18.",
+        )
     for one in (path, *(one for one in log_notes(root) if log and day_of_log(one) == day)):
         if (file := open_regular(root, one)) is not None:
             return one, file
@@ -103,17 +109,6 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     if (file := open_regular(root, paths[0])) is None:
         raise BadFile(paths[0], "was moved while it was being read", "Try again.")
     return paths[0], file
-
-
-def _check(root: Path, path: str) -> None:
-    """Refuse paths that leave the memory, are absolute or hidden, or are not printable."""
-    is_odd = any(not part or part.startswith((".", "~")) for part in path.split("/"))
-    if not path.isprintable() or (is_odd and not layout_of(root).has(path)):
-        shown = "".join(c if c.isprintable() else "?" for c in path)
-        raise UsageFault(
-            f"{shown} is not a document or log of the memory.",
-            "Give a path in the memory such as Projects/NAME.md, a document's name, or a log's day such as 2026-03-18.",
-        )
 
 
 def _lines(path: str, file: BinaryIO, start: int, end: int | None) -> Passage:

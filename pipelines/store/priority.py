@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import Final
 
 from pipelines.store.item import Confidence, Item, ItemType, Trust
 
-TYPE: Final = {ItemType.RULE: 1.0, ItemType.DECISION: 0.8, ItemType.FACT: 0.8, ItemType.RISK: 0.6, ItemType.TODO: 0.5}
-HALF_LIFE_DAYS: Final = {
-    ItemType.RULE: 720,
-    ItemType.DECISION: 360,
-    ItemType.FACT: 360,
-    ItemType.RISK: 180,
-    ItemType.TODO: 90,
-}
-CONFIDENCE: Final = {Confidence.HIGH: 1.0, Confidence.MEDIUM: 0.7, Confidence.LOW: 0.4, Confidence.SPECULATIVE: 0.2}
-TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
-FLOOR: Final = 0.2
+USUAL = {
+    ItemType.RULE: (1.0, 720), ItemType.DECISION: (0.8, 360), ItemType.FACT: (0.8, 360), ItemType.RISK: (0.6, 180),
+    ItemType.TODO: (0.5, 90),
+}  # fmt: skip
+"""The weight of each type, and its half-life in days."""
+CONFIDENCE = {Confidence.HIGH: 1.0, Confidence.MEDIUM: 0.7, Confidence.LOW: 0.4, Confidence.SPECULATIVE: 0.2}
+TRUST = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
+FLOOR = 0.2
 
 
-def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -> float:
+def priority(item: Item, newest: str, usual: tuple[float, float] | None = None) -> float:
     """Return type weight × confidence × trust × recency, between 0 and 1; pinned items get 1 plus the first three.
 
     Recency halves with each half-life since the last confirmation, down to its floor: old items sink in the order, but
@@ -30,10 +26,10 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
     Args:
         item: the item.
         newest: the latest day of any log. Log dates decide, not the clock, so that a replay agrees.
-        weight: that of the type, if not the usual one.
-        half_life: in days, likewise.
+        usual: other values than those of its type.
     """
-    worth = (weight or TYPE[item.type]) * CONFIDENCE[item.confidence] * TRUST[item.trust]
+    weight, half_life = usual or USUAL[item.type]
+    worth = weight * CONFIDENCE[item.confidence] * TRUST[item.trust]
     if item.pinned:
         return 1 + worth
     if item.last:
@@ -42,7 +38,7 @@ def priority(item: Item, newest: str, weight: float = 0, half_life: float = 0) -
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
         age = 0
-    half_life = (half_life or HALF_LIFE_DAYS[item.type]) / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
+    half_life /= _FADES if item.confidence is Confidence.SPECULATIVE else 1
     return worth * max(FLOOR, math.pow(0.5, age / half_life))
 
 

@@ -141,11 +141,6 @@ def _is_quoted(entry: Entry, at: int, words: str) -> bool:
     )
 
 
-def _is_set_apart(text: str) -> bool:
-    """Whether an entry is one quoted line with a label, as minutes set a resolution apart from the talk around it."""
-    return "\n" not in text and QUOTED.match(text) is not None and _LABEL.match(fold_markdown([text])) is not None
-
-
 @functools.lru_cache(4)
 def _boxed(text: str) -> frozenset[int]:
     """Return which lines of an entry are in a box that begins its block of quoted lines."""
@@ -237,7 +232,9 @@ class Provenance:
         if _voice(entry.text) is not None or ids_in(words) or self._led_in(entry, at):
             return False
         if _is_quoted(entry, at, words):
-            return _is_set_apart(entry.text) and not ORDERS.search(words) and not source_in(words)
+            # One quoted line with a label: so minutes set a resolution apart from the talk around it.
+            is_label = "\n" not in entry.text and QUOTED.match(entry.text) and _LABEL.match(fold_markdown([entry.text]))
+            return bool(is_label) and not ORDERS.search(words) and not source_in(words)
         marked = [parse_spoken(line).marked for line in words.split("\n")]
         found = [line[start:end] for line in marked for start, end in sentences(line)]
         return all(is_told(one) for one in found if source_in(one)) and any(map(source_in, found))

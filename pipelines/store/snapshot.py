@@ -11,7 +11,7 @@ from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import MAX_BYTES, list_files, log_notes, read_bytes
 from pipelines.store.git import Git
-from pipelines.store.item import ids_in
+from pipelines.store.item import Item, ids_in
 from pipelines.store.layout import (
     BRIEFING,
     FOLDERS,
@@ -44,8 +44,6 @@ from pipelines.text import escape_terminal_line, is_safe_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from pipelines.store.item import Item
 
     Place = tuple[str, Placed]
 

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, turn_in, without_pointer
 from pipelines.store.item import without_mark
-from pipelines.store.log import CLOCK
+from pipelines.store.log import CLOCK, Entry
 from pipelines.store.markdown import BULLETED, fenced, indented_code
 from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from pipelines.store.log import Entry
 
 
 # ---------------------------------------- marks before the words of a line

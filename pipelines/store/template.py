@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
-from pipelines.store.document import with_front_matter
+from pipelines.store.document import Document, with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, slug
 from pipelines.store.markdown import line_end
@@ -22,8 +22,6 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-    from pipelines.store.document import Document
 
 
 _TYPED = 6

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.store.document import Document, document_at
+from pipelines.store.document import Document, Placed, document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.item import ids_in, without_mark
 from pipelines.store.item_line import ITEM_ID, line_key, own_block_id, rows_in, values_in
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.store.document import Placed
     from pipelines.store.git import Git
 
     Ledger = Mapping[str, str]

@@ -176,7 +176,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
             not is_overdue or is_old,
             gap,
             document.path != project,
-            -priority(item, today, *_WORTH[kind]),
+            -priority(item, today, _WORTH[kind]),
         )
         notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
         notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
@@ -217,7 +217,7 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
         for _, one in sentences_under(page, STATE_TITLE):
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
-                rows.append((-priority(state, today, *_WORTH["State"]), one.ids, path, "State", one.text))
+                rows.append((-priority(state, today, _WORTH["State"]), one.ids, path, "State", one.text))
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
@@ -251,7 +251,7 @@ def _rows(held: Held, today: str) -> list[_Row]:
         if item.type in _WORK and kind != "Question":
             over = f" ({_perhaps(item)})" if item.perhaps else ""
             text = f"- {BY_WORD.get(item.page_section, str(item.type)).removesuffix('s')}: {words_of(item)}{over}"
-            found.append((-priority(item, today, *_WORTH[kind]), (item.id,), page.path, kind, text))
+            found.append((-priority(item, today, _WORTH[kind]), (item.id,), page.path, kind, text))
     return found
 
 
