@@ -274,7 +274,6 @@ class FetchFailed(CurateError):
     """Raised when no source delivered the pinned files of a model; nothing was kept."""
 
     def __init__(self, model: str, faults: Sequence[str]) -> None:
-        self.faults = tuple(faults)
         super().__init__(
             f"{model} could not be fetched, and nothing was kept:{_listed(faults)}", "\nSearch by words still works."
         )

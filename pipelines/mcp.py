@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Final
 
     from pipelines.agents.tool_server import Json
-    from pipelines.api import Answer, Memory
+    from pipelines.api import Memory
     from pipelines.night.outcome_changes import Outcome
     from pipelines.search.hits import Hit
 
@@ -185,7 +185,23 @@ def memory_search(  # noqa: PLR0913, PLR0917  the filters of a search
         query, limit=limit, types=types, project=project, since=since, before=before,
         sources=(source,) if source else (),
     )  # fmt: skip
-    return _answer_text(found)
+    notes = [f"Note: {note}" for note in found.notes]
+    if not found.hits:
+        return "\n".join(["Nothing was found. Try other words, or say that you do not know; do not guess.", *notes])
+    if found.found == "little":
+        from pipelines.search.hits import LITTLE
+
+        notes.append(f"{LITTLE} If none answers it, say that you do not know.")
+    room = _MOST_ANSWER - sum(len(note) + 1 for note in notes)
+    shown: list[str] = []
+    for hit in found.hits:
+        text = _hit_text(hit)
+        if shown and len(text) + 2 > room:
+            notes.insert(0, f"({len(found) - len(shown)} more results did not fit; narrow the search.)")
+            break
+        shown.append(text)
+        room -= len(text) + 2
+    return "\n\n".join([*shown, *(["\n".join(notes)] if notes else [])])
 
 
 @_tool(_READ, _READS, name=_text(0, _MOST_NAME, _NAME), start_line=_LINE, end_line=_LINE)
@@ -305,26 +321,6 @@ def _outcome_text(memory: Memory, outcome: Outcome) -> str:
     from pipelines.store.snapshot import read_documents
 
     return "\n".join(outcome_lines(outcome, read_documents(memory.root)))
-
-
-def _answer_text(answer: Answer) -> str:
-    notes = [f"Note: {note}" for note in answer.notes]
-    if not answer.hits:
-        return "\n".join(["Nothing was found. Try other words, or say that you do not know; do not guess.", *notes])
-    if answer.found == "little":
-        from pipelines.search.hits import LITTLE
-
-        notes.append(f"{LITTLE} If none answers it, say that you do not know.")
-    room = _MOST_ANSWER - sum(len(note) + 1 for note in notes)
-    shown: list[str] = []
-    for hit in answer.hits:
-        text = _hit_text(hit)
-        if shown and len(text) + 2 > room:
-            notes.insert(0, f"({len(answer) - len(shown)} more results did not fit; narrow the search.)")
-            break
-        shown.append(text)
-        room -= len(text) + 2
-    return "\n\n".join([*shown, *(["\n".join(notes)] if notes else [])])
 
 
 def _hit_text(hit: Hit) -> str:

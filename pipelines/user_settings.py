@@ -264,11 +264,12 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
 
 
 def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
+    lack = lacks.get(provider)
     try:
         _named(provider)
     except ValueError as fault:
-        raise UsageFault(f"The provider {provider!r} cannot be used: {fault}.", "docs/models.md shows each.") from None
-    if lack := lacks.get(provider):
+        lack = str(fault)
+    if lack:
         raise UsageFault(f"The provider {provider} cannot be used: {lack}.", "docs/models.md shows how to set it.")
     return provider
 

@@ -167,15 +167,15 @@ class SetUp:
         yes: whether to take what is suggested, in place of asking. Who reads is never taken so.
     """
 
-    agents: str | None
-    reader: str | None
-    nights: str | None
-    yes: bool
+    agents: str | None = None
+    reader: str | None = None
+    nights: str | None = None
+    yes: bool = False
 
     @property
     def is_said(self) -> bool:
         """Whether they said anything."""
-        return self.yes or any(one is not None for one in (self.agents, self.reader, self.nights))
+        return self != SetUp()
 
 
 def set_up(root: Path, said: SetUp) -> None:

@@ -78,7 +78,7 @@ def test_use_writes_who_reads_and_keeps_what_else_stands_there(
 
 def test_use_refuses_what_cannot_read(capsys: pytest.CaptureFixture[str], config: Path) -> None:
     known = "anthropic, gemini, openai, claude-code, codex, rules, or exec: and a command"
-    assert f"The provider 'claude' cannot be used: it should be one of {known}." in curate(
+    assert f"The provider claude cannot be used: it should be one of {known}." in curate(
         capsys, "models", "use", "claude", exits=2
     )
     assert "its key is missing" in curate(capsys, "models", "use", "gemini", exits=2)

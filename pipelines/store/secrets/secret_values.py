@@ -251,10 +251,6 @@ def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     return (looks_random(value) or varied) and (assigned or not _calls(value))
 
 
-def _key(value: bytes, *, quoted: bool, assigned: bool) -> bool:
-    return _token(value, quoted=quoted, assigned=assigned) or _is_readable_key(value)
-
-
 def _is_readable_key(value: bytes) -> bool:
     """Whether a value that is said to be a key may be one that people read: `harbor-lantern-2031`."""
     digits = sum(chr(byte).isdigit() for byte in value)
@@ -263,8 +259,11 @@ def _is_readable_key(value: bytes) -> bool:
 
 _READABLE = re.compile(rb"(?=[^a-z]*+[a-z])[A-Za-z0-9]++(?:-[A-Za-z0-9]++)++")
 _BELIEFS: Final[dict[str, Callable[..., bool]]] = {
-    "password": _password, "secret": _secret, "token": _token, "key": _key,
-}  # fmt: skip
+    "password": _password,
+    "secret": _secret,
+    "token": _token,
+    "key": lambda value, **how: _token(value, **how) or _is_readable_key(value),
+}
 
 
 def _mixed(value: bytes) -> bool:
