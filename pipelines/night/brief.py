@@ -18,7 +18,7 @@ from pipelines.extract.extraction import is_pending, shown_text, shown_with_doub
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.caps import EPISODE_DAYS, with_true_now
-from pipelines.night.file_items import Catalog, document_choices
+from pipelines.night.file_items import PAGES, Catalog, document_choices
 from pipelines.night.sentences import citable_items, episodes_in, has_passed, has_state
 from pipelines.review.outcomes import item_asked_about
 from pipelines.review.trust import made_inert
@@ -224,7 +224,7 @@ def _changed_pages(
     def written(page: Document | None) -> set[str]:
         return {render_item(item) for _, item in page.held.values()} if page else set()
 
-    homes = [path for path, one in documents.items() if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE}]
+    homes = [path for path, one in documents.items() if one.kind in PAGES]
     changed = [path for path in homes if written(documents[path]) != written(before.get(path))]
     pages, room = dict[str, "Row"](), PAGES_TOKENS * BYTES_A_TOKEN
     for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
@@ -273,7 +273,7 @@ def _elsewhere(
     found = [
         (placed.item, names.get(one.id, one.id))
         for one in documents.values()
-        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING}
+        if one.kind in {*PAGES, Kind.USER, Kind.BRIEFING}
         for placed in one.items
         if placed.item.active and not placed.item.quiet and is_citable(placed.item) and placed.item.id not in told
     ]

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.file_items import new_document
+from pipelines.night.file_items import PAGES, new_document
 from pipelines.night.sentences import (
     citable_items,
     episodes_in,
@@ -61,20 +61,10 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-_CAPPED = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
 _FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """An item that left a document because of its cap."""
-
-    id: str
-    source: str
-    target: str
 
 
 @dataclass
@@ -86,14 +76,14 @@ class Pruned:
         closed: files that exist but cannot be read; nothing is moved into them.
         vetoed: what people deleted from the generated sentences.
         newest: the latest day of any item.
-        moved: the items that moved.
+        moved: id, from and to of each item that left a document because of its cap.
     """
 
     documents: dict[str, Document]
     closed: frozenset[str]
     vetoed: frozenset[str]
     newest: str
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[dict[str, str]] = field(default_factory=list)
 
     def shrink(self, path: str, cap: int) -> bool:
         """Move the lowest-priority items out of MEMORY.md or USER.md until it is under `cap` bytes.
@@ -132,7 +122,7 @@ class Pruned:
             is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
             return 2 if is_late else 1, worth, item.since, item.id
 
-        while (document := self.documents[path]).size > cap and document.kind in _CAPPED:
+        while (document := self.documents[path]).size > cap and document.kind in PAGES:
             movable = [one for one in document.items if one.item.id and one.item.by and not one.item.pinned]
             if not (out := _leaving(cap, document, movable, turn)):
                 return
@@ -148,7 +138,7 @@ class Pruned:
     def _move(self, blocks: Sequence[Block], source: str, target: str) -> None:
         home = self.documents.get(target) or new_document(target, "")
         self.documents[target] = edited(home, add=blocks)
-        self.moved += [Moved(block.item.id, source, target) for block in blocks]
+        self.moved += [{"id": block.item.id, "from": source, "to": target} for block in blocks]
 
 
 def prune(
@@ -252,7 +242,7 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     known = {
         path: one
         for path, one in documents.items()
-        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER}
+        if one.kind in {*PAGES, Kind.USER}
         if one.front.get("status").casefold() not in CLOSED_STATUS
     }
     newest = max(
@@ -282,12 +272,18 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     user += [
         f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"
     ]
+    people: dict[str, str] = {}
+    for item, place in active:
+        if item.person or item.page_section == "contacts":
+            name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
+            told = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
+            people.setdefault(name, f"- {clipped(told, _LENGTH)}{item.unsure} {place}")
     return [
         Section(_THE_USER, user, USER),
         Section(_PROJECTS, [told for _, told in sorted(projects, reverse=True)], "Projects/"),
         Section(_DUE, [told for *_, told in dues], "`curate items --type Todo --status open`"),
         Section(_RISKS, [told for *_, told in sorted(risks, reverse=True)], "`curate items --type Risk --status live`"),
-        Section(_PEOPLE, _people(active), "see Contacts on each page"),
+        Section(_PEOPLE, [told for _, told in sorted(people.items())], "see Contacts on each page"),
         Section(_ELSEWHERE, _elsewhere(documents), "Areas/ and Resources/"),
     ]
 
@@ -368,17 +364,6 @@ def under(document: Document, title: str) -> Iterator[str]:
             inside = titles[number].casefold() == title.casefold()
         elif inside:
             yield line
-
-
-def _people(active: Sequence[tuple[Item, str]]) -> list[str]:
-    """Return a row for each contact on the pages: who they are, and on which page."""
-    rows: dict[str, str] = {}
-    for item, place in active:
-        if item.person or item.page_section == "contacts":
-            name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
-            row = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
-            rows.setdefault(name, f"- {clipped(row, _LENGTH)}{item.unsure} {place}")
-    return [row for _, row in sorted(rows.items())]
 
 
 def _elsewhere(documents: Mapping[str, Document]) -> list[str]:

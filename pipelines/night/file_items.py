@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pipelines.review.outcomes import DoubtfulClaim
     from pipelines.review.rulings import Ruling
     from pipelines.review.trust import TrustGate
-    from pipelines.store.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +75,12 @@ def promote(
     known = KnownItems(places.values())
     carried_out(rulings, known)
     for ident, day in seen.items():
-        one = known.get(ident)
+        one = known.ids.get(ident)
         if one and one.item.active and day > max(one.item.confirmed, one.learnt):
             one.item = replace(one.item, confirmed=day, perhaps="")
     for one in known.all:
         for kind, target in one.links:
-            if named := known.get(target):
+            if named := known.ids.get(target):
                 one.item = with_link(one.item, kind, named.item.id)
     new = [one for one in known.all if one.was is None and one.item.status is not Status.WAITING]
     questions = [
@@ -188,7 +187,7 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
 # ---------------------------------------- where an item goes
 
 
-_NAMED_KINDS = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
+PAGES: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
 
 _OF_THE_PERSON = re.compile(
     r"^(?:the )?(?:user|owner|my human)\b|^(?:i|we)(?: (?:strongly|really))? (?:prefer|like|use|work|live|speak|am)\b|"
@@ -229,7 +228,7 @@ class Catalog:
         """
         found: dict[str, str] = {}
         former: dict[str, str] = {}
-        for kind in _NAMED_KINDS:
+        for kind in PAGES:
             for path, document in sorted(self.documents.items()):
                 if document.kind is kind and _takes_items(document):
                     for name in (document.title, document.id.rpartition("/")[2]):

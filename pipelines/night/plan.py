@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from pipelines.night.run import Night
     from pipelines.store.document import Document
     from pipelines.store.git import Git
-    from pipelines.store.log import Entry
 
 
 def plan_night(
@@ -93,7 +92,7 @@ def plan_night(
     with watch.stage("prune"):
         pruned = prune(run.documents, night.settings, run.snapshot.unreadable(), run.vetoed)
         run.documents = pruned.documents
-        run.report.evicted = [{"id": one.id, "from": one.source, "to": one.target} for one in pruned.moved]
+        run.report.evicted = pruned.moved
     _finish(run)
     return run
 
@@ -347,10 +346,11 @@ def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, ob
         said = (line.spoken.said for line in read_lines(entry) if line.spoken)
         if any(map(str.isalpha, "".join(said))):  # it has words outside code
             why[Place.whole(entry)] = _NOT_KEPT if run.night.verifier else _NO_FORM
-    own = (place for place in why if _is_own(place.entry, place.lines[0], context))
+    own = (
+        place
+        for place in why
+        if context.word_of(place.entry, place.lines[0]).reaches(Trust.SELF)
+        or is_told(parse_spoken(place.lines[0]).marked)
+    )
     rows = [{**evidence_of(place)._asdict(), "why": why[place]} for place in own]
     return sorted(rows, key=lambda row: [*row.values()][:3])
-
-
-def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
-    return context.word_of(entry, line).reaches(Trust.SELF) or is_told(parse_spoken(line).marked)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
+from pipelines.night.file_items import PAGES
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
@@ -50,7 +51,7 @@ CHOICES: Final = (
 )
 _REPEATED, _SHARE = 3, 4
 """A list goes on with another if it repeats three of its boxes, and as many as a quarter of its own."""
-_HOMES = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
+_HOMES = {*PAGES, Kind.USER, Kind.BRIEFING}
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
 
@@ -71,15 +72,22 @@ def with_quiet(
         days: the days with logs, in order.
         today: the memory's day.
     """
-    after, told, read = dict(documents), _linked_mentions(documents), _with_headings(documents, lists)
+    after, told, read = dict(documents), dict[str, str](), _with_headings(documents, lists)
+    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    for item in held.values():  # the last day on which what it is linked with was mentioned, or closed
+        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
+        for other in (held[ident] for ident in linked if ident in held):
+            for one, at in ((item, other), (other, item)):
+                if is_pending(at) or at.type is ItemType.TODO:
+                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
     for path, document in documents.items():
         new: dict[str, Item] = {}
         active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
         for item in active:
             now = item
-            for day, one, headings in read:
-                if one.document in {"", document.id}:
-                    now = _after_list(now, day, one, headings, seen)
+            for day, listed, headings in read:
+                if listed.document in {"", document.id}:
+                    now = _after_list(now, day, listed, headings, seen)
             since = _quiet_since(now, days, today, told.get(item.id, ""))
             now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
             if now != item:
@@ -99,7 +107,8 @@ def _with_headings(
     something by what is left out, who writes new ones each day does not. Of who copies some, those count as repeated
     that begin alike, ticked or worded anew: their lead names their matter, unless several of a list have it.
     """
-    items = [p.item for one in documents.values() if one.kind in _HOMES for p in one.items if _is_listed(p.item)]
+    there = (placed.item for one in documents.values() if one.kind in _HOMES for placed in one.items)
+    items = [item for item in there if item.type is ItemType.TODO or item.page_section == "questions"]
     leads = {item.id: lead_of(item.text) for item in items}
     words = {item.id: folded(item.text) for item in items}
     stood: dict[str, set[str]] = defaultdict(set)
@@ -122,10 +131,6 @@ def _with_headings(
     return found
 
 
-def _is_listed(item: Item) -> bool:
-    return item.type is ItemType.TODO or item.page_section == "questions"
-
-
 def _is_on(item: Item, listed: OpenList) -> bool:
     return any(place.meets(found) for found in item.evidence for place in listed.places)
 
@@ -133,19 +138,6 @@ def _is_on(item: Item, listed: OpenList) -> bool:
 def _heading(listed: OpenList) -> str:
     headings = listed.places[0].entry.headings[-1:] if listed.places else ()
     return slug(_NUMBERS.sub("", listed.heading or "".join(headings))) or "yes"
-
-
-def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
-    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
-    told: dict[str, str] = {}
-    for item in held.values():
-        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
-        for other in (held[ident] for ident in linked if ident in held):
-            for one, at in ((item, other), (other, item)):
-                if is_pending(at) or at.type is ItemType.TODO:
-                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
-    return told
 
 
 def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str], seen: Mapping[str, str]) -> Item:

@@ -96,8 +96,8 @@ def plan_undo(held: HeldMemory, run_named: str, item_named: str = "") -> UndoPla
     pruned, changes = held.planned(change)
     final = item_places(pruned.documents.values())
     returned = [one for one in items & final.keys() & present.keys() if final[one].told != present[one].told]
-    full = (one for one in pruned.moved if one.id in items)
-    kept |= {one.id: f"is in {one.target}: {one.source} has no room for it" for one in full}
+    full = (one for one in pruned.moved if one["id"] in items)
+    kept |= {one["id"]: f"is in {one['to']}: {one['from']} has no room for it" for one in full}
     if not (removed or restored or returned or run.by_hand or after != dict(documents)):
         changes = []
     what = f"{item} of run {run.run}" if item else f"Run {run.run}"

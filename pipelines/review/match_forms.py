@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import Item, ItemType, last_successor, quote_digest
+from pipelines.store.item import OUTCOMES, ItemType, Status, last_successor, quote_digest
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, content_words
 
@@ -226,18 +226,9 @@ def _parted(here: Sequence[Token], there: Sequence[Token]) -> tuple[int, int, li
 # ---------------------------------------- the item that a form closes, answers or corrects
 
 
-_MEANT = {
-    "done": {ItemType.TODO},
-    "dropped": {ItemType.TODO, ItemType.RISK},
-    "resolved": {ItemType.RISK},
-    "occurred": {ItemType.RISK},
-    "answered": {ItemType.FACT},
-    "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
-}
 _ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
 _INSTEAD = re.compile(r", because of (k[0-9a-f]{4,64})$")
 """How `settle` ends its line: with the id of the item that holds instead."""
-_FEWEST = 2
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
 
@@ -262,7 +253,8 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
     fitting = [
         (place, one)
         for place, one in items
-        if one.active and one.learnt <= form.place.entry.day and one.type in _MEANT[form.how]
+        if one.active and one.learnt <= form.place.entry.day
+        if form.how in OUTCOMES[one.type] or (form.how, one.type) == (Status.DROPPED, ItemType.RISK)
         if form.how != "answered" or one.page_section == "questions"
         # It was heeded before: a box may be ticked where the todo stood.
         if all((at.path, at.digest) != line for at in one.evidence)

@@ -28,8 +28,6 @@ from pipelines.text import clipped, fold, stated_due, without_unseen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pipelines.store.document import Document
-    from pipelines.store.item import Evidence, Item
     from pipelines.store.merge_pages import Disputed
     from pipelines.store.review_queue import QueueEntry
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.extract.rules.labels import LAID_DOWN
-from pipelines.review.match_forms import replaced_in, words_in
+from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of, words_in
 from pipelines.review.outcomes import TOO_MANY
 from pipelines.review.rulings import (
     ASKED,
@@ -104,8 +104,6 @@ def review(
 
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes, answers or corrects the one item that it matches, or nothing."""
-    from pipelines.review.match_forms import corrected_by, corrected_text  # noqa: PLC0415  few days have forms
-
     places, held = (form.place,), context.known.held()
     one = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
@@ -123,7 +121,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         return rulings_of_operation(operation, None, context, fresh)
     asks, near = (
         "it corrects something, but no single matching item was found",
-        context.known.near(one, one.place),
+        context.known.near(one),
     )
     if not (near and alike(form.target, near[0].item.text)):
         return [_ruling(one, _ADD, asks=asks)]
@@ -134,15 +132,12 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
 
 def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) -> list[Ruling]:
     """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
-    from pipelines.review.match_forms import answer_in, target_of  # noqa: PLC0415  as above
-
-    places = (form.place,)
     if (ident := target_of(form, ((one.document, one.item) for one in context.known.all), one.place)) is None:
         return []
     page, item = next(pair for pair in context.known.held() if pair[1].id == ident)
     if any(said.path == form.place.path and said.start_line > form.place.start_line for said in item.evidence):
         return []  # further down the log says it again
-    operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
+    operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=(form.place,), by=FORMS)
     closed = rulings_of_operation(operation, None, context, one.id)
     text = answer_in(form, page, item) if one.trust.reaches(Trust.SELF) else ""
     told = replace(one, text=text, page=page)
@@ -179,7 +174,7 @@ def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
         return None
     held = [
         belief
-        for belief in context.known.near(one, one.place)
+        for belief in context.known.near(one)
         if belief.item.text.startswith(f"{question}{arrow}")
         and (belief.item.type, belief.item.trust) == (one.type, Trust.OWNER)
     ]
@@ -190,7 +185,7 @@ def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
 
 def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
     """Whether a person deleted or closed an item that differs from a candidate in articles or punctuation at most."""
-    return context.buried(one) or context.known.was_closed_by_person(one, one.page)
+    return context.buried(one) or context.known.was_closed_by_person(one)
 
 
 def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
@@ -208,7 +203,7 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
     if one.trust is Trust.OWNER and one.by_rules and one.page_section != ASKED:
         held = {
             belief.item.id: belief
-            for belief in context.known.near(one, one.place)
+            for belief in context.known.near(one)
             if belief.item.type is one.type and belief.item.page_section != ASKED and belief.learnt <= one.entry.day
         }
         old = held.get(replaced_in(one.text, [belief.item for belief in held.values()], is_whole=True))
@@ -255,7 +250,7 @@ def rulings_of_operation(
         how = operation.how or (one.closed if one else None)
         ways = [(belief, OUTCOMES[belief.item.type]) for belief in targets]
         ended = [replace(operation, ids=(old.name,), how=how if how in some else some[0]) for old, some in ways]
-    return [Ruling(each, None, one.place if one else "", trust, asks) for each in ended]
+    return [Ruling(each, None, trust, asks) for each in ended]
 
 
 _ADD = OperationKind.ADD
@@ -269,7 +264,7 @@ def _ruling(
     """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
     operation = given or Operation(kind, places=one.places)
     operation = replace(operation, ids=tuple(belief.name for belief in targets))
-    return Ruling(operation, one, one.place, one.trust, asks)
+    return Ruling(operation, one, one.trust, asks)
 
 
 def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Ruling:
@@ -300,7 +295,7 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
         trust=trust, id=fresh, page=belief.document, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(belief.name,))
-    return Ruling(operation, successor, belief.document, trust, asks)
+    return Ruling(operation, successor, trust, asks)
 
 
 def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -> Trust:

@@ -61,14 +61,12 @@ class Ruling:
         operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
         candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
             line only speaks of existing items.
-        document: the candidate's document, or empty.
         trust: whose word it is.
         asks: why a person decides instead of the run, or empty. If set, the run only asks.
     """
 
     operation: Operation
     candidate: Candidate | None = None
-    document: str = ""
     trust: Trust = Trust.SELF
     asks: str = ""
 
@@ -92,7 +90,7 @@ def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling
     """Apply rulings to the items; what a person must decide becomes a question or a claim, and changes none."""
     for ruling in rulings:
         candidate, kind = ruling.candidate, ruling.kind
-        targets = [belief for ident in ruling.operation.ids if (belief := known.get(ident))]
+        targets = [belief for ident in ruling.operation.ids if (belief := known.ids.get(ident))]
         if candidate and (kind in MAKING or (kind is OperationKind.CONFIRM and not targets)):
             _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
         else:
@@ -103,7 +101,7 @@ def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling
 
 def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:
     """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
-    path, place = ruling.document, old[0].document if old and not ruling.asks else ""
+    path, place = candidate.place, old[0].document if old and not ruling.asks else ""
     path = place if place and speaks_for(place, path) and kind_of(place) is not Kind.ARCHIVE else path
     # The line that a person has to judge is its last evidence.
     decider = candidate.decider
@@ -125,7 +123,7 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
         person=candidate.name,
         on=candidate.on,
     )
-    item = replace(item, id=new_id(item, document_id(path), known))
+    item = replace(item, id=new_id(item, document_id(path), known.ids))
     mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
     known.add(mine)
     if ruling.asks:
@@ -163,18 +161,17 @@ def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
 
 def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     item, candidate = belief.item, ruling.candidate
-    if candidate:
-        known.name(candidate.id, belief)
     after = replace(item, perhaps="")
     for place in map(evidence_of, ruling.operation.places):
         after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
-    if candidate and candidate.trust is Trust.OWNER:
-        after = replace(after, trust=Trust.OWNER, source="")
+    if candidate:
+        known.ids[candidate.id] = belief  # its temporary id means the item that it repeats
+        after = replace(after, trust=Trust.OWNER, source="") if candidate.trust is Trust.OWNER else after
     if after != item:
         belief.item = after
         if candidate and belief.is_archived:
-            known.bring_back(belief, ruling.document)
-            known.titles.setdefault(ruling.document, candidate.entry.project or candidate.new_project)
+            known.bring_back(belief, candidate.place)
+            known.titles.setdefault(candidate.place, candidate.entry.project or candidate.new_project)
         known.confirmed |= {item.id: None} if belief.was else {}
 
 
@@ -241,9 +238,10 @@ class Belief:
 class KnownItems:
     """All items with indexes for look-ups, and what became of them in a night.
 
-    `confirmed` are the ids of existing items that gained evidence, `closed` of those that ended without a successor.
-    `questions` are new items that wait for a person, each with the reason and the item that it contradicts, and
-    `claims` log lines about items on which a person decides. `titles` are those of pages that a run begins.
+    `ids` has each item by its id, and by the temporary one of a candidate. `confirmed` are the ids of existing items
+    that gained evidence, `closed` of those that ended without a successor. `questions` are new items that wait for a
+    person, each with the reason and the item that it contradicts, and `claims` log lines about items on which a person
+    decides. `titles` are those of pages that a run begins.
 
     Args:
         items: document path and item.
@@ -255,15 +253,11 @@ class KnownItems:
         self.questions: list[tuple[Belief, str, Belief | None]] = []
         self.claims: list[DoubtfulClaim] = []
         self.titles: dict[str, str] = {}
-        self._ids: dict[str, Belief] = {}
+        self.ids: dict[str, Belief] = {}
         self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
         self._removed: Counter[tuple[str, str]] = Counter()
         for path, item in items:
             self.add(Belief(item, path, item.id, item))
-
-    def __contains__(self, ident: object) -> bool:
-        """Whether an item has this id."""
-        return ident in self._ids
 
     def add(self, one: Belief) -> None:
         """Add an item."""
@@ -272,13 +266,9 @@ class KnownItems:
         one.at = len(self.all)
         self.all.append(one)
         for ident in filter(None, (one.name, one.item.id)):
-            self._ids.setdefault(ident, one)
+            self.ids.setdefault(ident, one)
         if one.item.active:
             self._there[one.document][one] = None
-
-    def name(self, ident: str, one: Belief) -> None:
-        """Let a candidate's temporary id mean the item that it repeats."""
-        self._ids[ident] = one
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
@@ -286,10 +276,6 @@ class KnownItems:
         for one in self.all:
             found[_said(one.item.text)].append(one)
         return found
-
-    def get(self, ident: str) -> Belief | None:
-        """Return the belief with an id, its own or a temporary one, or None."""
-        return self._ids.get(ident)
 
     def find(self, ident: str, day: str = "") -> Belief | None:
         """Return the belief at the end of an id's chain of successors, or None.
@@ -299,7 +285,7 @@ class KnownItems:
             day: the day of a log that changes the item. What the same log has put in its place is then no successor:
                 one belief may be replaced by two.
         """
-        own = found = self.get(ident)
+        own = found = self.ids.get(ident)
         while found and found.successor:
             found = found.successor
         is_of_log = own is not found and found and found.was is None and found.learnt == day
@@ -348,25 +334,25 @@ class KnownItems:
         ]
         return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
-    def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
+    def was_closed_by_person(self, candidate: Candidate) -> bool:
         """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
         day, key = candidate.entry.day, veto_key(candidate.text)
         return any(
             ({one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type)
-            and repeats_there(one.document, document)
+            and repeats_there(one.document, candidate.page)
             and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
             and veto_key(one.item.text) == key
             for one in self.all
             if one.item.closed_by_person
         )
 
-    def near(self, one: Candidate, document: str) -> list[Belief]:
+    def near(self, one: Candidate) -> list[Belief]:
         """Return the active items that a candidate may change: the most alike first, then a document's own, the newest.
 
         They are the document's, and those that speak for all: a project's first lines are older than its page. Only
         external words match an external item.
         """
-        pages, is_ours = dict.fromkeys((document, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
+        pages, is_ours = dict.fromkeys((one.place, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
         there = (belief for page in pages for belief in reversed(self._there[page]) if belief.name != one.id)
         others = (belief for belief in there if belief.item.is_ours or not is_ours)
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]

@@ -103,7 +103,7 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     is_update = ruling.kind is OperationKind.UPDATE
     new, how = (_with_days(candidate) if is_update else candidate.text) if candidate else "", str(operation.how or "")
     for ident in operation.ids:
-        if belief := known.get(ident):
+        if belief := known.ids.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
             kind, before = _KINDS.get(ruling.kind, str(ruling.kind)), (belief.was or belief.item).perhaps
             context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
@@ -119,7 +119,7 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
     one = ruling.candidate
     if one is None or one.by_rules:
         return
-    ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
+    ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.ids.get(ident))]
     near = [(1.0, twin) for twin in known.twins(ended, one.entry.day) if twin.name not in named]
     near += [(share - (belief.learnt == one.entry.day), belief) for share, belief in near_ones(ruling, named, known)]
     for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
@@ -185,7 +185,7 @@ def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownI
 
 def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
     """Return the ruling that adds an item beside what it may replace, linked to the first that it may conflict with."""
-    one, old = ruling.candidate, [belief for ident in others if (belief := known.get(ident))]
+    one, old = ruling.candidate, [belief for ident in others if (belief := known.ids.get(ident))]
     linked = [(MAY_CONFLICT, belief.name) for belief in old if one and may_conflict(one, belief)][:1]
     candidate = replace(one, links=(*one.links, *linked)) if one else None
     operation = replace(ruling.operation, kind=OperationKind.ADD, ids=())
@@ -202,7 +202,7 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
     """Return a ruling that adds an item, as its pairs with existing ones have it."""
     candidate = ruling.candidate
     for ident, verdict in pairs:
-        belief = known.get(ident)
+        belief = known.ids.get(ident)
         if belief is None or candidate is None or verdict is Verdict.BOTH:
             continue
         if verdict is Verdict.SAME:
@@ -214,11 +214,11 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
 
 def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
     """End an item that a ruling's new one replaces; return why a person must decide instead, or None if it is over."""
-    belief, one = known.get(ident), ruling.candidate
+    belief, one = known.ids.get(ident), ruling.candidate
     if belief is None or one is None or not belief.item.active:
         return None
     asks = guarded(Operation(OperationKind.SUPERSEDE), [belief], one.trust, one.entry.day, known, one.source)
-    if not asks and (mine := known.get(one.id)):  # it counts for the bound on how much a day may end
+    if not asks and (mine := known.ids.get(one.id)):  # it counts for the bound on how much a day may end
         known.take_out(belief, with_successor(belief.item, mine.item, one.day), one.entry.day, mine)
     return asks
 
@@ -259,11 +259,11 @@ UNSETTLED_DAYS: Final = 7
 def near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, Belief]]:
     """Yield the earlier items of its page that an added one is near to, but for those that a ruling names."""
     one = ruling.candidate
-    mine = known.get(one.id) if one else None
+    mine = known.ids.get(one.id) if one else None
     if one is None or mine is None or ruling.kind is not OperationKind.ADD or ruling.asks:
         return
     linked = {ident for _, ident in one.links} | named
-    for belief in known.near(one, ruling.document):
+    for belief in known.near(one):
         least = _ALIKE_OPEN if is_pending(mine.item) and is_pending(belief.item) else _ALIKE
         share = alike(one.text, belief.item.text)
         if belief.at < mine.at and belief.name not in linked and share >= least:
@@ -286,8 +286,8 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         one = ruling.candidate
         if one is None or ruling.told not in days or not one.by_rules:
             continue
-        mine = known.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
-        there = known.near(one, ruling.document) if mine else []
+        mine = known.ids.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
+        there = known.near(one) if mine else []
         rows = {old.name: parts_at(one.text, old.item.text) for old in there if old.item.type is one.type}
         lists = Counter(rows.values())
         lists[None] = 0  # no list

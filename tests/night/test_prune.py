@@ -78,7 +78,7 @@ def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first
     done = item(1, ItemType.TODO, 30, status=Status.DONE, since="2025-06-01")
     rest = [item(n, ItemType.TODO, 30, status=Status.OPEN) for n in range(2, 22)]
     pruned = prune(documents(*rest, done, path="Projects/p.md", text="# P\n"), SETTINGS, frozenset())
-    assert pruned.moved[0].target == "Archives/p-2025.md" or done.id in {m.id for m in pruned.moved}
+    assert pruned.moved[0]["to"] == "Archives/p-2025.md" or done.id in {m["id"] for m in pruned.moved}
     archived = {p.item.id: p.item for d in pruned.documents.values() if d.path.startswith("Archives/") for p in d.items}
     assert archived[done.id].status is Status.DONE
     assert {i.status for ident, i in archived.items() if ident != done.id} <= {Status.ARCHIVED}
@@ -102,7 +102,7 @@ def test_items_leave_only_as_far_as_the_cap_requires() -> None:
 
 def test_nothing_is_moved_into_a_file_that_cannot_be_read() -> None:
     pruned = prune(documents(*(item(n) for n in range(12))), SETTINGS, frozenset({"Areas/general.md"}))
-    assert {moved.target for moved in pruned.moved} == {"Areas/general-2.md"}
+    assert {moved["to"] for moved in pruned.moved} == {"Areas/general-2.md"}
 
 
 def told(found: dict[str, Document], cap: int = 8192) -> Document:

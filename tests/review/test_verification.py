@@ -23,7 +23,7 @@ NEW = Candidate(ItemType.FACT, "The gate of the yard is red.", PLACES, Confidenc
 def on_held(kind: OperationKind, text: str = "") -> Ruling:
     how = Status.ENDED if kind is KINDS.CLOSE else None
     proposed = replace(NEW, text=text) if text else None
-    return Ruling(Operation(kind, (HELD.id,), "", how, places=PLACES, by="a:1"), proposed, HOME)
+    return Ruling(Operation(kind, (HELD.id,), "", how, places=PLACES, by="a:1"), proposed)
 
 
 def left(ruling: Ruling, *verdicts: Verdict, held: Item = HELD) -> list[Ruling]:
