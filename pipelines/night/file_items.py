@@ -302,18 +302,14 @@ def filed_candidates(
             continue
         given = replace(one, id=one.id or f"n{len(filed) + 1}", text=without_secrets(one.text))
         told = file_candidate(gate.look(given), catalog)
-        is_ours = _is_captured(told) or told.trust is not Trust.EXTERNAL
+        is_ours = bool(voice_in(told.entry.head)) or told.trust is not Trust.EXTERNAL
         if is_ours and (told.entry.project or not told.source):
             made.add(told.place)
         elif told.place not in catalog.documents and told.place not in made:
-            told = replace(told, new_project="", new_area="", page="", home=_home_outside(told, catalog))
+            home = home_of(ItemType.TODO, told.text, told.confidence, catalog)  # as below
+            told = replace(told, new_project="", new_area="", page="", home=home)
         filed.append(told)
     return filed, unplaced
-
-
-def _is_captured(one: Candidate) -> bool:
-    """Whether it is of a session: the project of its line is the folder in which that ran."""
-    return voice_in(one.entry.head) is not None
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Candidate:
@@ -325,18 +321,13 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Candidate:
     named = named_document(candidate, catalog)
     kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section by default
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
-        home = _home_outside(candidate, catalog)
+        home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)  # and no home of a todo
         named = named and home
     elif not (named or candidate.by_rules):
         home = BRIEFING if kind is ItemType.RULE and BRIEFING not in catalog.closed else GENERAL
     else:
         home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
     return replace(candidate, page=named, home=home)
-
-
-def _home_outside(one: Candidate, catalog: Catalog) -> str:
-    """Return the document by its words of what another said; it is none that every session loads."""
-    return home_of(ItemType.TODO, one.text, one.confidence, catalog)
 
 
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
@@ -351,7 +342,7 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
-    if chosen in catalog.documents and (titled or not candidate.entry.project or _is_captured(candidate)):
+    if chosen in catalog.documents and (titled or not candidate.entry.project or voice_in(candidate.entry.head)):
         return chosen
     if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"

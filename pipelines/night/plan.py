@@ -121,10 +121,8 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Do
         night, held.git, watch, snapshot, found, earlier.before if earlier else before,
         earlier.failed | {one.day for one in earlier.extracted.pending} if earlier else frozenset(), report, documents,
         {path: data for path, data in template.items() if not kind_of(path) and path != SETTINGS},
-        stones=held.stones,
-        vetoed=vetoed_by(held.stones, snapshot.documents),
-        catalog=Catalog(documents, snapshot.unreadable()),
-        progress={path: known for path, known in held.progress.items() if not again or day_of_log(path) != again},
+        held.stones, vetoed_by(held.stones, snapshot.documents), Catalog(documents, snapshot.unreadable()),
+        {path: known for path, known in held.progress.items() if not again or day_of_log(path) != again},
     )  # fmt: skip
 
 

@@ -84,9 +84,27 @@ def merged_projects(documents: Mapping[str, Document], path: str, into: str) -> 
 def _with_links(
     documents: Mapping[str, Document], document: Document, old: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, Document]:
-    """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
-    bare = {BRIEFING: without_rows(documents[BRIEFING])} if BRIEFING in documents else {}
-    return _with_links_updated({**documents, **bare, document.path: document}, old, new)
+    """Return the documents after one was renamed or moved, with every link to it updated.
+
+    The briefing's generated rows are rewritten later anyway.
+
+    Args:
+        documents: every document by path.
+        document: the renamed one as it is now, still at its old path.
+        old: its old path and title.
+        new: its new path and title.
+    """
+    bare, after = {BRIEFING: without_rows(documents[BRIEFING])} if BRIEFING in documents else {}, {}
+    for path, one in {**documents, **bare, document.path: document}.items():
+        place = new[0] if path == old[0] else path
+        linked = replace(one, path=place, text=_relinked(one, place, old, new))
+        homes = {}  # waiting items store the path of their future document
+        for placed in linked.items:
+            extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
+            if placed.item.id and extra != placed.item.extra:
+                homes[placed.line] = replace(placed.item, extra=extra)
+        after[place] = with_marks(linked, homes) if homes else linked
+    return after
 
 
 def _retitled(document: Document, title: str) -> Document:
@@ -104,29 +122,6 @@ def _retitled(document: Document, title: str) -> Document:
 _MARKDOWN = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")
 _WIKI = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
 _SAFE = "/.-_~!$&'*+,;=:@"
-
-
-def _with_links_updated(
-    documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]
-) -> dict[str, Document]:
-    """Return the documents after one was renamed or moved, with every link to it updated.
-
-    Args:
-        documents: every document by path, the renamed one still at its old path.
-        old: its old path and title.
-        new: its new path and title.
-    """
-    after = {}
-    for path, document in documents.items():
-        place = new[0] if path == old[0] else path
-        linked = replace(document, path=place, text=_relinked(document, place, old, new))
-        homes = {}  # waiting items store the path of their future document
-        for placed in linked.items:
-            extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
-            if placed.item.id and extra != placed.item.extra:
-                homes[placed.line] = replace(placed.item, extra=extra)
-        after[place] = with_marks(linked, homes) if homes else linked
-    return after
 
 
 def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str]) -> str:

@@ -72,22 +72,15 @@ def with_quiet(
         days: the days with logs, in order.
         today: the memory's day.
     """
-    after, told, read = dict(documents), dict[str, str](), _with_headings(documents, lists)
-    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
-    for item in held.values():  # the last day on which what it is linked with was mentioned, or closed
-        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
-        for other in (held[ident] for ident in linked if ident in held):
-            for one, at in ((item, other), (other, item)):
-                if is_pending(at) or at.type is ItemType.TODO:
-                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
+    after, told, read = dict(documents), _linked_mentions(documents), _with_headings(documents, lists)
     for path, document in documents.items():
         new: dict[str, Item] = {}
         active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
         for item in active:
             now = item
-            for day, listed, headings in read:
-                if listed.document in {"", document.id}:
-                    now = _after_list(now, day, listed, headings, seen)
+            for day, one, headings in read:
+                if one.document in {"", document.id}:
+                    now = _after_list(now, day, one, headings, seen)
             since = _quiet_since(now, days, today, told.get(item.id, ""))
             now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
             if now != item:
@@ -138,6 +131,19 @@ def _is_on(item: Item, listed: OpenList) -> bool:
 def _heading(listed: OpenList) -> str:
     headings = listed.places[0].entry.headings[-1:] if listed.places else ()
     return slug(_NUMBERS.sub("", listed.heading or "".join(headings))) or "yes"
+
+
+def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
+    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
+    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    told: dict[str, str] = {}
+    for item in held.values():
+        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
+        for other in (held[ident] for ident in linked if ident in held):
+            for one, at in ((item, other), (other, item)):
+                if is_pending(at) or at.type is ItemType.TODO:
+                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
+    return told
 
 
 def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str], seen: Mapping[str, str]) -> Item:

@@ -252,16 +252,6 @@ def read_reports(root: Path, folder: str = _RUNS, most: int = KEPT) -> dict[str,
     return {str(one.get("run") or name.removesuffix(".json")): one for name, one in reports if one}
 
 
-def left_pending(report: Mapping[str, object]) -> str:
-    """Return the sentence why a run left something pending; empty if nothing is pending or the whole run failed."""
-    if report.get("exit_code") != EXPECTED or report.get("error"):
-        return ""
-    model, warnings = report.get("model"), report.get("warnings")
-    failure = model.get("failure") if isinstance(model, dict) else None
-    first = warnings[0] if isinstance(warnings, list) and warnings else "no reason was recorded"
-    return str(failure or first)
-
-
 def was_cut_short(report: Mapping[str, object]) -> bool:
     """Whether a signal ended the run, so that it neither failed nor finished."""
     error = report.get("error")
@@ -480,12 +470,14 @@ def _unless_forgotten(git: Git, before: Mapping[str, Document], after: Mapping[s
 
 
 def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
-    error = report.get("error")
+    error, model, warnings = (report.get(key) for key in ("error", "model", "warnings"))
+    unknown = "no reason was recorded"
     if isinstance(error, dict):
-        return RunEnd.FAILED, str(error.get("sentence") or error.get("kind") or "no reason was recorded")
-    model = report.get("model")
-    why = left_pending(report) or (model.get("over_budget") if isinstance(model, dict) else "")
-    return (RunEnd.PENDING, str(why)) if why else (RunEnd.WELL, "")
+        return RunEnd.FAILED, str(error.get("sentence") or error.get("kind") or unknown)
+    failure, budget = (model.get(key) if isinstance(model, dict) else "" for key in ("failure", "over_budget"))
+    if report.get("exit_code") == EXPECTED:
+        return RunEnd.PENDING, str(failure or (warnings[0] if isinstance(warnings, list) and warnings else unknown))
+    return (RunEnd.PENDING, str(budget)) if budget else (RunEnd.WELL, "")
 
 
 def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> PastRun:

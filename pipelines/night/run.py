@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import Extracted
-from pipelines.night.file_items import Catalog
 from pipelines.store.layout import PRIVATE, day_of_log
 from pipelines.store.session_state import CAPTURED
 from pipelines.usage import Usage
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.budget import Guard
     from pipelines.extract.llm.model_briefer import ModelBriefer
     from pipelines.night.brief import Brief
+    from pipelines.night.file_items import Catalog
     from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
     from pipelines.review.review import ReviewContext
@@ -159,11 +159,11 @@ class Run:
         report: the report.
         documents: every document by path, as it will be so far.
         files: path → bytes of each other file to write; None to delete it.
-        logs: the logs by path, cleaned, with the partial ones folded in.
         stones: the hashes of what people removed.
         vetoed: what people deleted from the generated sentences.
         catalog: the documents with people's edits and answers, which new items are filed in.
         progress: log → what earlier runs read of it.
+        logs: the logs by path, cleaned, with the partial ones folded in.
         days: the logs with something to read in this run.
         later: those left for the runs that follow.
         extracted: what was read.
@@ -183,13 +183,13 @@ class Run:
     before: Mapping[str, Document]
     failed: frozenset[str]
     report: RunReport
-    documents: Mapping[str, Document] = field(default_factory=dict)
-    files: dict[str, bytes | None] = field(default_factory=dict)
+    documents: Mapping[str, Document]
+    files: dict[str, bytes | None]
+    stones: frozenset[Tombstone]
+    vetoed: frozenset[str]
+    catalog: Catalog
+    progress: Mapping[str, tuple[LogProgress, ...]]
     logs: Mapping[str, bytes] = field(default_factory=dict)
-    stones: frozenset[Tombstone] = frozenset()
-    vetoed: frozenset[str] = frozenset()
-    catalog: Catalog = field(default_factory=lambda: Catalog({}))
-    progress: Mapping[str, tuple[LogProgress, ...]] = field(default_factory=dict)
     days: list[DayToRead] = field(default_factory=list)
     later: list[DayToRead] = field(default_factory=list)
     extracted: Extracted = field(default_factory=Extracted)

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from apscheduler.events import JobExecutionEvent
     from apscheduler.triggers.base import BaseTrigger
 
     from pipelines.settings import Settings
@@ -82,7 +81,10 @@ class Daemon:
         self._pool: Any = executor or ThreadPoolExecutor(1)
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": self._pool}, job_defaults=defaults)
-        self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR)
+        self._scheduler.add_listener(
+            lambda event: log("job-broke", level="error", job="night", error=type(event.exception).__name__),
+            EVENT_JOB_ERROR,
+        )
         night = night_trigger(settings.schedule.night, self._zone)
         due = now() if self._has_missed(night) else night.get_next_fire_time(None, now())
         self._scheduler.add_job(self._do, night, id="night", next_run_time=due)
@@ -139,9 +141,6 @@ class Daemon:
         begun, code = self._now(), self._work()
         seconds = round((self._now() - begun).total_seconds(), 1)
         self._log("job-ended", level="warning" if code else "info", job="night", exit=code, seconds=seconds)
-
-    def _on_event(self, event: JobExecutionEvent) -> None:
-        self._log("job-broke", level="error", job="night", error=type(event.exception).__name__)
 
 
 def night_trigger(nights: Sequence[str], zone: ZoneInfo) -> BaseTrigger:

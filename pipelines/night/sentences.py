@@ -64,7 +64,12 @@ HISTORY_DAYS: Final = 14
 _LENGTH = 160
 MOST_NAMED: Final = 3
 _KINDS = frozenset({Kind.PROJECT, Kind.AREA})
-_OVER = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
+ENDED: Final = {
+    Status.ANSWERED: "Answered", Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred",
+    Status.DROPPED: "Dropped", Status.ENDED: "No longer",
+}  # fmt: skip
+"""How the log tells of an end."""
+_OVER = ENDED.keys() - {Status.ENDED}
 _NO_LONGER = CLOSED | _OVER
 
 
@@ -195,17 +200,13 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
 
 
 _MOST_OF_A_DAY = 4
-_ENDED = {
-    Status.ANSWERED: "Answered", Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred",
-    Status.DROPPED: "Dropped", Status.ENDED: "No longer",
-}  # fmt: skip
 _TITLES = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
     ItemType.RISK: "At risk",
 }  # fmt: skip
 _NUMBERS = re.compile(r"\d{1,9}")
 _CHANGED = "Changed"
-_ORDER = (_CHANGED, "Decided", *_ENDED.values(), *_TITLES.values(), "Asked")
+_ORDER = (_CHANGED, "Decided", *ENDED.values(), *_TITLES.values(), "Asked")
 """What changed is told first, then what was decided, and of a full day the rest not at all."""
 
 
@@ -220,7 +221,7 @@ def items_of_days(documents: Mapping[str, Document], days: Collection[str]) -> d
     for item in items:
         is_own_correction = item.status is Status.SUPERSEDED and item.until == item.learnt
         if is_citable(item) and (item.evidence or item.id in former) and not is_own_correction:
-            for day in {item.learnt, item.until if item.status in _ENDED else ""}.intersection(days):
+            for day in {item.learnt, item.until if item.status in ENDED else ""}.intersection(days):
                 found[day].append(item)
     for some in found.values():
         some.sort(key=lambda one: (one.learnt, [(at.path, at.start_line) for at in one.evidence[:1]], one.id))
@@ -313,7 +314,7 @@ def completed(
     groups: dict[str, list[Item]] = defaultdict(list)
     cited = {ident for one in kept for ident in one.ids}
     for item in items:
-        ended = _ENDED.get(item.status, "") if item.until == day else ""
+        ended = ENDED.get(item.status, "") if item.until == day else ""
         is_due = item.learnt == day or ended
         if not is_due or item.id in cited or (by_model and not item.by.startswith("rules@")):
             continue

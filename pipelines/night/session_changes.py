@@ -24,6 +24,7 @@ from pipelines.night.outcome_changes import (
     settle_pair,
 )
 from pipelines.night.own_items import named_items
+from pipelines.night.sentences import ENDED
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust import made_inert
 from pipelines.settings import load_settings
@@ -47,15 +48,7 @@ if TYPE_CHECKING:
 
 BY: Final = "session@1"
 """The author recorded in an item that a session corrected."""
-_FORMS = {
-    Status.DONE: "Done",
-    Status.DROPPED: "Dropped",
-    Status.RESOLVED: "Resolved",
-    Status.OCCURRED: "Occurred",
-    Status.ANSWERED: "Answered",
-    Status.ENDED: "No longer",
-    Status.NEVER_HELD: "Never held",
-}
+_FORMS = ENDED | {Status.NEVER_HELD: "Never held"}
 
 
 def close_by_session(root: Path, name: str, how: Status, reason: str = "") -> Outcome:
@@ -75,13 +68,13 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "") -> Ou
     kinds = {kind for kind, ways in OUTCOMES.items() if how in ways} or set(ItemType)
     sought = (lambda one: one.active and one.type in kinds, f"open item that can be {how}")
 
-    def line(item: Item) -> str:
-        return f"{_FORMS[how]}: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
-
-    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        return close_items(held.documents, [ident], lambda _: how, voice)
-
-    return _changed(root, name, sought, change, line)
+    return _changed(
+        root,
+        name,
+        sought,
+        lambda held, ident, voice: close_items(held.documents, [ident], lambda _: how, voice),
+        lambda item: f"{_FORMS[how]}: {item.id} ({item.text}){f', because {reason}' if reason else ''}",
+    )
 
 
 def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
@@ -102,10 +95,13 @@ def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
         raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
     sought = (lambda one: one.active, "live or open item")
 
-    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        return correct_item(held.documents, ident, text, _on_rules(held, ident, voice))
-
-    return _changed(root, name, sought, change, lambda _: f"Correction: {text}")
+    return _changed(
+        root,
+        name,
+        sought,
+        lambda held, ident, voice: correct_item(held.documents, ident, text, _on_rules(held, ident, voice)),
+        lambda _: f"Correction: {text}",
+    )
 
 
 def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime | None = None) -> Outcome:
@@ -150,13 +146,13 @@ def reopen_by_session(root: Path, name: str, reason: str = "") -> Outcome:
     """
     sought = (lambda one: one.status in REOPENABLE, "closed item")
 
-    def line(item: Item) -> str:
-        return f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
-
-    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        return reopen_items(held.documents, [ident], voice)
-
-    return _changed(root, name, sought, change, line)
+    return _changed(
+        root,
+        name,
+        sought,
+        lambda held, ident, voice: reopen_items(held.documents, [ident], voice),
+        lambda item: f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}",
+    )
 
 
 def _on_rules(held: HeldMemory, ident: str, voice: Authority) -> Authority:

@@ -473,27 +473,24 @@ class Publishing(Sharing):
             return
         author = Author(*self.settings.author, self.now)
         night = head if complete else git.store_commit([head], {}, "This night left something pending\n", author)
-        if not any(self._published(git, self.clone, night) for _ in range(ROUNDS)):
+        for _ in range(ROUNDS):
+            head, remote = git.head() or "", self.remote_for(git)
+            try:
+                remote.push(head, night, was.night)
+                break
+            except GitFault as fault:
+                # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
+                found = list_heads(self.clone.address).night
+                if found == night:
+                    break
+                if found != was.night:
+                    raise NightOvertaken from None
+                if not isinstance(fault, Refused):
+                    raise
+                theirs = remote.fetch()
+                if theirs is None or follows(git, theirs, head):
+                    raise NotPushed(fault.sentence) from None
+                self.take_in(git, theirs)  # the branch alone has moved
+        else:
             raise NotPushed("Others kept pushing to the remote, so the night was not published.", "Run it again.")
         self.published = RemoteHeads(was.branch, git.head() or "", night)
-
-    def _published(self, git: Git, clone: Clone, night: str) -> bool:
-        """Push once. If the branch alone has moved at the remote, join it and return False."""
-        head, remote = git.head() or "", self.remote_for(git)
-        try:
-            remote.push(head, night, clone.was.night)
-        except GitFault as fault:
-            # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
-            found = list_heads(clone.address).night
-            if found == night:
-                return True
-            if found != clone.was.night:
-                raise NightOvertaken from None
-            if not isinstance(fault, Refused):
-                raise
-            theirs = remote.fetch()
-            if theirs is None or follows(git, theirs, head):
-                raise NotPushed(fault.sentence) from None
-            self.take_in(git, theirs)
-            return False
-        return True

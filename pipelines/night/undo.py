@@ -126,9 +126,7 @@ def _stones_without(git: Git, run: RunCommit, stones: frozenset[Tombstone]) -> f
 def _sides(git: Git, run: RunCommit) -> RunSides:
     if run.extractor == BY_PEOPLE:  # which no undo takes back
         return RunSides({}, {})
-    before, after = changed_documents(git, run)
-    is_whole = run.by_hand or bool(run.undoes)
-    return RunSides(before, after, is_whole)
+    return RunSides(*changed_documents(git, run), run.by_hand or bool(run.undoes))
 
 
 def carry_out_undo(

@@ -380,7 +380,7 @@ _OVER = frozenset({*map(str, ENDINGS), DOUBT})
 
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether these items are over."""
-    named, asks = set(idents), [one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items]
+    named, asks = set(idents), (one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items)
     moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
