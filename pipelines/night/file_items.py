@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
-from pipelines.review.outcomes import Question, history_of, with_link, with_successor
+from pipelines.review.outcomes import history_of, with_link, with_successor
 from pipelines.review.rulings import KnownItems, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
@@ -29,39 +29,15 @@ from pipelines.templating import render
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.review.outcomes import DoubtfulClaim
     from pipelines.review.rulings import Ruling
     from pipelines.review.trust import TrustGate
 
 
-@dataclass(frozen=True, slots=True)
-class Promoted:
-    """The memory with rulings carried out.
-
-    Args:
-        documents: every document by path.
-        added: id → path and item, of each new item.
-        confirmed: the ids of the items that gained evidence.
-        superseded: those of the items that others replaced.
-        closed: those of the items that ended otherwise.
-        questions: new items for Review.md to ask about, contradictions first; they are in none of the others.
-        claims: log lines about items on which a person decides.
-    """
-
-    documents: dict[str, Document]
-    added: Mapping[str, tuple[str, Item]]
-    confirmed: Collection[str]
-    superseded: Collection[str]
-    closed: Collection[str]
-    questions: Sequence[Question]
-    claims: Sequence[DoubtfulClaim]
-
-
 def promote(
     rulings: Sequence[Ruling], documents: Mapping[str, Document], seen: Mapping[str, str] = MappingProxyType({})
-) -> Promoted:
+) -> tuple[dict[str, Document], KnownItems]:
     """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
     What a person must decide changes no document: it becomes a question or a claim.
@@ -70,6 +46,9 @@ def promote(
         rulings: in the order they were made.
         documents: every document by path.
         seen: id of an item → the last day that says it again, of which it notes the day and nothing else.
+
+    Returns:
+        The documents, and the items as they are now.
     """
     places = items_by_id(documents)
     known = KnownItems(places.values())
@@ -82,28 +61,15 @@ def promote(
         for kind, target in one.links:
             if named := known.ids.get(target):
                 one.item = with_link(one.item, kind, named.item.id)
-    new = [one for one in known.all if one.was is None and one.item.status is not Status.WAITING]
-    questions = [
-        Question(mine.item, why, last.item if rival and (last := known.find(rival.name)) else None)
-        for mine, why, rival in known.questions
-    ]
     changed = [one for one in known.all if one.was and one.item is not one.was]
-    added = [(one.document, one.item) for one in new]
+    added = [(one.document, one.item) for one in known.added()]
     after = with_items(documents, {one.item.id: one.item for one in changed}, added, known.titles)
     for one in changed:
         if one.document != places[one.item.id][0]:  # it was archived
             if one.document not in after:
                 after[one.document] = new_document(one.document, known.titles.get(one.document, ""))
             after = moved(after, one.item.id, one.document)
-    return Promoted(
-        after,
-        {one.item.id: (one.document, one.item) for one in new},
-        known.confirmed,
-        [one.item.id for one in known.all if one.successor],
-        known.closed,
-        sorted(questions, key=lambda one: one.rival is None),
-        known.claims,
-    )
+    return after, known
 
 
 def with_items(

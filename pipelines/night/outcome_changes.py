@@ -186,9 +186,7 @@ def correct_item(
     new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due)
     if why := voice.why_not(old):
         question = Question(waiting(new, path), why, old)
-        return dict(asked(documents, [question], voice.quoted, voice.today)), [
-            Outcome(ident, old, asked=why, new=new.id)
-        ]
+        return asked(documents, [question], voice.quoted, voice.today), [Outcome(ident, old, asked=why, new=new.id)]
     after = dict(documents)
     if not same:
         after[path] = edited(after[path], add=[Block(new)])

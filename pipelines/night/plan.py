@@ -22,7 +22,7 @@ from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport
 from pipelines.night.run import Run
 from pipelines.night.sentences import told_sentences, with_episodes
-from pipelines.review.outcomes import asked, claimed, linkable, without_questions
+from pipelines.review.outcomes import Question, asked, claimed, linkable, without_questions
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.rulings import KnownItems, evidence_of
 from pipelines.review.trust import TrustGate
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from pipelines.extract.claims import Verifier
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate, Operation
-    from pipelines.night.file_items import Promoted
     from pipelines.night.manual import HeldMemory
     from pipelines.night.report import Watch
     from pipelines.night.run import Night
@@ -83,7 +82,7 @@ def plan_night(
         from pipelines.night.brief import write_brief  # noqa: PLC0415  only a model writes one
 
         with watch.stage("brief"):
-            run.briefed = write_brief(run, night.writer, _promoted(run).documents)
+            run.briefed = write_brief(run, night.writer, _promoted(run)[0])
     if night.verifier:
         with watch.stage("verify"):
             _verify(run, night.verifier)
@@ -242,38 +241,43 @@ def _verify(run: Run, verifier: Verifier) -> None:
             run.told.setdefault(day, []).append(one)
 
 
-def _promoted(run: Run) -> Promoted:
-    """Return the documents with the rulings carried out, and each item marked that is quiet."""
+def _promoted(run: Run) -> tuple[dict[str, Document], KnownItems]:
+    """Return the documents with the rulings carried out, each item marked that is quiet, and the items."""
     extracted = run.extracted
     rulings = with_unsettled(run.rulings, run.context.known)
-    promoted = promote(rulings, run.catalog.documents, extracted.seen)
+    documents, known = promote(rulings, run.catalog.documents, extracted.seen)
     unread = {day.day for day in extracted.pending}  # what no run has read yet is no silence
     last = max((day.day for day in extracted.read), default=run.night.today)
     days = [day for day in run.log_days if day not in unread and day <= last]
-    documents = with_quiet(promoted.documents, extracted.open_lists, extracted.seen, days, run.night.today)
-    return replace(promoted, documents=documents)
+    return with_quiet(documents, extracted.open_lists, extracted.seen, days, run.night.today), known
 
 
 def _file(run: Run) -> None:
     """Carry out the rulings, add the questions for a person, and write the episodes and what the model wrote."""
-    promoted, report, today = _promoted(run), run.report, run.night.today
-    run.added = [*promoted.added, *(one.item.id for one in promoted.questions)]
+    (documents, known), report, today = _promoted(run), run.report, run.night.today
+    run.added = [one.item.id for one in known.all if one.was is None]
+    superseded = [one.item.id for one in known.all if one.successor]
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
     report.items = {
-        "added": len(promoted.added),
-        "confirmed": len(promoted.confirmed),
-        "superseded": len(promoted.superseded),
-        "closed": len(promoted.closed),
-        "by_document": Counter(path for path, _ in promoted.added.values()),
+        "added": len(known.added()),
+        "confirmed": len(known.confirmed),
+        "superseded": len(superseded),
+        "closed": len(known.closed),
+        "by_document": Counter(one.document for one in known.added()),
     }
-    quote, settled = Quotes(run.night.root).text, (*promoted.closed, *promoted.superseded, *promoted.confirmed)
-    known = {one.id for one in read_queue(promoted.documents.get(REVIEW))}
-    documents = asked(without_questions(promoted.documents, settled), promoted.questions, quote, today)
-    documents = asked_about_quiet(claimed(documents, promoted.claims, quote, today), today)
+    questions = [
+        Question(mine.item, why, last.item if rival and (last := known.find(rival.name)) else None)
+        for mine, why, rival in known.questions
+    ]
+    questions.sort(key=lambda one: one.rival is None)  # contradictions first
+    quote, settled = Quotes(run.night.root).text, (*known.closed, *superseded, *known.confirmed)
+    waited = {one.id for one in read_queue(documents.get(REVIEW))}
+    documents = asked(without_questions(documents, settled), questions, quote, today)
+    documents = asked_about_quiet(claimed(documents, known.claims, quote, today), today)
     run.documents = with_unsettled_pairs(
         documents, run.log_days, today, to_person=not run.night.agents, rules_from=run.night.rules_from
     )
-    if new := {one.id for one in read_queue(run.documents.get(REVIEW))} - known:
+    if new := {one.id for one in read_queue(run.documents.get(REVIEW))} - waited:
         report.people["asked"] += len(new)
         report.warnings.append(f"New questions wait in {REVIEW}; `curate review` shows them.")
     told = {day: told_sentences(run.documents, day, some) for day, some in run.told.items()}

@@ -107,39 +107,33 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
         agents |= (root / START_PAGES).stat().st_mtime > (when - _ASKED).timestamp()
     night = Night(root, settings, RulesExtractor(), when, again, rules_from=user.rules_from, agents=agents)
     if user.providers[0] != "rules":
-        night = _with_models(night, user, max_usd, guard)
+        from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
+        from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
+        from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
+        from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
+
+        budget, caps = None, user.caps
+        if max_usd is not None and (caps.max_usd is None or max_usd < caps.max_usd):
+            caps = caps.model_copy(update={"max_usd": max_usd})
+        if guard or caps.model_fields_set:
+            from pipelines.extract.llm.budget import Budget  # noqa: PLC0415  most have none
+            from pipelines.night.report import reported_nights  # noqa: PLC0415  as above
+
+            spent = Usage()
+            for one in reported_nights(root):
+                if one.reported("day") == night.today:
+                    sent, got = (one.number("model", f"{way}_tokens") for way in ("input", "output"))
+                    usd = one.reported("model", "usd")
+                    spent += Usage(sent, got, usd=usd if isinstance(usd, float) else 0.0)
+            budget = Budget(caps, spent, guard=guard)
+        if chain := chain_of(user, user.providers, root, budget):
+            second = ModelVerifier(chain_of(user, user.verify, root, budget) or chain)
+            night = replace(night, extractor=ModelExtractor(chain), verifier=second, writer=ModelBriefer(chain))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  few memories have one
 
         night = replace(night, sharing=Sharing(settings, remote, when))
     return night
-
-
-def _with_models(night: Night, user: UserSettings, max_usd: float | None, guard: Guard | None) -> Night:
-    from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
-    from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
-    from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
-    from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
-
-    budget, caps = None, user.caps
-    if max_usd is not None and (caps.max_usd is None or max_usd < caps.max_usd):
-        caps = caps.model_copy(update={"max_usd": max_usd})
-    if guard or caps.model_fields_set:
-        from pipelines.extract.llm.budget import Budget  # noqa: PLC0415  most have none
-        from pipelines.night.report import reported_nights  # noqa: PLC0415  as above
-
-        spent = Usage()
-        for one in reported_nights(night.root):
-            if one.reported("day") == night.today:
-                sent, got = (one.number("model", f"{way}_tokens") for way in ("input", "output"))
-                usd = one.reported("model", "usd")
-                spent += Usage(sent, got, usd=usd if isinstance(usd, float) else 0.0)
-        budget = Budget(caps, spent, guard=guard)
-    chain = chain_of(user, user.providers, night.root, budget)
-    if chain is None:
-        return night
-    second = chain_of(user, user.verify, night.root, budget) or chain
-    return replace(night, extractor=ModelExtractor(chain), verifier=ModelVerifier(second), writer=ModelBriefer(chain))
 
 
 @dataclass

@@ -106,11 +106,10 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
         day: the day of the line that says so.
         place: that line, which becomes evidence; None if a person says so.
     """
-    is_new = place is not None and place not in item.evidence
-    evidence = (*item.evidence, place) if is_new and place else item.evidence
-    seen = max(item.seen, len(item.evidence)) + 1 if is_new else item.seen
+    new = (place,) if place and place not in item.evidence else ()
+    seen = max(item.seen, len(item.evidence)) + 1 if new else item.seen
     until = max(day, item.since) if day else day
-    return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="", perhaps="")
+    return replace(item, status=how, until=until, evidence=(*item.evidence, *new), seen=seen, doubted="", perhaps="")
 
 
 def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
@@ -235,7 +234,7 @@ class DoubtfulClaim:
 
 def asked(
     documents: Mapping[str, Document], questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
-) -> Mapping[str, Document]:
+) -> dict[str, Document]:
     """Return the documents with an entry in Review.md for each question.
 
     Args:
@@ -244,6 +243,7 @@ def asked(
         quote: returns the log text of some evidence, or an empty string if it is gone.
         today: the memory's day.
     """
+    after = dict(documents)
     for one in questions:
         rival, ground = one.rival, grounds(one.item, quote)
         why = f"{one.why[:1].upper()}{one.why[1:]}."
@@ -260,8 +260,8 @@ def asked(
         asks = "replace" if choices == _REPLACING else kind
         title = f"{asks}: {as_queue_text(one.item.text, _TITLE)}"
         against = with_extra(one.item, AGAINST, rival.id if rival else "")
-        documents = with_entry(documents, kind, today, title, why, choices, [against])
-    return documents
+        after = with_entry(after, kind, today, title, why, choices, [against])
+    return after
 
 
 def claimed(

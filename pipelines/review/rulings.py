@@ -277,6 +277,10 @@ class KnownItems:
             found[_said(one.item.text)].append(one)
         return found
 
+    def added(self) -> list[Belief]:
+        """Return the new items, without those that wait for a person."""
+        return [one for one in self.all if one.was is None and one.item.status is not Status.WAITING]
+
     def find(self, ident: str, day: str = "") -> Belief | None:
         """Return the belief at the end of an id's chain of successors, or None.
 

@@ -40,9 +40,9 @@ def test_links_are_those_of_what_is_new_and_a_cycle_harms_nothing() -> None:
         ruling("confirm", replace(candidate(TEAMS.text, ItemType.FACT), links=(("because", COST.id),)), 3, TEAMS.id),
         ruling("ignore", replace(candidate("Nothing."), links=links), 4),
     ]
-    promoted = promote(rulings, {ALPHA: document})
-    first, second = (item for _, item in promoted.added.values())
+    after, known = promote(rulings, {ALPHA: document})
+    first, second = (one.item for one in known.added())
     assert first.links == (("because", (TEAMS.id,)),)
     assert second.links == (("because", (first.id,)),), "a temporary id means the item that it became"
-    [kept] = [p.item for p in promoted.documents[ALPHA].items if p.item.id == TEAMS.id]
+    [kept] = [p.item for p in after[ALPHA].items if p.item.id == TEAMS.id]
     assert (kept.links, kept.confirmed) == ((), "2026-03-10"), "what stands gains evidence, and no link"
