@@ -130,7 +130,7 @@ def _run_here(user: UserSettings, night: Night, days: int | None, *, as_json: bo
     else:
         say_report(report, user)
         say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
-    return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code
+    return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.state == "diverged" else report.exit_code
 
 
 def _rehearse(night: Night, *, as_json: bool) -> int:

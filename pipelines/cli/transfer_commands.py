@@ -103,4 +103,4 @@ def curate_sync(opened: OpenMemory) -> int:
     if done := [word for word, was in (("Fetched", sharing.has_received), ("pushed", sharing.has_sent)) if was]:
         say(f"{' and '.join(done).capitalize()}: {remote}.")
     warn(*sharing.notes, *held)
-    return EXPECTED if sharing.state != "pushed" or sharing.needs_person or held else 0
+    return EXPECTED if sharing.state != "pushed" or held else 0

@@ -17,9 +17,9 @@ get a tombstone. Runs and commands begin with what was ticked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
@@ -209,12 +209,12 @@ def _close(work: Reconciled, entry: QueueEntry, how: Status | None = None) -> No
 
 def _drop_quiet(work: Reconciled, entry: QueueEntry) -> None:
     there = items_by_id(work.documents)
-    found = [there[ident][1] for ident in ids_asked(entry.why) if ident in there]  # meanwhile some may have ended
+    found = [there[ident][1] for ident in ids_asked(entry) if ident in there]  # meanwhile some may have ended
     _end(work, [item.id for item in found if item.active and item.quiet], ending_of)
 
 
 def _settle(work: Reconciled, entry: QueueEntry, choice: str) -> None:
-    new, old = ids_asked(entry.why)
+    new, old = ids_asked(entry)
     if choice in _WAYS:
         work.documents, _ = settle_pair(work.documents, new, old, _WAYS[choice], Authority(work.today))
     else:
@@ -277,8 +277,7 @@ LETTING_IN: Final = (_keep_new, _keep_both, _let_in)
 """What files the waiting item as the person's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewQuestion:
+class ReviewQuestion(NamedTuple):
     """One thing to decide: an entry of Review.md, or one item of an entry that has several.
 
     Args:
@@ -291,7 +290,7 @@ class ReviewQuestion:
     entry: QueueEntry
     items: tuple[Item, ...]
     id: str
-    against: Item | None = None
+    against: Item | None
 
     @property
     def title(self) -> str:

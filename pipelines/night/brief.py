@@ -7,10 +7,9 @@ number. A second reader decides whether they say it. What fails is left out; eac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
@@ -72,8 +71,7 @@ _Episode = dict[str, tuple[tuple[str, ...], list[str]]]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A sentence that a model wrote, and that code finds nothing wrong with.
 
     Args:
@@ -94,7 +92,7 @@ class Proposal:
     days: tuple[str, ...]
     quotes: tuple[str, ...]
     context: tuple[str, ...]
-    is_old: bool = False
+    is_old: bool
 
     @property
     def claim(self) -> Claim | None:
@@ -104,8 +102,7 @@ class Proposal:
         return Claim("sentence", self.text, self.quotes, self.context)
 
 
-@dataclass(frozen=True, slots=True)
-class Brief:
+class Brief(NamedTuple):
     """What a model wrote for a night.
 
     Args:
@@ -121,8 +118,7 @@ class Brief:
     before: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(NamedTuple):
     """What a request shows, by the names that a reply uses for it: citable items with their pages, and episodes."""
 
     run: Run

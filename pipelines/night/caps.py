@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.night.file_items import PAGES, new_document
 from pipelines.night.sentences import (
@@ -224,8 +224,7 @@ _VALUE = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*
 """A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A part of the briefing: its title, its rows, most important first, and where to find the rows that do not fit."""
 
     title: str
@@ -299,7 +298,7 @@ def with_briefing(
         cap: its size limit in bytes; the section that shows the most rows loses one first.
         vetoed: what people deleted from the generated sentences.
     """
-    sections = [replace(one, rows=_wanted(document, one, vetoed)) for one in sections]
+    sections = [one._replace(rows=_wanted(document, one, vetoed)) for one in sections]
     shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in sections}
     while (over := (made := _written(document, sections, shown)).size - cap) > 0 and any(shown.values()):
         while over > 0 and any(shown.values()):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import LockHeld, UsageFault
 from pipelines.night.manual import change_by_hand, direct_change
@@ -15,7 +15,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.git import Author
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import conflict_in
-from pipelines.store.three_way import Clash, merge_texts
+from pipelines.store.three_way import merge_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """The result of an edit.
 
     Args:
@@ -40,10 +39,6 @@ class Saved:
     faults: Sequence[str]
     text: str
     base: str
-
-
-def _marked(clash: Clash) -> list[str]:
-    return ["<<<<<<< your text", *clash.one, "=======", *clash.other, ">>>>>>> on disk"]
 
 
 def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
@@ -73,7 +68,12 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         if text in (base, current):
             return Saved(f"Nothing was changed in {path}.", (), current, current)
         if current != base:
-            joined, _ = merge_texts(base, text, current, resolve=_marked)
+            joined, _ = merge_texts(
+                base,
+                text,
+                current,
+                resolve=lambda clash: ["<<<<<<< your text", *clash.one, "=======", *clash.other, ">>>>>>> on disk"],
+            )
             both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
             what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
             return Saved("", (f"{path} changed meanwhile. {what} save again.",), joined, current)

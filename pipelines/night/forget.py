@@ -8,7 +8,7 @@ evidence stays valid, and no run reads what has lines blotted out.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import CurateError
@@ -59,8 +59,7 @@ _BEFORE = re.compile(
 _POINTER = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """What was forgotten, and what remains.
 
     Args:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.clock import day_of
 from pipelines.errors import CurateError
@@ -138,8 +138,7 @@ class HeldMemory:
         return pruned.documents
 
 
-@dataclass(frozen=True, slots=True)
-class ManualChange:
+class ManualChange(NamedTuple):
     """What a command decided.
 
     Args:

@@ -6,8 +6,8 @@ Review.md asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_after, due_of
@@ -52,8 +52,7 @@ if TYPE_CHECKING:
 _AGENT_ONLY = "the item is trusted more than an agent's word"
 
 
-@dataclass(frozen=True, slots=True)
-class Authority:
+class Authority(NamedTuple):
     """Whose word it is that changes items.
 
     Args:
@@ -81,8 +80,7 @@ class Authority:
         return self.asks or ("" if self.trust.may_end(item, how) else _AGENT_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one item.
 
     Args:
@@ -297,7 +295,7 @@ def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: 
         return linked, [Outcome(other, old.item)]
     source = placed.item.source if voice.trust is not Trust.OWNER else ""
     if source and source != old.item.source:
-        voice = replace(voice, asks=f"{source} says otherwise")
+        voice = voice._replace(asks=f"{source} says otherwise")
     if voice.why_not(old.item):
         return close_items(after, [other], ending_of, voice)
     day = placed.item.since if placed.item.since > old.item.since else voice.today

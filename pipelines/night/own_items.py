@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.extract.rules.label_reader import due_of
@@ -106,8 +106,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
 # ---------------------------------------- adding and deciding
 
 
-@dataclass(frozen=True, slots=True)
-class FiledByHand:
+class FiledByHand(NamedTuple):
     """The result of filing an owner's item.
 
     Args:

@@ -235,7 +235,7 @@ def _verify(run: Run, verifier: Verifier) -> None:
     run.rulings = judged(run.rulings, of_rulings, [next(verdicts) for _ in of_rulings], known)
     lost = {one for one, _ in sentences if next(verdicts) is not Verdict.SUPPORTED}
     if run.briefed:
-        run.briefed = replace(run.briefed, proposals=tuple(one for one in proposals if one not in lost))
+        run.briefed = run.briefed._replace(proposals=tuple(one for one in proposals if one not in lost))
     for day, one in told:
         if next(verdicts) is Verdict.SUPPORTED:
             run.told.setdefault(day, []).append(one)

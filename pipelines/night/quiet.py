@@ -198,8 +198,8 @@ def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str
             asked[ident] = dict(item.extra).get(ASKED, "")
             quiet |= {ident: (path, item)} if item.active and item.quiet else {}
     entries = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == QUIET]
-    old = [entry for entry in entries if not quiet.keys() >= set(ids_asked(entry.why))]
-    again = {ident for entry in old for ident in ids_asked(entry.why)} & quiet.keys()
+    old = [entry for entry in entries if not quiet.keys() >= set(ids_asked(entry))]
+    again = {ident for entry in old for ident in ids_asked(entry)} & quiet.keys()
     if old:
         after[REVIEW] = without_answered(after[REVIEW], [(entry, ()) for entry in old])
     is_early = not again and any(day > day_before(today, ASK_DAYS) for day in asked.values())

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.change_set import Change, ItemChange, item_changes
@@ -310,8 +310,7 @@ class RunEnd(StrEnum):
     BY_HAND = "by-hand"
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(NamedTuple):
     """One run.
 
     Args:

@@ -94,7 +94,7 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     return (*first, *(one for one in holding if one not in first), *over[:SPEAKS_FOR_ITSELF])
 
 
-def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
+def with_states(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
     """Return the documents, each page's State brought up to date, without what a person vetoed."""
     return {path: _with_state(document, vetoed) for path, document in documents.items()}
 
@@ -258,7 +258,7 @@ def told_sentences(documents: Mapping[str, Document], day: str, told: Iterable[T
 def with_episodes(
     documents: Mapping[str, Document],
     vetoed: frozenset[str],
-    closed: Container[str] = (),
+    closed: Container[str],
     written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
 ) -> dict[str, Document]:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.

@@ -7,7 +7,6 @@ than an agent's word are not changed: Review.md asks a person, and no line says 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import moment
@@ -51,7 +50,7 @@ BY: Final = "session@1"
 _FORMS = ENDED | {Status.NEVER_HELD: "Never held"}
 
 
-def close_by_session(root: Path, name: str, how: Status, reason: str = "") -> Outcome:
+def close_by_session(root: Path, name: str, how: Status, reason: str) -> Outcome:
     """Close an item by an agent's word, or ask a person.
 
     Args:
@@ -131,7 +130,7 @@ def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime
     return _changed(root, other, sought, change, line, now)
 
 
-def reopen_by_session(root: Path, name: str, reason: str = "") -> Outcome:
+def reopen_by_session(root: Path, name: str, reason: str) -> Outcome:
     """Reopen an item by an agent's word, or ask a person.
 
     Args:
@@ -159,7 +158,7 @@ def _on_rules(held: HeldMemory, ident: str, voice: Authority) -> Authority:
     """Return a voice that must ask if the item is a rule, and the settings accept rules from the owner alone."""
     is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
     if is_rule and load_user_settings(os.environ).rules_from == "owner":
-        return replace(voice, asks="your settings accept rules only from you")
+        return voice._replace(asks="your settings accept rules only from you")
     return voice
 
 
@@ -182,14 +181,14 @@ def _changed(
             return outcome
         documents, said = would, fold(line(placed_item(held.documents, ident)[1].item))
         if outcome.asked and not outcome.new:
-            documents, [outcome] = change(held, ident, replace(voice, quote=said))
+            documents, [outcome] = change(held, ident, voice._replace(quote=said))
         elif said:
             text = log_line(f"{when:%H:%M}", said, "")
             text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
             path = append_line(root, held.today, text)
             number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), text)
             place = Evidence(path, number, number, quote_digest(text))
-            documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
+            documents, [outcome] = change(held, ident, voice._replace(place=place, quote=text))
         added = [outcome.new] if outcome.is_new else []
         what = f"Ask about {ident}" if outcome.asked else f"Change {ident}"
         held.write(

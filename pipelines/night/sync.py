@@ -20,7 +20,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
@@ -75,7 +75,8 @@ class Sharing:
         remote: the remote.
         now: the time the run acts at.
         notes: sentences for the person.
-        state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
+        state: how the last exchange ended: `pushed`, `behind`, `diverged` (this memory and the remote's do not meet
+            until somebody does something about it), `failed`, or empty before one.
         has_sent, has_received: whether commits were pushed, and whether commits of the remote were joined.
     """
 
@@ -86,11 +87,6 @@ class Sharing:
     state: str = ""
     has_sent: bool = False
     has_received: bool = False
-
-    @property
-    def needs_person(self) -> bool:
-        """Whether this memory and the remote's do not meet until somebody does something about it."""
-        return self.state == "diverged"
 
     def pull(self, git: Git) -> None:
         """Pull the remote's commits; the person's edits are committed by then."""
@@ -354,8 +350,7 @@ _EXACT = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clone:
+class Clone(NamedTuple):
     """A cached clone in `root` with the state of its remote; `was` is what that pointed to before the night."""
 
     root: Path
@@ -394,7 +389,14 @@ def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
         if git.head():
             recover(root, git)  # or a later start would roll a killed run forward onto other files
         head = Remote(git, address, was.branch).fetch() or was.head
-        _check_memory(git, head, address)
+        names = [os.fsdecode(name) for name in git.run("ls-tree", "-z", "--name-only", head).split(b"\0")]
+        if SETTINGS not in names:
+            raise GitFault(f"The remote {shown_address(address)} is not a memory: it has no {SETTINGS}.")
+        if odd := next((name for name in names if name.casefold() == PRIVATE), ""):
+            raise GitFault(
+                f"The remote {shown_address(address)} has {odd}/ under git, which must stay on each machine.",
+                f"Remove it there: git rm -r --cached {odd}, then commit and push.",
+            )
         git.run("symbolic-ref", "HEAD", f"refs/heads/{was.branch}")
         git.run("reset", "--quiet", "--hard", head)
         git.run("clean", "-ffdxq", "-e", f"/{PRIVATE}")
@@ -430,30 +432,14 @@ def shown_address(address: str) -> str:
     return re.sub(r"(?<=://)[^/@\s]+@", "", address)
 
 
-def _check_memory(git: Git, commit: str, address: str) -> None:
-    """Check that a fetched commit is a memory, and that its files can be checked out.
-
-    Raises:
-        GitFault: it is not, or it has files where only this machine's may be.
-    """
-    names = [os.fsdecode(name) for name in git.run("ls-tree", "-z", "--name-only", commit).split(b"\0")]
-    if SETTINGS not in names:
-        raise GitFault(f"The remote {shown_address(address)} is not a memory: it has no {SETTINGS}.")
-    if odd := next((name for name in names if name.casefold() == PRIVATE), ""):
-        raise GitFault(
-            f"The remote {shown_address(address)} has {odd}/ under git, which must stay on each machine.",
-            f"Remove it there: git rm -r --cached {odd}, then commit and push.",
-        )
-
-
-@dataclass
+@dataclass(kw_only=True)
 class Publishing(Sharing):
     """Publishes a night behind the fence. Unlike a `Sharing`, it raises what goes wrong.
 
     `clone` is what the night is curated in, and `published` the branch and `refs/curate/night` that were pushed.
     """
 
-    clone: Clone | None = None
+    clone: Clone
     published: RemoteHeads | None = None
 
     def pull(self, git: Git) -> None:
@@ -466,8 +452,6 @@ class Publishing(Sharing):
             NightOvertaken: another night ended first; nothing was written at the remote.
             Unreachable, NotPushed: the remote does not answer, or does not take the push; nothing was written there.
         """
-        if self.clone is None:
-            raise AssertionError  # a night without a clone has a `Sharing`
         head, was = git.head() or "", self.clone.was
         if head == was.head and (not complete or head == was.night):
             return

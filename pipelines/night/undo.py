@@ -6,8 +6,7 @@ Undoing an undo is the same operation, so an undo can be undone like any other r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile, NotUndoable
 from pipelines.night.manual import HeldMemory, ManualChange, direct_change, read_memory, taken_in, understood
@@ -39,8 +38,7 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-@dataclass(frozen=True)
-class UndoPlan:
+class UndoPlan(NamedTuple):
     """What an undo would do.
 
     Args:
@@ -56,7 +54,7 @@ class UndoPlan:
     kept: Mapping[str, str]
 
 
-def plan_undo(held: HeldMemory, run_named: str, item_named: str = "") -> UndoPlan:
+def plan_undo(held: HeldMemory, run_named: str, item_named: str) -> UndoPlan:
     """Decide everything; write nothing.
 
     Args:
@@ -105,7 +103,7 @@ def plan_undo(held: HeldMemory, run_named: str, item_named: str = "") -> UndoPla
     told = ", ".join(f"{count} {'item' if count == 1 else 'items'} {done}" for done, count in counts.items() if count)
     summary = f"{what} undone{f': {told}' if told else ''}" if changes or told else f"{what}: nothing could be undone"
     remarks = [f"{ident} {why}" for ident, why in sorted(kept.items())]
-    change = replace(change, summary=summary, changed=len(removed) + len(returned), remarks=remarks)
+    change = change._replace(summary=summary, changed=len(removed) + len(returned), remarks=remarks)
     return UndoPlan(run, change, changes, kept)
 
 
@@ -217,8 +215,7 @@ def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tupl
 _ENDS = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
 
 
-@dataclass(frozen=True, slots=True)
-class RunSides:
+class RunSides(NamedTuple):
     """The documents that a run changed, by path, before and after it.
 
     Args:
@@ -258,7 +255,7 @@ def _is_persons(change: ItemChange) -> bool:
 
 
 def undo(
-    sides: RunSides, now: Mapping[str, Document], deleted: frozenset[str] = frozenset(), only: str = ""
+    sides: RunSides, now: Mapping[str, Document], deleted: frozenset[str], only: str
 ) -> tuple[dict[str, Document], frozenset[str], dict[str, str], list[Disputed]]:
     """Return the memory with a run undone: a merge of what came before it with what came after.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review.trust import made_inert
@@ -97,7 +97,7 @@ def history_of(path: str) -> str:
     return GENERAL if path in _LOADED else path
 
 
-def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
+def with_end(item: Item, how: Status, day: str, place: Evidence | None) -> Item:
     """Return an item after it has ended.
 
     Args:
@@ -200,8 +200,7 @@ GONE: Final = "it is deleted"
 _VERSION = re.compile(rf"(?P<line>\w+: .+) \((?P<status>{'|'.join(sorted(ACTIVE | CLOSINGS))})\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A new item that waits for a person.
 
     It contradicts an existing item, may correct one, or its source is not trusted.
@@ -214,11 +213,10 @@ class Question:
 
     item: Item
     why: str
-    rival: Item | None = None
+    rival: Item | None
 
 
-@dataclass(frozen=True, slots=True)
-class DoubtfulClaim:
+class DoubtfulClaim(NamedTuple):
     """A log line's claim about an item, which a person decides on.
 
     Args:
@@ -304,7 +302,7 @@ def named_in_title(title: str) -> str:
 def item_asked_about(entry: QueueEntry) -> str:
     """Return the id of the filed item that a question is about, or an empty string."""
     against = (dict(one.extra).get(AGAINST, "") for one in entry.items)
-    return next(filter(None, (named_in_title(entry.title), *against, *ids_asked(entry.why))), "")
+    return next(filter(None, (named_in_title(entry.title), *against, *ids_asked(entry))), "")
 
 
 def with_questions(
@@ -400,6 +398,6 @@ def as_queue_text(text: str, most: int = _QUOTE) -> str:
     return text if len(text) <= most + most // 10 else clipped(text, most)
 
 
-def ids_asked(why: Sequence[str]) -> list[str]:
+def ids_asked(entry: QueueEntry) -> list[str]:
     """Return the ids of the items that a question lists."""
-    return _LISTED.findall("\n".join(why))
+    return _LISTED.findall("\n".join(entry.why))

@@ -7,9 +7,9 @@ reader about near pairs; of what the rules found, the next session's agent is as
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
@@ -46,8 +46,7 @@ ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewContext:
+class ReviewContext(NamedTuple):
     """The context of a night's review.
 
     Args:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.claims import PAIR as JUDGED
 from pipelines.extract.claims import Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
@@ -46,8 +46,7 @@ _CLAIMING = REMOVING | {OperationKind.QUESTION}
 CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"
 
 
-@dataclass(frozen=True, slots=True)
-class Posed:
+class Posed(NamedTuple):
     """A claim about a ruling: on its new item, on what it does to existing ones, or on the pair with another item.
 
     Args:
@@ -208,7 +207,7 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
         if verdict is Verdict.SAME:
             return _same(ruling, belief, candidate, known)
         asks = CONFLICT if verdict is Verdict.CONFLICT else _replaced(ruling, ident, known) or ""
-        return replace(_on(ruling, OperationKind.SUPERSEDE, [belief], candidate), asks=asks)
+        return replace(_on(ruling, OperationKind.SUPERSEDE, belief, candidate), asks=asks)
     return ruling
 
 
@@ -226,16 +225,15 @@ def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
 def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItems) -> Ruling:
     """Return the ruling on a new item that repeats another: it confirms that one, or closes it if it is over."""
     if candidate.closed not in OUTCOMES[belief.item.type]:
-        return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
-    closing, day = _on(ruling, OperationKind.CLOSE, [belief], candidate), candidate.entry.day
+        return _on(ruling, OperationKind.CONFIRM, belief, candidate)
+    closing, day = _on(ruling, OperationKind.CLOSE, belief, candidate), candidate.entry.day
     operation = replace(closing.operation, how=candidate.closed)
     asks = guarded(operation, [belief], candidate.trust, day, known, candidate.source)
     return replace(closing, operation=operation, candidate=None, asks=asks)
 
 
-def _on(ruling: Ruling, kind: OperationKind, beliefs: Sequence[Belief], candidate: Candidate) -> Ruling:
-    ids = tuple(one.name for one in beliefs)
-    operation = replace(ruling.operation, kind=kind, ids=ids, places=candidate.places, by=candidate.by)
+def _on(ruling: Ruling, kind: OperationKind, belief: Belief, candidate: Candidate) -> Ruling:
+    operation = replace(ruling.operation, kind=kind, ids=(belief.name,), places=candidate.places, by=candidate.by)
     return replace(ruling, operation=operation)
 
 
@@ -336,7 +334,7 @@ MOST_UNSETTLED: Final = 3
 
 
 def with_unsettled_pairs(
-    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool, rules_from: str = ""
+    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool, rules_from: str
 ) -> dict[str, Document]:
     """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
 
@@ -353,7 +351,7 @@ def with_unsettled_pairs(
     after, first = dict(documents), (days[-UNSETTLED_DAYS:] or [""])[0]
     held = {p.item.id: (path, p.item) for path, one in after.items() for p in one.items if p.item.active}
     waiting = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == PAIR]
-    moot = [(entry, ()) for entry in waiting if not held.keys() >= set(ids_asked(entry.why))]
+    moot = [(entry, ()) for entry in waiting if not held.keys() >= set(ids_asked(entry))]
     if moot:
         after[REVIEW] = without_answered(after[REVIEW], moot)
     rooms = {True: MOST_UNSETTLED - len(waiting) + len(moot), False: MOST_UNSETTLED}
