@@ -61,7 +61,6 @@ _MOST_WAITING = 5
 _RECENT_DAYS = 7
 _MOST_QUOTED = 4
 """The most lines of a day that are quoted for a sentence that rests on the day."""
-_RECENT = frozenset({ItemType.DECISION, ItemType.RULE})
 _PURPOSE = 120
 _ASKED = f", a question about it waits for the user in {REVIEW}"
 
@@ -275,7 +274,7 @@ def _elsewhere(
     ]
     found.sort(key=lambda pair: (-priority(pair[0], today), pair[0].id))
     pending = [pair for pair in found if is_pending(pair[0])]
-    decided = [pair for pair in found if pair[0].type in _RECENT and pair[0].learnt >= since]
+    decided = [pair for pair in found if pair[0].type in {ItemType.DECISION, ItemType.RULE} and pair[0].learnt >= since]
     ranks = [*((at, pair) for at, pair in enumerate(pending)), *((2 * at, pair) for at, pair in enumerate(decided))]
     ranked = sorted(ranks, key=itemgetter(0))  # two that are open, then one that was decided
     rows = ({**_item_row(item, today), "document": home} for _, (item, home) in ranked)

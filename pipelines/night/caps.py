@@ -60,6 +60,9 @@ if TYPE_CHECKING:
 
     from pipelines.settings import Settings
 
+    Turn = tuple[int, float, str, str]
+    """When an item leaves a page: a rank, what it is worth, its day and its id."""
+
 
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
@@ -98,7 +101,7 @@ class Pruned:
             return False
         document, late = self.documents[path], {ItemType.RULE, ItemType.DECISION}
 
-        def turn(item: Item) -> tuple[int, float, str, str]:
+        def turn(item: Item) -> Turn:
             return 2 if item.pinned else item.type in late, priority(item, self.newest), item.since, item.id
 
         out = _leaving(cap, document, [one for one in document.items if one.item.id and one.item.by], turn)
@@ -110,7 +113,7 @@ class Pruned:
     def overflow(self, path: str, cap: int) -> None:
         """Move items out of a page, to the archives of their years, until it is under `cap` with its new State."""
 
-        def turn(item: Item) -> tuple[int, float, str, str]:
+        def turn(item: Item) -> Turn:
             # Closed ones first, oldest first, then by priority. Open items, goals, contacts, questions and how-tos
             # leave late. What the last days brought or confirmed leaves last of all, the oldest day first: a page full
             # of open todos must not turn away what is new.
@@ -183,9 +186,7 @@ def prune(
     return work
 
 
-def _leaving(
-    cap: int, document: Document, movable: Iterable[Placed], turn: Callable[[Item], tuple[int, float, str, str]]
-) -> list[Placed]:
+def _leaving(cap: int, document: Document, movable: Iterable[Placed], turn: Callable[[Item], Turn]) -> list[Placed]:
     """Return what must leave a document to bring it under its cap, in the order of their turns."""
     over, out = document.size - cap, []
     for placed in sorted(movable, key=lambda one: turn(one.item)):

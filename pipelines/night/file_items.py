@@ -20,7 +20,7 @@ from pipelines.review.rulings import KnownItems, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
 from pipelines.store.evidence import voice_in
-from pipelines.store.item import CLOSED, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import CLOSED, UNSURE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_path, kind_of, log_day, slug
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import aliases_of
@@ -336,6 +336,5 @@ def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog)
             return USER
         if _OF_THE_PERSON.search(text) and not (name and _OF_ANOTHER.match(text)):
             return USER
-    is_sure = confidence in {Confidence.HIGH, Confidence.MEDIUM}
-    is_known = (kind is ItemType.RULE and is_sure) or GENERAL in catalog.closed
+    is_known = (kind is ItemType.RULE and confidence not in UNSURE) or GENERAL in catalog.closed
     return BRIEFING if is_known and BRIEFING not in catalog.closed else GENERAL

@@ -71,7 +71,6 @@ def with_partial_logs(
     return dict(by_day), tuple(folded), tuple(odd)
 
 
-_MARK = b"\xff\xfe"
 _UTF16 = re.compile(rb"(?:\xff\xfe)?(?:[\t\n\r\x20-\x7e]\0){4,}")
 """What Windows PowerShell 5 appends to a file of UTF-8 with `>>`."""
 
@@ -103,7 +102,7 @@ def clean_logs(
         cleaned[path] = data
         if records and file_hash(data) in {record.file for record in records}:
             continue
-        text = _UTF16.sub(lambda found: found[0].removeprefix(_MARK).decode("utf-16-le").encode(), data).decode()
+        text = _UTF16.sub(lambda found: found[0].removeprefix(b"\xff\xfe").decode("utf-16-le").encode(), data).decode()
         cleaned[path], found = redactor.redact_bytes(log_without_private(text).encode())
         if found:
             redacted[path] = found

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 LEAST_WORDS: Final = 3
 """Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
-_OWN_FILES = ("SOUL.md", "AGENTS.md")
-_TEXTS = (".md", ".txt")
 _MOST_LINES = 40
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|.)")
 """A character as JSON escapes it, or JSON within JSON."""
@@ -240,8 +238,8 @@ def _left(held: HeldMemory, words: Words) -> list[str]:
     folders = {SESSIONS: ".jsonl", f"{PRIVATE}/runs": ".json", TRAVELLING: ".json"}
     paths = [path for folder, ending in folders.items() for path in list_files(root, folder, ending)]
     found = scan(root)[0].keys() - held.documents.keys() - held.snapshot.logs.keys()
-    paths += [*_OWN_FILES, *filter(is_note, held.snapshot.logs)]
-    paths += sorted(path for path in found if path.endswith(_TEXTS))
+    paths += ["SOUL.md", "AGENTS.md", *filter(is_note, held.snapshot.logs)]
+    paths += sorted(path for path in found if path.endswith((".md", ".txt")))
     return [f"{path}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 

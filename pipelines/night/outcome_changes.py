@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-_AGENT_ONLY = "the item is trusted more than an agent's word"
-
-
 class Authority(NamedTuple):
     """Whose word it is that changes items.
 
@@ -77,7 +74,7 @@ class Authority(NamedTuple):
 
     def why_not(self, item: Item, how: str = "") -> str:
         """Return why this word may not change an item, or end it in a way, as a clause; empty if it may."""
-        return self.asks or ("" if self.trust.may_end(item, how) else _AGENT_ONLY)
+        return self.asks or ("" if self.trust.may_end(item, how) else "the item is trusted more than an agent's word")
 
 
 class Outcome(NamedTuple):

@@ -318,12 +318,6 @@ def _finish(run: Run) -> None:
 # The run made nothing of these lines, and no person would know.
 
 
-_NOTHING_NAMED = "no single open item matches it"
-_NO_SUBJECT = "it does not say whose it is"
-_NO_FORM = "it has no label and no known form"
-_NOT_KEPT = "the model kept nothing of it"
-
-
 def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, object]]:
     """Return what was not understood of the entries that were read for the first time, in order of the logs.
 
@@ -337,17 +331,20 @@ def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, ob
     extracted, context = run.extracted, run.context
     ruled = {place for one in run.rulings for place in one.operation.places}
     ruled |= {place for one in run.rulings if one.candidate for place in one.candidate.places}
-    why = {one.places[0]: _NO_SUBJECT for one in unplaced}
+    why = {one.places[0]: "it does not say whose it is" for one in unplaced}
     for form in (one for one in extracted.forms if one.how and one.place not in ruled):
         same = [context.known.same(kind, form.target, "") for kind in ItemType]
         if all(one is None or one.item.active for one in same):  # or it repeats what is over already
-            why[form.place] = _NOTHING_NAMED
+            why[form.place] = "no single open item matches it"
     proposed: list[Candidate | Operation] = [*extracted.candidates, *extracted.operations, *unplaced]
     heard = {place.entry for one in proposed for place in one.places} | {one.place.entry for one in extracted.forms}
     for entry in (one for day in extracted.read for one in day.fresh if one not in heard and not is_of_program(one)):
         said = (line.spoken.said for line in read_lines(entry) if line.spoken)
         if any(map(str.isalpha, "".join(said))):  # it has words outside code
-            why[Place.whole(entry)] = _NOT_KEPT if run.night.verifier else _NO_FORM
+            by_model = run.night.verifier
+            why[Place.whole(entry)] = (
+                "the model kept nothing of it" if by_model else "it has no label and no known form"
+            )
     own = (
         place
         for place in why

@@ -58,8 +58,6 @@ _WHY_FOREIGN = (
     "No commit of this memory has their ids, so they were copied from somewhere else. They are not used until you keep"
     " them."
 )
-_AGENT = "agent"
-"""Who wrote an item into a page, where it was an agent with its tools."""
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
     "restore: put them back where they were",
@@ -237,7 +235,8 @@ def marked_again(documents: Mapping[str, Document], there: Iterable[Document]) -
 
 
 def _by_agent(item: Item) -> Item:
-    return replace(item, trust=item.trust if Trust.SELF.reaches(item.trust) else Trust.SELF, by=_AGENT)
+    """Return an item as an agent with its tools wrote it into a page."""
+    return replace(item, trust=item.trust if Trust.SELF.reaches(item.trust) else Trust.SELF, by="agent")
 
 
 def _by_person(item: Item, brackets: Collection[str]) -> Item:

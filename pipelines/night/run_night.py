@@ -147,10 +147,8 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
             commit()  # what people wrote during the run
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
-    last, warnings = (
-        reports[-1],
-        list(night.sharing.notes) if night.sharing and night.sharing.state == "diverged" else [],
-    )
+    last, sharing = reports[-1], night.sharing
+    warnings = list(sharing.notes) if sharing and sharing.state == "diverged" else []
     # A page with a secret is told of where it is read, and the run has redacted the logs.
     held = {path: why for path, why in found.held.items() if not kind_of(path) and not path.startswith(f"{LOGS}/")}
     warnings += found._replace(held=held).sentences()

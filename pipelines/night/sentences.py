@@ -70,7 +70,6 @@ ENDED: Final = {
 }  # fmt: skip
 """How the log tells of an end."""
 _OVER = ENDED.keys() - {Status.ENDED}
-_NO_LONGER = CLOSED | _OVER
 
 
 def has_state(document: Document) -> bool:
@@ -78,7 +77,7 @@ def has_state(document: Document) -> bool:
     if document.kind not in _KINDS:
         return False
     items = [item for _, item in document.held.values()]
-    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in _NO_LONGER for one in items)
+    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in CLOSED | _OVER for one in items)
 
 
 @kept_with_document

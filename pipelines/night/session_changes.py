@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 BY: Final = "session@1"
 """The author recorded in an item that a session corrected."""
+_HOLDS: Sought = (lambda one: one.active, "live or open item")
 _FORMS = ENDED | {Status.NEVER_HELD: "Never held"}
 
 
@@ -92,12 +93,10 @@ def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
     text = made_inert(without_unseen(load_redactor(root).redact(fold(without_private(sentence))).text))
     if not text:
         raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
-    sought = (lambda one: one.active, "live or open item")
-
     return _changed(
         root,
         name,
-        sought,
+        _HOLDS,
         lambda held, ident, voice: correct_item(held.documents, ident, text, _on_rules(held, ident, voice)),
         lambda _: f"Correction: {text}",
     )
@@ -118,16 +117,15 @@ def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime
         UsageFault: words match no item, or several; or the two cannot be settled.
         LockHeld: a run is working on the memory.
     """
-    sought = (lambda one: one.active, "live or open item")
 
     def line(item: Item) -> str:
         return f"{_FORMS[ending_of(item.type)]}: {item.id} ({item.text}), because of {name}" if how != "both" else ""
 
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        [one] = named_items(held.documents, [name], sought)[:1]
+        [one] = named_items(held.documents, [name], _HOLDS)[:1]
         return settle_pair(held.documents, one, ident, how, _on_rules(held, ident, voice))
 
-    return _changed(root, other, sought, change, line, now)
+    return _changed(root, other, _HOLDS, change, line, now)
 
 
 def reopen_by_session(root: Path, name: str, reason: str) -> Outcome:

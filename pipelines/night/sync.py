@@ -344,7 +344,6 @@ def with_edits_recorded(git: Git, base: str, there: str, theirs: Files, other: F
 # ---------------------------------------- a night of a memory on a remote
 
 
-_LOCK = "night.lock"
 _AT_ONCE = 32
 _EXACT = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
@@ -372,7 +371,7 @@ def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
     root = workdir.expanduser().absolute() / clone_name(address)
     with writing(root):
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with run_lock(root, "a night of a remote memory", _LOCK):
+    with run_lock(root, "a night of a remote memory", "night.lock"):
         # First the ref, then the branch: a night that ends in between is noticed at the push.
         was = list_heads(address)
         if not was.branch:

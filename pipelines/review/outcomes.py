@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
-_LOADED = frozenset({BRIEFING, USER})
 
 
 def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
@@ -94,7 +93,7 @@ def without_conflict(item: Item) -> Item:
 
 def history_of(path: str) -> str:
     """Return the document that keeps closed items: their own, unless every session loads it."""
-    return GENERAL if path in _LOADED else path
+    return GENERAL if path in {BRIEFING, USER} else path
 
 
 def with_end(item: Item, how: Status, day: str, place: Evidence | None) -> Item:
@@ -372,13 +371,12 @@ def with_pair(documents: Mapping[str, Document], pair: Sequence[Item], why: str,
     return with_entry(documents, PAIR, today, title, text, _PAIR_CHOICES)
 
 
-_OVER = frozenset({*map(str, ENDINGS), DOUBT})
-"""The kinds of questions whether an item is over."""
-
-
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether these items are over."""
-    named, asks = set(idents), (one for one in read_queue(documents.get(REVIEW)) if one.kind in _OVER and not one.items)
+    named, asks = (
+        set(idents),
+        (one for one in read_queue(documents.get(REVIEW)) if one.kind in {*ENDINGS, DOUBT} and not one.items),
+    )
     moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 

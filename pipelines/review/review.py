@@ -28,7 +28,7 @@ from pipelines.review.rulings import (
     repeats_there,
 )
 from pipelines.store.evidence import Act, act_in
-from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, Trust
+from pipelines.store.item import OUTCOMES, UNSURE, Confidence, ItemType, Status, Trust
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, stated_due
 
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
-_SAYS_MORE = "it has all words of a rule, and more: it may change the rule, or take it back"
-ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
-"""Candidates of lower confidence replace nothing, and no person is asked about them."""
 
 
 class ReviewContext(NamedTuple):
@@ -212,7 +209,8 @@ def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
             said = words_in(one.text)
             less = ((belief, said - words) for belief in held.values() if (words := words_in(belief.item.text)) < said)
             if meant := next((belief for belief, more in less if len(more) > _REFINES), None):
-                return _ruling(one, OperationKind.SUPERSEDE, meant, asks=_SAYS_MORE)
+                asks = "it has all words of a rule, and more: it may change the rule, or take it back"
+                return _ruling(one, OperationKind.SUPERSEDE, meant, asks=asks)
     return _ruling(one, _ADD)
 
 
@@ -240,7 +238,8 @@ def rulings_of_operation(
         return alone
     asks = guarded(operation, targets, trust, day, context.known, one.source if one else "")
     if kind is OperationKind.SUPERSEDE and one:
-        return [_ruling(one, kind, *targets, given=operation, asks=asks)] if one.confidence in ASKED_ABOUT else alone
+        # What is unsure replaces nothing, and no person is asked about it.
+        return alone if one.confidence in UNSURE else [_ruling(one, kind, *targets, given=operation, asks=asks)]
     if kind is OperationKind.UPDATE:
         ruling = _updating(operation, targets[0], trust, asks, fresh)
         return alone if ruling.candidate and _is_vetoed(ruling.candidate, context) else [ruling]

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 
 _MOST_SAID = 160
-MAKING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE})
 REMOVING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
 })  # fmt: skip
@@ -91,7 +90,8 @@ def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling
     for ruling in rulings:
         candidate, kind = ruling.candidate, ruling.kind
         targets = [belief for ident in ruling.operation.ids if (belief := known.ids.get(ident))]
-        if candidate and (kind in MAKING or (kind is OperationKind.CONFIRM and not targets)):
+        makes = kind in {OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE}
+        if candidate and (makes or (kind is OperationKind.CONFIRM and not targets)):
             _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
         else:
             for belief in targets:
@@ -191,10 +191,9 @@ _SHARED = 2
 _TWINS, _MOST_TWINS = 0.5, 2
 """How alike sentences are that say the same, and how many of them count."""
 _SHARED_PAGES = GENERAL, BRIEFING, USER
-_BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
-"""Types that may replace each other: a decision becomes a fact once it is carried out."""
 RECURRING = frozenset({ItemType.TODO, ItemType.RISK})
-"""Types that may come again after they ended, whoever ended them."""
+"""Types that may come again after they ended, whoever ended them. The others may replace each other: a decision becomes
+a fact once it is carried out."""
 
 
 @dataclass(slots=True, eq=False)
@@ -342,7 +341,7 @@ class KnownItems:
         """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
         day, key = candidate.entry.day, veto_key(candidate.text)
         return any(
-            ({one.item.type, candidate.type} <= _BELIEFS or one.item.type is candidate.type)
+            (RECURRING.isdisjoint({one.item.type, candidate.type}) or one.item.type is candidate.type)
             and repeats_there(one.document, candidate.page)
             and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
             and veto_key(one.item.text) == key
