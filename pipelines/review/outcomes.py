@@ -373,10 +373,8 @@ def with_pair(documents: Mapping[str, Document], pair: Sequence[Item], why: str,
 
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether these items are over."""
-    named, asks = (
-        set(idents),
-        (one for one in read_queue(documents.get(REVIEW)) if one.kind in {*ENDINGS, DOUBT} and not one.items),
-    )
+    named, queue = set(idents), read_queue(documents.get(REVIEW))
+    asks = (one for one in queue if one.kind in {*ENDINGS, DOUBT} and not one.items)
     moot = [(one, ()) for one in asks if named_in_title(one.title) in named]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
