@@ -12,17 +12,21 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from pipelines.agents.adopt_days import PARA_FOLDER, Vault, dated, read_vault, said_elsewhere
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
 from pipelines.agents.adopt_source import (
     APART,
+    PARA_FOLDER,
     LeftOut,
     NotesKind,
     Source,
+    Vault,
+    dated,
     file_bytes,
     globs_of,
     is_note,
     note_text,
+    read_vault,
+    said_elsewhere,
 )
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import document_at, with_front_matter, with_marks

@@ -8,9 +8,21 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.agents.adopt_days import Vault, dated, glob_of, read_vault, said_elsewhere
 from pipelines.agents.adopt_items import with_statements, write_pages
-from pipelines.agents.adopt_source import APART, LeftOut, NotesKind, Source, globs_of, is_note, note_text
+from pipelines.agents.adopt_source import (
+    APART,
+    LeftOut,
+    NotesKind,
+    Source,
+    Vault,
+    dated,
+    glob_of,
+    globs_of,
+    is_note,
+    note_text,
+    read_vault,
+    said_elsewhere,
+)
 from pipelines.errors import GitFault, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import replace_synced, writing

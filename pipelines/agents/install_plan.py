@@ -1,7 +1,7 @@
 """What `curate install` needs to plan an installation: the targets, what a person asked for, and the plan itself.
 
 A plan is data: the edits that put files right, and notes for the person. Making one writes nothing, so it can be shown
-without being carried out; `edit_files` writes. The plans themselves are in `targets` and `timers`.
+without being carried out; `settings_files` writes. The plans themselves are in `targets` and `timers`.
 """
 
 from __future__ import annotations

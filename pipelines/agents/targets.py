@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.agents.edit_files import ADVICE, changes, read_text
 from pipelines.agents.install_plan import (
     CAPTURE,
     CONTEXT,
@@ -24,13 +23,16 @@ from pipelines.agents.install_plan import (
     InstallRequest,
 )
 from pipelines.agents.settings_files import (
+    ADVICE,
     CannotEdit,
     add_hooks,
     add_server,
+    changes,
     edit_json,
     edit_toml,
     load_json,
     our_calls,
+    read_text,
     remove_calls,
     table_at,
     value_at,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
 from pipelines.agents.session_places import note_installed
+from pipelines.agents.settings_files import bare_diff, carry_out, changes
 from pipelines.agents.targets import PLANS, installed_agents
 from pipelines.agents.timers import (
     crontab_change,

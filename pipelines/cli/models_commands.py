@@ -88,8 +88,8 @@ def choose(names: Sequence[str]) -> None:
         UsageFault: a name is no provider, or it lacks its key or its program.
         BadFile: the settings cannot be edited.
     """
-    from pipelines.agents.edit_files import carry_out  # noqa: PLC0415  few commands write settings
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
+    from pipelines.agents.settings_files import carry_out  # noqa: PLC0415  few commands write settings
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import model_of  # noqa: PLC0415  as above
 

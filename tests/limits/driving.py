@@ -2,7 +2,7 @@
 
 from pipelines.agents import timers
 from pipelines.agents import timers as filling
-from pipelines.agents.adopt_days import moment_pattern
+from pipelines.agents.adopt_source import moment_pattern
 from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place

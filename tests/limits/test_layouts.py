@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from pipelines.agents.adopt_days import moment_pattern, read_vault
+from pipelines.agents.adopt_source import moment_pattern, read_vault
 from pipelines.cli import run_cli
 from pipelines.store.layout import NOTES_FILE, is_matched
 from tests.agents.adopt.samples import fingerprint, lay, obsidian

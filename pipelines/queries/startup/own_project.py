@@ -34,7 +34,17 @@ def project_of_folder(root: str, paths: Iterable[str], folder: str) -> str:
         if path := there.get(name):
             return path
         names.append(name)
-    former = _former_names(root, there.values())
+    former = dict[str, str]()  # the names that projects had before they were renamed or merged
+    for path in there.values():
+        if not os.path.isfile(f"{root}/{path}"):
+            continue
+        with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
+            head = file.read(_HEAD)
+        if head.startswith("---") and "\naliases:" in head:
+            from pipelines.store.document import document_at
+            from pipelines.store.template import aliases_of
+
+            former |= {_key(name): path for name in aliases_of(document_at(path, head))}
     return next((former[name] for name in names if name in former), "")
 
 
@@ -49,22 +59,6 @@ def _names(folder: str) -> Iterator[str]:
         from pipelines.store.work_trees import repository_of
 
         yield from (page_name(one) for one in repository_of(top) or ())
-
-
-def _former_names(root: str, paths: Iterable[str]) -> dict[str, str]:
-    """Return slug → path for the names that projects had before they were renamed or merged."""
-    found = dict[str, str]()
-    for path in paths:
-        if not os.path.isfile(f"{root}/{path}"):
-            continue
-        with open(f"{root}/{path}", encoding="utf-8", errors="replace") as file:
-            head = file.read(_HEAD)
-        if head.startswith("---") and "\naliases:" in head:
-            from pipelines.store.document import document_at
-            from pipelines.store.template import aliases_of
-
-            found |= {_key(name): path for name in aliases_of(document_at(path, head))}
-    return found
 
 
 def project_of_line(root: str, text: str, named: str) -> str:

@@ -30,7 +30,7 @@ _HOOK_BUDGET = 2800  # tokens that a hook's longest answer in prose has, about; 
 
 
 def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) -> str:
-    """Return the context as text; keep it for who asks the same again.
+    """Return the context as text, for a hook no longer than its answer may be; keep it for who asks the same again.
 
     Args:
         request: what the session asks for.
@@ -39,8 +39,11 @@ def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) ->
         keeps: whether it may be used again; only that a session asked is noted otherwise.
     """
     stamps = _stamps(request) if keeps else []
-    parts = _parts_for_hook(request) if form in HOOKS else assemble(request)
-    text = as_text(parts)
+    budget = min(request.budget, _HOOK_BUDGET) if form in HOOKS else request.budget
+    text = as_text(assemble(replace(request, budget=budget)))
+    while form in HOOKS and (size := units(text)) > HOOK_CHARACTERS and budget != LEAST_BUDGET:
+        budget = max(LEAST_BUDGET, budget * HOOK_CHARACTERS // size - 10)
+        text = as_text(assemble(replace(request, budget=budget)))
     keep_page(request.root, asked, text, stamps, request.now.timestamp())
     return text
 
@@ -59,17 +62,6 @@ def _stamps(request: ContextRequest) -> list[str]:
         paths |= {f"{NOTES}/{one}" for one in (NOTES_FILE, SOUL, USER, BRIEFING)}
     paths |= {one.rpartition("/")[0] for one in paths if "/" in one} - {PRIVATE}
     return [stamp(__file__), *(stamp(f"{root}/{one}") for one in sorted(paths))]
-
-
-def _parts_for_hook(request: ContextRequest) -> list[ContextPart]:
-    """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
-    request = replace(request, budget=min(request.budget, _HOOK_BUDGET))
-    while True:
-        parts = assemble(request)
-        size = units(as_text(parts))
-        if size <= HOOK_CHARACTERS or request.budget == LEAST_BUDGET:
-            return parts
-        request = replace(request, budget=max(LEAST_BUDGET, request.budget * HOOK_CHARACTERS // size - 10))
 
 
 def as_text(parts: list[ContextPart]) -> str:

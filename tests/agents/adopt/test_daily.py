@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.agents.adopt_days import Vault, dated, moment_pattern, read_vault, said_elsewhere
+from pipelines.agents.adopt_source import Vault, dated, moment_pattern, read_vault, said_elsewhere
 from tests.agents.adopt.samples import lay
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.agents import edit_files as install_files
+from pipelines.agents import settings_files as install_files
 from tests.conftest import Memory, curate
 
 THEIRS = {
