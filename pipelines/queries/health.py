@@ -39,7 +39,7 @@ from pipelines.store.layout import BRIEFING
 from pipelines.store.lock import SCHEDULE, is_held
 from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.snapshot import Snapshot, read_snapshot
-from pipelines.store.state import push_state, read_record
+from pipelines.store.state import read_record
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
@@ -274,14 +274,15 @@ def _briefing(checkup: Checkup) -> Finding:
 
 
 def _push(checkup: Checkup) -> Finding:
-    found = push_state(checkup.root)
-    if found is None:
+    found = read_record(checkup.root, "push.json")
+    remote, state, why, pushed = map(found.get, ("remote", "state", "reason", "pushed"))
+    if not isinstance(state, str):
         return Finding(OK, "Nothing is pushed anywhere.")
-    reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
-    says, is_pushed = f"{found['remote']}: {found['state']}{reason}.", found["state"] == "pushed"
+    reason = f": {str(why).rstrip('.')}" if why else ""
+    says, is_pushed = f"{remote}: {state}{reason}.", state == "pushed"
     if not is_pushed:
-        says += f" The last push was {found['pushed']}." if found["pushed"] else " Nothing has been pushed yet."
-    if found["state"] == "diverged" or (is_pushed and reason):
+        says += f" The last push was {pushed}." if pushed else " Nothing has been pushed yet."
+    if state == "diverged" or (is_pushed and reason):
         return Finding(WRONG, says, "`curate sync` prints the commands that settle it.")
     return Finding(OK, says) if is_pushed else Finding(LOOK, says, "`curate run` tries again.")
 

@@ -100,8 +100,7 @@ class Remote:
             GitFault: the remote did not answer in time, or refused.
         """
         self._make_repository()
-        commit = list_heads(self.address).branches.get(f"refs/heads/{self.branch}")
-        if commit is None:
+        if f"refs/heads/{self.branch}" not in list_heads(self.address).branches:
             return None
         if (head := self.git.head()) is not None:
             self._call("update-ref", "refs/heads/here", head)
@@ -109,7 +108,7 @@ class Remote:
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
             self.address, f"+refs/heads/{self.branch}:refs/heads/there",
         )  # fmt: skip
-        return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
+        return self._call("rev-parse", "refs/heads/there").decode().strip()
 
     def push(self, commit: str, night: str = "", expected: str = "") -> None:
         """Fast-forward the remote's branch to a commit, never by force, and push `NIGHT_REF` with it, or neither.

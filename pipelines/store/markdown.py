@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 # A fence may follow a quote mark or a list mark. More than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
-_MAY_HEAD = frozenset("# ")
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
@@ -247,7 +246,7 @@ def _closes(lines: Sequence[str], start: int) -> bool:
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     """Return the ATX headings among body lines, as `body_lines` yields them."""
-    marks = [(at, mark) for at, line in body if line[:1] in _MAY_HEAD and (mark := _HEADING.match(line))]
+    marks = [(at, mark) for at, line in body if line.startswith(("#", " ")) and (mark := _HEADING.match(line))]
     return [Heading(at, len(mark[1]), (mark[2] or "").strip()) for at, mark in marks]
 
 

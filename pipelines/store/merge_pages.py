@@ -330,7 +330,10 @@ def _completed(lines: list[str], missing: Places, versions: tuple[Document, Docu
     for one in sorted(missing.values(), key=lambda one: (one.item.since, one.item.id)):
         title = one.section if one.section in titles else section_of(one.item)
         lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
-    was, mine, theirs = map(_made, versions)
+    was, mine, theirs = (
+        [(title, page.lines[at]) for at, (title, _) in page.generated.items() if page.kind is not Kind.EPISODE]
+        for page in versions
+    )
     made = theirs if mine == was else mine
     for title in dict.fromkeys(title for title, _ in made):
         lines = insert_rows(lines, title, [line.rstrip("\r\n") + end for under, line in made if under == title], ORDER)
@@ -381,11 +384,6 @@ def _tokens(page: Document, known: Container[tuple[str, str]] | None = None, hel
             stays = held is None or (ident in held and held[ident].section == placed.section)
             tokens[placed.line : placed.end] = [_ITEM + ident] * stays
     return [one for one in tokens[page.front.lines :] if is_episode or one[:1] != _MADE]
-
-
-def _made(page: Document) -> list[tuple[str, str]]:
-    """Return the lines that runs generated on a page, but no episodes, each after its heading's title."""
-    return [(title, page.lines[at]) for at, (title, _) in page.generated.items() if page.kind is not Kind.EPISODE]
 
 
 def _is_own(token: str) -> bool:

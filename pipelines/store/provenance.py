@@ -130,7 +130,6 @@ _BEFORE = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
 ORDERS = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
 """What says that something must be done, always or never."""
-_TOOL = "a tool of its session"
 
 
 def _is_quoted(entry: Entry, at: int, words: str) -> bool:
@@ -224,7 +223,7 @@ class Provenance:
             return (Trust.SELF if self._is_testimony(entry, at, words) else Trust.EXTERNAL), source
         told = quote or words
         if self.echoes(entry, told) or (trust is Trust.EXTERNAL and (rule or ORDERS.search(told))):
-            return Trust.EXTERNAL, _TOOL
+            return Trust.EXTERNAL, "a tool of its session"
         return Trust.SELF, ""
 
     def _is_testimony(self, entry: Entry, at: int, words: str) -> bool:

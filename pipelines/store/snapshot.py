@@ -36,7 +36,6 @@ from pipelines.store.trees import (
     ledger_on_disk,
     left_out,
     read_documents_in,
-    read_version,
 )
 from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
@@ -214,7 +213,7 @@ def _committed_without_conflict(root: Path, path: str) -> Document:
     with contextlib.suppress(CurateError, StopIteration):
         versions = (committed(git, commit, path) for commit in git.versions(path))
         return replace(next(one for one in versions if not conflict_in(one.text)), is_still=True)
-    return replace(read_version(path, None), is_still=True)
+    return replace(document_at(path, ""), is_still=True)
 
 
 def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], left: str) -> bytes | None:

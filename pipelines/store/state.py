@@ -171,13 +171,3 @@ def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
     folder = private_folder(root)
     with writing(f"{PRIVATE}/{name}"):
         replace_synced(folder / name, json.dumps(row, ensure_ascii=False).encode())
-
-
-def push_state(root: Path) -> dict[str, object] | None:
-    """Return the result of the last push, or None if there is none.
-
-    `remote`, `state`, `at` and `reason` describe that push; `pushed` is the time of the last success.
-    """
-    found = read_record(root, "push.json")
-    keys = ("remote", "state", "at", "reason", "pushed")
-    return {key: found.get(key) for key in keys} if isinstance(found.get("state"), str) else None
