@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.belief_search import lived_month
 from benchmarks.search_quality import BOTH, WORDS_ALONE, markdown
+from benchmarks.searching import search
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,10 +24,11 @@ from typing import TYPE_CHECKING
 
 from benchmarks.conversations import read_conversations
 from benchmarks.search_questions import LIMIT, score
+from benchmarks.searching import search
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -38,9 +38,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.searching import search
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.query import SearchRequest, answer, search
+from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.search.vectors import VectorModel, stored_vectors
 

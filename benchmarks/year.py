@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
+from benchmarks.searching import search
 from benchmarks.year_logs import FIRST, CarefulReader, Year
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import ModelBriefer
@@ -37,7 +38,6 @@ from pipelines.queries.startup.context import ContextRequest, assemble
 from pipelines.queries.startup.page import as_text
 from pipelines.queries.startup.read import tokens
 from pipelines.search.build import rebuild_index
-from pipelines.search.query import search
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.layout import REVIEW

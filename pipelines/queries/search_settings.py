@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable
 from pipelines.search.filters import no_project
-from pipelines.search.hits import Hit, with_questions
+from pipelines.search.hits import with_questions
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 

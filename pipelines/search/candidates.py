@@ -38,13 +38,13 @@ _PASSAGES = (
 )
 # Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 _PLACES = """
-    SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
+    SELECT units.id, files.path, start_line, first_passage, last_passage,
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
             WHEN files.path GLOB 'Sessions/*' AND units.trust != 'owner' THEN 2
             ELSE files.path GLOB 'Logs/*' OR files.path GLOB 'Sessions/*' END,
         units.date, units.until, units.types, units.status, units.key
     FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
-    WHERE units.id IN (SELECT value FROM json_each(?1)) AND
+    WHERE units.id IN (SELECT value FROM json_each(?)) AND
 """
 _RECORDS = """
     SELECT units.record FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
@@ -72,7 +72,7 @@ WRITTEN, SAID, ECHOED, RETOLD = range(4)
 
 
 class CandidatePlace(NamedTuple):
-    """A candidate's path and line, its first and last passage, whether it no longer holds, and what ranks it.
+    """A candidate's path and line, its first and last passage, and what ranks it.
 
     `key` is that of its vector.
     """
@@ -81,7 +81,6 @@ class CandidatePlace(NamedTuple):
     line: int
     first_passage: int | None
     last_passage: int | None
-    is_past: int
     kind: int
     date: str
     until: str
@@ -167,7 +166,7 @@ def fitting_units(
 ) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not; or also past ones."""
     condition, values = question.condition(past=past)
-    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), question.filters.as_of, *values))
+    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), *values))
     found = {unit: CandidatePlace(*row) for unit, *row in rows}
     return {unit: found[unit] for unit in units if unit in found}
 

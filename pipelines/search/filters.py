@@ -170,6 +170,5 @@ _PROJECTS = (
 # A field may contain several types, so match one between separators.
 _TYPE = f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 _CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
-_DATED = "[0-9]" * 2 + "*.md"
-_CASES += f" WHEN files.path GLOB '{NOTES}/*[0-9][0-9]*[0-9][0-9]*{_DATED}' THEN 'log'"
+_CASES += f" WHEN files.path GLOB '{NOTES}/*[0-9][0-9]*[0-9][0-9]*[0-9][0-9]*.md' THEN 'log'"
 _SOURCE = f"(CASE {_CASES} ELSE 'document' END) = ?"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import heapq
 import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.errors import IndexUnusable
 from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, over_since
 from pipelines.search.candidates import (
     CandidatePlace,
@@ -31,7 +29,6 @@ from pipelines.search.chunk_context import (
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Found, Hit, held_words, is_close, read_hits, reads
 from pipelines.search.rank import newer_first, weighted, whole_first, worth
-from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,8 +38,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-__all__ = ["Hit", "SearchRequest", "answer", "search"]
 
 CANDIDATES = 100
 """The minimum of units found by words, and by meaning."""
@@ -80,31 +75,6 @@ class SearchRequest(NamedTuple):
     overruled: bool = False
 
 
-def search(
-    root: Path, query: str, limit: int, stale: Collection[str] = (), asked: SearchRequest | None = None
-) -> list[Hit]:
-    """Return the best hits for a question, best first; equal scores in order of path and line.
-
-    Any text is a valid question; words that occur nowhere find nothing. Superseded, retracted, merged and waiting items
-    are left out.
-
-    Args:
-        root: the memory.
-        query: a question in plain words, or names, ids, file names, `#tag`; `project:NAME` and `type:TYPE` filter. One
-            that only filters finds all that matches, newest first.
-        limit: the maximum number of hits.
-        stale: files to leave out, because they changed since.
-        asked: filters and the question's vector; by default words alone.
-
-    Raises:
-        IndexUnusable: there is no index, or it cannot be read.
-    """
-    with suppress(IndexUnusable), reading(root) as connection:
-        return answer(root, connection, query, limit, stale, asked)[0]
-    with reading(root) as connection:  # a rebuild may replace the file just as it is opened
-        return answer(root, connection, query, limit, stale, asked)[0]
-
-
 def answer(
     root: Path,
     connection: sqlite3.Connection,
@@ -113,17 +83,19 @@ def answer(
     stale: Collection[str] = (),
     asked: SearchRequest | None = None,
 ) -> tuple[list[Hit], Found]:
-    """Answer one of several questions like `search`, from an index that stays open.
+    """Answer a question: the best hits, best first; equal scores in order of path and line.
 
-    All questions see the state of the index at the first one.
+    Any text is a valid question; words that occur nowhere find nothing. Superseded, retracted, merged and waiting items
+    are left out. All questions to one connection see the state of the index at the first one.
 
     Args:
         root: the memory.
         connection: its index, from `reading`.
-        query: a question, as for `search`.
+        query: a question in plain words, or names, ids, file names, `#tag`; `project:NAME` and `type:TYPE` filter. One
+            that only filters finds all that matches, newest first.
         limit: the maximum number of hits.
-        stale: files to leave out.
-        asked: filters and the question's vector.
+        stale: files to leave out, because they changed since.
+        asked: filters and the question's vector; by default words alone.
 
     Returns:
         The hits, and how much was found: "little" if none is close to the question, "nothing" if there is none.

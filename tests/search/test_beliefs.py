@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.searching import search
 from pipelines.search.build import freshen
 from pipelines.search.filters import Filters
 from pipelines.search.hits import Hit
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.state import Reason, render_tombstones, tombstone

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.searching import search
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from tests.making import plant
 from tests.search.bag import Bag
 

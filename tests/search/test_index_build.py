@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.searching import search
 from pipelines.errors import IndexUnusable
 from pipelines.queries.search_settings import searched
 from pipelines.search.build import IndexReport, rebuild_index, update_index
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.search.schema import INDEX, VERSION, reading
 from tests.making import plant
 

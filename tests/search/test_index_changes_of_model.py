@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.searching import search
 from pipelines.search import embed as embed_module
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.searching import search
 from pipelines.api import Memory
 from pipelines.search.build import freshen
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.hits import Hit
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from tests.making import plant, stated, told

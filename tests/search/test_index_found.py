@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.searching import search
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.query import SearchRequest, answer, search
+from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from tests.search.bag import Bag
 

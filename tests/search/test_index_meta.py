@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.searching import search
 from pipelines.search.build import update_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from tests.making import plant
 
 STREAMS = """---

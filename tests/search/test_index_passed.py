@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.searching import search
 from pipelines.search.build import IndexReport, rebuild_index, update_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.search.read_files import read_file
 
 SESSION = "Sessions/2026-03-18/s.jsonl"

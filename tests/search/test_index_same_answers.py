@@ -12,11 +12,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from benchmarks.searching import search
 from pipelines.search.build import freshen, rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.hits import Hit
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from tests.making import plant, stated, told

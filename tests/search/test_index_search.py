@@ -6,10 +6,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.searching import search
 from pipelines.search import build as fresh_module
 from pipelines.search.build import freshen, update_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from pipelines.search.schema import writer_lock
 from tests.making import plant
 

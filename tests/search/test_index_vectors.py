@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.searching import search
 from pipelines.errors import ModelFailed
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.query import SearchRequest, search
+from pipelines.search.query import SearchRequest
 from tests.making import plant
 from tests.search.bag import Bag
 

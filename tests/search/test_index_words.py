@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.searching import search
 from pipelines.cli import run_cli
 from pipelines.search.build import update_index
 from pipelines.search.chunk_context import day_words, grams, identifiers, match_expression
 from pipelines.search.hits import OPEN, snippets
-from pipelines.search.query import search
 
 
 @given(st.text(max_size=300) | st.text(alphabet='"*()^:+-{}NEARORAND ab漢🎉', max_size=80))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import ProviderModel, as_count, check_whole
+from pipelines.extract.llm.provider import ProviderModel, as_count
 from pipelines.usage import GARBLED, Usage
 
 if TYPE_CHECKING:
@@ -41,8 +41,11 @@ class AnthropicModel(ProviderModel):
         Raises:
             ModelFailed: it is a refusal, was cut off, or is not a message.
         """
-        usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
-        check_whole(self.provider, getattr(reply, "stop_reason", None), usage)
+        names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        counts, content = getattr(reply, "usage", None), getattr(reply, "content", None)
+        plain, output, cached, written = (as_count(getattr(counts, name, None)) for name in names)
+        usage = Usage(plain + written + cached, output, cached, written)  # the API counts cached tokens separately
+        self.check_whole(getattr(reply, "stop_reason", None), usage)
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
@@ -63,9 +66,3 @@ class AnthropicModel(ProviderModel):
             max_retries=0,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
         )
-
-
-def _usage(usage: object) -> Usage:
-    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    plain, output, cached, written = (as_count(getattr(usage, name, None)) for name in names)
-    return Usage(plain + written + cached, output, cached, written)  # the API counts cached tokens separately

@@ -16,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import CurateError, ModelFailed
-from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, provider_of
+from pipelines.extract.llm.call import BadReply, Call, Model, provider_of
 from pipelines.store.files import make_folder, read_bytes, replace_synced
 from pipelines.store.layout import REPLIES
 from pipelines.store.user_layout import inside
@@ -104,7 +104,7 @@ class Chain:
             raise last
         why = ""
         for _ in range(2):
-            text = self._answer(model, call, tally).text
+            text = self._answer(model, call, tally)
             try:
                 found = read(text)
             except BadReply as bad:
@@ -117,7 +117,7 @@ class Chain:
             return found
         raise ModelFailed(provider_of(model.name), why)
 
-    def _answer(self, model: Model, call: Call, tally: Tally) -> ModelAnswer:
+    def _answer(self, model: Model, call: Call, tally: Tally) -> str:
         """Return a model's answer; it is asked up to `model.retries` times more while its failure is temporary.
 
         `tally` counts the usage and failure of every try.
@@ -142,7 +142,7 @@ class Chain:
                 raise
             tally.paid(model.name, answer.usage)
             self._failures[model.name] = 0
-            return answer
+            return answer.text
         raise AssertionError  # the last try returns or raises
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import ProviderModel, check_whole
+from pipelines.extract.llm.provider import ProviderModel
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ class GeminiModel(ProviderModel):
         Raises:
             ModelFailed: it was blocked, cut off, or has no candidate.
         """
-        usage = _usage(reply)
+        counts, usage = reply.usage_metadata, Usage()
+        if counts:
+            output = (counts.candidates_token_count or 0) + (counts.thoughts_token_count or 0)
+            usage = Usage(counts.prompt_token_count or 0, output, counts.cached_content_token_count or 0)
         if not reply.candidates:
-            check_whole(self.provider, reply.prompt_feedback and reply.prompt_feedback.block_reason, usage)
+            self.check_whole(reply.prompt_feedback and reply.prompt_feedback.block_reason, usage)
             raise ModelFailed(self.provider, "gave an empty answer", usage=usage)
         candidate = reply.candidates[0]
-        check_whole(self.provider, candidate.finish_reason, usage)
+        self.check_whole(candidate.finish_reason, usage)
         parts = (candidate.content and candidate.content.parts) or []
         return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
@@ -62,11 +65,3 @@ class GeminiModel(ProviderModel):
             client_args={"follow_redirects": False},
         )
         return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=options)
-
-
-def _usage(reply: GenerateContentResponse) -> Usage:
-    usage = reply.usage_metadata
-    if usage is None:
-        return Usage()
-    output = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
-    return Usage(usage.prompt_token_count or 0, output, usage.cached_content_token_count or 0)

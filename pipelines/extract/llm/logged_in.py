@@ -21,7 +21,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus
 from pipelines.extract.llm.program import ending, run_program
-from pipelines.extract.llm.provider import RETRIES, ProviderModel, as_count, as_failure, check_whole
+from pipelines.extract.llm.provider import RETRIES, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
@@ -154,7 +154,7 @@ class ClaudeCodeModel(LoggedInModel):
         found, words = result.get("structured_output"), str(result.get("result") or otherwise)
         failed, status = result.get("is_error"), result.get("api_error_status")
         if found is None:
-            check_whole(self.provider, result.get("stop_reason"), usage)
+            self.check_whole(result.get("stop_reason"), usage)
         if not failed:
             return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
         if "structured_output" in str(result.get("subtype")):

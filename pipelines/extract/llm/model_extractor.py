@@ -316,7 +316,9 @@ def cut(entries: Iterable[Entry], tokens: int) -> tuple[LogPiece, ...]:
     for entry in entries:
         if not _WORD.search(entry.text):
             continue  # an empty bullet, as a template leaves it
-        context = _context(entry)
+        parts = [fold(" > ".join(entry.headings))[:HEADING_LENGTH]] if entry.headings else []
+        parts += [f"project: {fold(entry.project)[:HEADING_LENGTH]}"] if entry.project else []
+        context = f"## {' / '.join(parts)}".rstrip()
         text, is_whole = _shown(entry, room - _bytes(context) - 1)
         needed = _bytes(context) + 1 + _bytes(text) + 1
         if not pieces or size + needed > room:
@@ -325,12 +327,6 @@ def cut(entries: Iterable[Entry], tokens: int) -> tuple[LogPiece, ...]:
         pieces[-1].append((entry, context, text, is_whole))
         size += needed
     return tuple(map(_joined, pieces))
-
-
-def _context(entry: Entry) -> str:
-    parts = [fold(" > ".join(entry.headings))[:HEADING_LENGTH]] if entry.headings else []
-    parts += [f"project: {fold(entry.project)[:HEADING_LENGTH]}"] if entry.project else []
-    return f"## {' / '.join(parts)}" if parts else "##"
 
 
 def _shown(entry: Entry, room: int) -> tuple[str, bool]:

@@ -17,7 +17,6 @@ from pipelines.extract.llm.provider import (
     ProviderModel,
     as_count,
     as_failure,
-    check_whole,
     with_deadline,
 )
 from pipelines.search.embedders.remote import open_url, request_to, with_path
@@ -114,7 +113,7 @@ class OpenAIModel(ProviderModel):
             content, refusal = message.get("content"), message.get("refusal")
         except (LookupError, TypeError, AttributeError):
             raise ModelFailed(self.provider, GARBLED, usage=usage) from None
-        check_whole(self.provider, "refusal" if refusal else finish, usage)
+        self.check_whole("refusal" if refusal else finish, usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
 
 

@@ -79,19 +79,19 @@ class ProviderModel:
             return as_failure(self.provider, fault).why
         return ""
 
+    def check_whole(self, ending: object, usage: Usage) -> None:
+        """Check the word by which a provider says how an answer ended; only these words are shown of it.
 
-def check_whole(provider: str, ending: object, usage: Usage) -> None:
-    """Check the word by which a provider says how an answer ended; only these words are shown of it.
-
-    Raises:
-        ModelFailed: it was cut off, or refused.
-    """
-    word = str(getattr(ending, "value", ending)).lower()
-    if word in _CUT_OFF:
-        why = f"was cut off at the longest answer allowed; raise {provider}.max_tokens in your settings"
-        raise ModelFailed(provider, why, usage=usage)
-    if word in _REFUSED:
-        raise ModelFailed(provider, f"stopped without an answer ({word})", usage=usage)
+        Raises:
+            ModelFailed: it was cut off, or refused.
+        """
+        word, why = str(getattr(ending, "value", ending)).lower(), ""
+        if word in _CUT_OFF:
+            why = f"was cut off at the longest answer allowed; raise {self.provider}.max_tokens in your settings"
+        elif word in _REFUSED:
+            why = f"stopped without an answer ({word})"
+        if why:
+            raise ModelFailed(self.provider, why, usage=usage)
 
 
 def with_deadline(seconds: float, work: Callable[[], Result]) -> Result:

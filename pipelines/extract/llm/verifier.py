@@ -62,7 +62,12 @@ class ModelVerifier:
         """
         tally, judged = Tally(), list[Verdict | None]()
         for part in _parts(map(_shown, claims), self.chain.input_tokens):
-            shared, told = _told_once(part)
+            # Half of what the claims of a night rest on are the same lines: those are told once, and numbered.
+            counted = Counter(words for claim in part for key in _SHARED for words in claim[key])
+            often = [words for words, count in counted.items() if count > 1 and len(words) >= _WORTH_SHARING]
+            numbers = {words: number for number, words in enumerate(often, 1)}
+            shared = [{"shared": number, "text": words} for words, number in numbers.items()]
+            told = [claim | {key: [numbers.get(one, one) for one in claim[key]] for key in _SHARED} for claim in part]
             values = {"shared": json_lines(shared), "claims": json_lines(told)}
             call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part})
             try:
@@ -86,20 +91,6 @@ def _shown(claim: Claim) -> dict[str, Any]:
         "quotes": [shown_text(quote, _LENGTH) for quote in claim.quotes],
         "context": [shown_text(words, _CONTEXT_LENGTH) for words in claim.context],
     }
-
-
-def _told_once(part: Part) -> tuple[list[dict[str, Any]], Part]:
-    """Return the quotes and contexts of several claims, numbered, and the claims with the number in their place.
-
-    Half of what the claims of a night rest on are the same lines.
-    """
-    counted = Counter(words for claim in part for key in _SHARED for words in claim[key])
-    often = [words for words, count in counted.items() if count > 1 and len(words) >= _WORTH_SHARING]
-    numbers = {words: number for number, words in enumerate(often, 1)}
-    claims = [
-        {**claim, **{key: [numbers.get(words, words) for words in claim[key]] for key in _SHARED}} for claim in part
-    ]
-    return [{"shared": number, "text": words} for words, number in numbers.items()], claims
 
 
 def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
