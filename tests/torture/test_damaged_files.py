@@ -31,7 +31,7 @@ KINDS: Final = {
     "State/tombstones.jsonl": {NAMED},
     "State/progress.jsonl": {NAMED, HEALS},
     "State/sessions.jsonl": {NAMED, HEALS},
-    "curate.toml": {NAMED},
+    "curate.toml": {NAMED, HEALS},  # an empty one sets nothing, as any may
 }
 """What is damaged, and what may become of it."""
 
