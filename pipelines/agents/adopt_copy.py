@@ -36,7 +36,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
 from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, document_id, is_matched, kind_of, log_path
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
-from pipelines.store.secrets.redact import load_redactor
+from pipelines.store.secrets.redact import Redactor, load_redactor
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.text import escape_terminal_line
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.secrets.redact import Redactor
 
 
 LARGE_BRIEFING = "Resources/adopted-MEMORY.md"

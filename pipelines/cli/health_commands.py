@@ -15,7 +15,7 @@ import click
 
 from pipelines import __version__
 from pipelines.agents.session_places import swept_agents
-from pipelines.cli.options import flag_option, json_option, now_option, with_memory, with_root
+from pipelines.cli.options import OpenMemory, flag_option, json_option, now_option, with_memory, with_root
 from pipelines.cli.output import (
     day_shown,
     dollars,
@@ -38,7 +38,7 @@ from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import known_values, load_redactor, without_secrets
+from pipelines.store.secrets.redact import FoundSecret, known_values, load_redactor, without_secrets
 from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.text import count
@@ -47,9 +47,6 @@ from pipelines.usage import spent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from pipelines.cli.options import OpenMemory
-    from pipelines.store.secrets.redact import FoundSecret
 
 
 NIGHTS = 30

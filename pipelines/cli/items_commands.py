@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
-from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
+from pipelines.cli.options import OpenMemory, as_of_option, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import Catalog, document_title
@@ -23,7 +23,7 @@ from pipelines.search.chunks import UNTOLD
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, ItemType, Status, with_metadata, written_words
+from pipelines.store.item import STRUCK, Item, ItemType, Status, with_metadata, written_words
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -31,9 +31,6 @@ from pipelines.text import count
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.cli.options import OpenMemory
-    from pipelines.store.item import Item
 
 
 _SHOWN = 5

@@ -15,12 +15,10 @@ from pipelines.queries.readers import days_read_by_rules, local_server, login_me
 from pipelines.queries.startup.fast import find_root
 from pipelines.search.embedders.embedder import MODEL
 from pipelines.search.embedders.local import WEIGHTS
-from pipelines.user_settings import load_user_settings
+from pipelines.user_settings import UserSettings, load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pipelines.user_settings import UserSettings
 
 
 _MILLION = 1_000_000

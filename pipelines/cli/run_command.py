@@ -16,7 +16,7 @@ from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.night.manual import read_memory, understood
 from pipelines.night.plan import plan_night
 from pipelines.night.report import Watch, save_failure
-from pipelines.night.run import night_of
+from pipelines.night.run import Night, night_of
 from pipelines.night.run_night import curate_night
 from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Git, run_id
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections import Counter
     from pathlib import Path
 
-    from pipelines.night.run import Night
     from pipelines.user_settings import UserSettings
 
 

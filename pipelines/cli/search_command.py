@@ -19,15 +19,13 @@ from pipelines.cli.options import (
 from pipelines.cli.output import day_shown, say, say_json, say_marked, warn, watch_for_people
 from pipelines.errors import FINE, INTERRUPTED
 from pipelines.search.filters import SOURCES, Filters
-from pipelines.search.hits import CLOSE, LITTLE, OPEN, snippets
+from pipelines.search.hits import CLOSE, LITTLE, OPEN, Found, Hit, snippets
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from pipelines.search.hits import Found, Hit
 
 
 # A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.

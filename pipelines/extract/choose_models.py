@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pipelines.provider_settings import PREFIX, command_of
+from pipelines.provider_settings import PREFIX, ProviderSettings, command_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Model
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.provider import ProviderModel
-    from pipelines.provider_settings import ProviderSettings
     from pipelines.user_settings import UserSettings
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.text import content_words, fold
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.nearby import Nearby
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.store.item import Evidence
     from pipelines.store.log import Entry
 
 

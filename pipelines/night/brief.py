@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
-from pipelines.extract.extraction import is_pending, shown_text, shown_with_doubt
+from pipelines.extract.extraction import Told, is_pending, shown_text, shown_with_doubt
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.caps import EPISODE_DAYS, with_true_now
@@ -45,7 +45,6 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pipelines.extract.extraction import Told
     from pipelines.extract.llm.model_briefer import ModelBriefer, ReplyNow, Row
     from pipelines.night.run import Run
 

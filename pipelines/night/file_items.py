@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
 from pipelines.review.outcomes import history_of, with_link, with_successor
-from pipelines.review.rulings import KnownItems, carried_out
+from pipelines.review.rulings import KnownItems, Ruling, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
 from pipelines.store.evidence import voice_in
@@ -31,7 +31,6 @@ from pipelines.text import content_words, fold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.review.rulings import Ruling
     from pipelines.review.trust import TrustGate
 
 

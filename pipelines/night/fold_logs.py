@@ -9,14 +9,13 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
-from pipelines.store.secrets.redact import format_found, load_redactor, log_without_private
+from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.night.run import Run
-    from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
 _DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")

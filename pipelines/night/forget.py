@@ -26,7 +26,7 @@ from pipelines.store.layout import PRIVATE, REVIEW, SESSIONS, is_note
 from pipelines.store.lock import private_folder
 from pipelines.store.log import FORGOTTEN, Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
-from pipelines.store.snapshot import read_snapshot
+from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from pipelines.settings import Settings
     from pipelines.store.item import Evidence, Item
-    from pipelines.store.snapshot import Snapshot
 
     Words = tuple[str, ...]
     """The texts to forget, folded: the item's own, and the log lines of its evidence."""

@@ -28,7 +28,14 @@ from pipelines.store.lock import run_lock
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, read_snapshot
-from pipelines.store.state import Tombstone, read_progress, read_tombstones, render_progress, render_tombstones
+from pipelines.store.state import (
+    LogProgress,
+    Tombstone,
+    read_progress,
+    read_tombstones,
+    render_progress,
+    render_tombstones,
+)
 from pipelines.store.trees import MISSING, left_out
 from pipelines.templating import render
 
@@ -40,7 +47,6 @@ if TYPE_CHECKING:
     from pipelines.night.reconcile import Reconciled
     from pipelines.settings import Settings
     from pipelines.store.document import Document
-    from pipelines.store.state import LogProgress
 
 
 @dataclass(frozen=True)

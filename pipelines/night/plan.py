@@ -11,16 +11,16 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.extract.claims import Verdict, Verified, told_claim
-from pipelines.extract.extract_days import advanced_progress, days_to_read, extract, first_days
-from pipelines.extract.extraction import Place, as_said
+from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
+from pipelines.extract.extract_days import DayToRead, advanced_progress, days_to_read, extract, first_days
+from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
 from pipelines.night.fold_logs import take_logs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
-from pipelines.night.report import RunReport
-from pipelines.night.run import Run
+from pipelines.night.report import RunReport, Watch
+from pipelines.night.run import Night, Run
 from pipelines.night.sentences import told_sentences, with_episodes
 from pipelines.review.outcomes import Question, asked, claimed, linkable, without_questions
 from pipelines.review.review import ReviewContext, review
@@ -30,7 +30,7 @@ from pipelines.review.verification import judged, posed, with_unsettled, with_un
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
-from pipelines.store.git import run_id
+from pipelines.store.git import Git, run_id
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
@@ -46,14 +46,8 @@ from pipelines.store.trees import read_documents_in
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.extract.claims import Verifier
-    from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate, Operation
     from pipelines.night.manual import HeldMemory
-    from pipelines.night.report import Watch
-    from pipelines.night.run import Night
     from pipelines.store.document import Document
-    from pipelines.store.git import Git
 
 
 def plan_night(

@@ -15,12 +15,12 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import is_pending
+from pipelines.extract.extraction import OpenList, is_pending
 from pipelines.night.file_items import PAGES
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
-from pipelines.store.document import edited
+from pipelines.store.document import Document, edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
@@ -28,9 +28,6 @@ from pipelines.store.wording import folded, lead_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from pipelines.extract.extraction import OpenList
-    from pipelines.store.document import Document
 
 
 SILENT_DAYS: Final = 7

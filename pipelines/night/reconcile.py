@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.outcomes import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
-from pipelines.store.document import HISTORY, Document, block_of, edited, numbered, with_marks
+from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import unknown_ids
@@ -43,7 +43,6 @@ from pipelines.store.trees import MISSING, bare_words, left_out, words_on_page
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from pipelines.store.document import Placed
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
 

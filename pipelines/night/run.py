@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
-from pipelines.extract.extract_days import Extracted
+from pipelines.extract.extract_days import DayToRead, Extracted
 from pipelines.store.layout import PRIVATE, day_of_log
 from pipelines.store.session_state import CAPTURED
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.extract.claims import Verifier
-    from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Extractor, Told
     from pipelines.extract.llm.budget import Guard
     from pipelines.extract.llm.model_briefer import ModelBriefer

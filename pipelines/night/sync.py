@@ -33,7 +33,7 @@ from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import baseline_at, commit_edits, find_edits
 from pipelines.store.files import read_bytes, writing
 from pipelines.store.generated import vetoed_by
-from pipelines.store.git import Author, Git
+from pipelines.store.git import Author, Entry, Git
 from pipelines.store.git_remote import NotPushed, Refused, Remote, RemoteHeads, address_of, checked_address, list_heads
 from pipelines.store.journal import apply_changes, merge_changes, recover
 from pipelines.store.layout import PARTIAL, PRIVATE, REVIEW, SETTINGS, TOMBSTONES, day_of_log, is_tracked, kind_of
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.git import Entry
     from pipelines.store.merge_pages import Disputed
 
     Files = Mapping[str, bytes]

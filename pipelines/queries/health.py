@@ -21,7 +21,7 @@ from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
 from pipelines.agents.targets import gives_sessions, installed_agents
-from pipelines.agents.timers import ANSWERS, call, found_nights
+from pipelines.agents.timers import ANSWERS, InstalledNight, call, found_nights
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
@@ -44,8 +44,6 @@ from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from pipelines.agents.timers import InstalledNight
 
 
 _AHEAD = timedelta(hours=1)

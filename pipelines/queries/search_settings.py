@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable
 from pipelines.search.filters import no_project
-from pipelines.search.hits import with_questions
+from pipelines.search.hits import Found, Hit, with_questions
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.search.hits import Found, Hit
 
 
 def request_of(root: Path, query: str, asked: SearchRequest) -> tuple[SearchRequest, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import OUTCOMES, ItemType, Status, last_successor, quote_digest
+from pipelines.store.item import OUTCOMES, Item, ItemType, Status, last_successor, quote_digest
 from pipelines.store.wording import folded
 from pipelines.text import ARROW, content_words
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.store.item import Item
 
     Held = tuple[str, Item]
 

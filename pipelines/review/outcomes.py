@@ -20,16 +20,13 @@ from pipelines.store.evidence import without_pointer
 from pipelines.store.item import ACTIVE, MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status, with_extra
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
-from pipelines.store.merge_pages import CLOSINGS, CORRECTED
-from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.merge_pages import CLOSINGS, CORRECTED, Disputed
+from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 from pipelines.store.secrets.redact import is_private, without_secrets
 from pipelines.text import clipped, fold, stated_due, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from pipelines.store.merge_pages import Disputed
-    from pipelines.store.review_queue import QueueEntry
 
 
 REOPENABLE: Final = STRUCK | {Status.DONE}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.extract.rules.labels import LAID_DOWN
+from pipelines.extract.rules.labels import LAID_DOWN, ClosingForm
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of, words_in
 from pipelines.review.outcomes import TOO_MANY
 from pipelines.review.rulings import (
@@ -35,7 +35,6 @@ from pipelines.text import ARROW, stated_due
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.rules.labels import ClosingForm
     from pipelines.store.log import Entry
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import (
     Candidate,
+    Links,
     Operation,
     OperationKind,
     Place,
@@ -39,8 +40,6 @@ from pipelines.store.wording import veto_key, without_tags, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from pipelines.extract.extraction import Links
 
 
 _MOST_SAID = 160

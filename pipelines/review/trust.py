@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import Place, matter_words
+from pipelines.extract.extraction import Candidate, Place, matter_words
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust, ids_in
 from pipelines.store.provenance import ORDERS, QUOTED, Provenance, without_teller
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
 

@@ -24,8 +24,8 @@ from pipelines.extract.nearby import with_weekday
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.outcomes import PAIR, ids_asked, with_pair, with_successor, without_conflict
 from pipelines.review.review import guarded
-from pipelines.review.rulings import ASKED, REMOVING, alike, shared
-from pipelines.store.document import edited
+from pipelines.review.rulings import ASKED, REMOVING, Belief, KnownItems, Ruling, alike, shared
+from pipelines.store.document import Document, edited
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, UNSURE, Confidence, ItemType, Trust
 from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue, without_answered
@@ -33,9 +33,6 @@ from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from pipelines.review.rulings import Belief, KnownItems, Ruling
-    from pipelines.store.document import Document
 
 
 MOST_PAIRS: Final = 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, PAST, SHOWN
-from pipelines.store.document import Document, document_at
+from pipelines.store.document import Document, Placed, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import read_sentence
 from pipelines.store.item import (
@@ -35,8 +35,6 @@ from pipelines.store.template import aliases_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pipelines.store.document import Placed
 
 
 # Never believed, or not to be shown for any day.

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings, models_folder, user_file
 from pipelines.search.chunk_context import day_words, unspaced_pairs
-from pipelines.search.embedders.embedder import LOCAL, MODEL
+from pipelines.search.embedders.embedder import LOCAL, MODEL, Embedder
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import VectorModel, drop_unused, keep, kept_keys, note_model
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.search.chunks import Unit
-    from pipelines.search.embedders.embedder import Embedder
 
 
 FEWEST_WORDS = 5

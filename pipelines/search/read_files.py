@@ -15,7 +15,7 @@ from pipelines.errors import BadFile
 from pipelines.search.chunk_context import grams, normalised, surround
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units
 from pipelines.search.embed import key_of_unit
-from pipelines.search.indexed_files import CLAIMING, is_transcript, rows_digest
+from pipelines.search.indexed_files import CLAIMING, FileStamp, is_transcript, rows_digest
 from pipelines.search.schema import AS_SAID, CLAIM_COLUMNS, HELD_BACK, REJECTED, SEPARATOR, UNIT_COLUMNS
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
@@ -24,7 +24,7 @@ from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust, ids_in
 from pipelines.store.layout import EPISODES, NOTES, REVIEW, SESSIONS, TOMBSTONES, day_of_log, is_log, kind_of
 from pipelines.store.log import tags_of
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
+from pipelines.store.secrets.redact import Redactor, is_private, load_redactor, log_without_private
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.search.indexed_files import FileStamp
     from pipelines.store.days import Days
-    from pipelines.store.secrets.redact import Redactor
     from pipelines.store.transcripts.records import Turn
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 from posixpath import commonprefix
 from typing import TYPE_CHECKING, Any
@@ -58,7 +58,6 @@ from pipelines.view.markup import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.store.change_set import ItemChange

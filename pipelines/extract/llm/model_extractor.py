@@ -22,7 +22,7 @@ from pipelines.extract.llm.call import Call, Prompt, load_prompt
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, days_before, fitting, weekday
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, ItemType, Trust
-from pipelines.store.log import drawn
+from pipelines.store.log import Entry, drawn
 from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.reply_json import Faulty
-    from pipelines.store.log import Entry
 
     Outcome = tuple[Extraction, Sequence[Faulty]]
 

@@ -12,14 +12,13 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.usage import BAD_KEY, FailureKind, failure_of, status_of
+from pipelines.usage import BAD_KEY, FailureKind, Usage, failure_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pipelines.extract.llm.call import Call, ModelAnswer
     from pipelines.provider_settings import ProviderSettings
-    from pipelines.usage import Usage
 
 
 Result = TypeVar("Result")

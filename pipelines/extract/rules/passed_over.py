@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pipelines.extract.rules.label_reader import LOOSE, TICK_BOX
+from pipelines.extract.rules.label_reader import LOOSE, TICK_BOX, LabelReader
 from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
-    from pipelines.extract.rules.label_reader import LabelReader
 
 
 _HALF = 0.5

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.queries.startup.own_project import page_name
 from pipelines.queries.startup.read import Snippet, is_open, is_shown, tokens
-from pipelines.store.document import STATE_TITLE
+from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
 from pipelines.store.item_line import BY_WORD
@@ -23,7 +23,6 @@ from pipelines.text import clipped, stated_due
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
-    from pipelines.store.document import Document
 
 _WORTH = {
     "State": (1.0, 60), "Rule": (1.0, 120), "goals": (1.0, 120), "Decision": (0.9, 60), "Fact": (0.75, 60),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.document import HISTORY, Document
 from pipelines.store.generated import read_sentence
-from pipelines.store.item import without_mark
+from pipelines.store.item import Item, without_mark
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import slug
 from pipelines.store.log import INLINE_PROJECT
@@ -23,7 +23,6 @@ from pipelines.store.spoken_lines import parse_spoken
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pipelines.store.item import Item
 
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _CLOSED = HISTORY.casefold()

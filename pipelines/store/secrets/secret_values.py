@@ -10,12 +10,10 @@ from itertools import pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.secrets.secret_rules import NAME_REACH, UUIDS
+from pipelines.store.secrets.secret_rules import NAME_REACH, UUIDS, Rule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from pipelines.store.secrets.secret_rules import Rule, Rules
 
 
 LONGEST: Final = 4096
