@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 77_370, "night": 47_830, "extract": 31_040, "search": 24_610, "cli": 24_170, "agents": 23_200,
-    "queries": 20_740, "review": 17_000, "view": 15_370, "loose": 11_270,
+    "store": 77_360, "night": 47_720, "extract": 31_010, "search": 24_590, "cli": 24_090, "agents": 23_180,
+    "queries": 20_720, "review": 16_950, "view": 15_370, "loose": 11_270,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 292_570
+WHOLE = 292_200
 
 
 def test_no_room_outgrows_its_budget() -> None:
