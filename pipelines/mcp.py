@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 
 from pipelines import __version__
-from pipelines.agents.tool_server import Json, ToolServer
+from pipelines.agents.tool_server import ToolServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
+    from pipelines.agents.tool_server import Json
     from pipelines.api import Memory
     from pipelines.night.outcome_changes import Outcome
     from pipelines.search.hits import Hit

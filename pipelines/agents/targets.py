@@ -25,8 +25,6 @@ from pipelines.agents.install_plan import (
 from pipelines.agents.settings_files import (
     ADVICE,
     CannotEdit,
-    Hook,
-    Settings,
     add_hooks,
     add_server,
     changes,
@@ -49,6 +47,8 @@ from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.agents.settings_files import Hook, Settings
 
     Change = Callable[[Settings], None]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import OpenMemory, TextCommand, flag_option, with_memory
+from pipelines.cli.options import TextCommand, flag_option, with_memory
 from pipelines.cli.output import can_ask, day_shown, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
@@ -22,7 +22,7 @@ from pipelines.night.outcome_changes import (
     reopen_items,
     settle_pair,
 )
-from pipelines.night.own_items import Sought, looks_like_id, named_items
+from pipelines.night.own_items import looks_like_id, named_items
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
@@ -33,6 +33,8 @@ from pipelines.store.snapshot import read_documents
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from pipelines.cli.options import OpenMemory
+    from pipelines.night.own_items import Sought
     from pipelines.store.document import Document
 
 

@@ -22,7 +22,7 @@ from pipelines.night.outcome_changes import (
     reopen_items,
     settle_pair,
 )
-from pipelines.night.own_items import Sought, named_items
+from pipelines.night.own_items import named_items
 from pipelines.night.sentences import ENDED
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust import made_inert
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
+
+    from pipelines.night.own_items import Sought
 
 
 BY: Final = "session@1"

@@ -15,12 +15,13 @@ from pipelines.store.layout import LOGS, SETTINGS, STATE, kind_of
 from pipelines.store.markdown import body_lines, headings_among, split_lines
 from pipelines.store.merge_pages import BOTH, ONE, STAYS, Disputed, merge_pages
 from pipelines.store.three_way import both, common, holds, merge_texts
-from pipelines.store.trees import Ledger, read_documents_in
+from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.store.document import Document
+    from pipelines.store.trees import Ledger
 
     Files = Mapping[str, bytes]
 

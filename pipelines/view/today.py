@@ -31,7 +31,7 @@ from pipelines.view.markup import (
     sentence,
     spoken,
 )
-from pipelines.view.pages import MemoryReader, Values, ended
+from pipelines.view.pages import MemoryReader, ended
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pipelines.night.answers import ReviewQuestion
     from pipelines.queries.item_graph import Holding
     from pipelines.store.change_set import ItemChange
+    from pipelines.view.pages import Values
 
 _MOST = 8
 """Rows of a list beside the diff."""
