@@ -1,5 +1,6 @@
 """Calls that make the code compile the patterns which no import compiles: those put together from what is given."""
 
+from pipelines import user_settings
 from pipelines.agents import timers
 from pipelines.agents import timers as filling
 from pipelines.agents.adopt_source import moment_pattern
@@ -36,6 +37,7 @@ def drive() -> None:
     page.marked("We met at the harbour.", "harbour")
     grams("使用SQLite")
     is_matched("notes/a.md", ["**/*.md"])
+    user_settings.UserFile.model_validate({"ping": {"url": "https://a.example/x"}})
 
 
 def _tables() -> None:

@@ -1,7 +1,6 @@
 """Pairs that may conflict: the next session's agent settles them, or a person where no agent runs."""
 
 import re
-import sys
 from datetime import date, timedelta
 from typing import Any
 
@@ -132,8 +131,7 @@ def test_at_a_terminal_the_owner_settles_a_pair_at_once(memory: Memory, monkeypa
     memory.curate("add", "Fact", NEW, "--document", "General")
     ids = [items(memory)[text]["id"] for text in (NEW, OLD)]
     with monkeypatch.context() as terminal:
-        terminal.setattr(outcome_commands, "on_terminal", lambda: True)
-        terminal.setattr(sys.stdin, "isatty", lambda: True)
+        terminal.setattr(outcome_commands, "can_ask", lambda: True)
         assert "holds already" in memory.curate("settle", ids[0], "both", ids[1])
         memory.curate("settle", ids[0], "replaces", ids[1])
     assert items(memory)[OLD]["status"] == "superseded"
