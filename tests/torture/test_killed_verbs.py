@@ -98,7 +98,7 @@ def sharing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> Itera
     """Let `sync` share its memory, in processes that are forked with settings of their own."""
     if verb == "sync":
         config = tmp_path / "config.toml"
-        config.write_text('providers = ["rules"]\n[push]\nremote = "origin"\ntries = 1\n')
+        config.write_text('providers = ["rules"]\n[push]\nremote = "origin"\n')
         monkeypatch.setenv("CURATE_CONFIG", str(config))
         WARM.close()
         WARM.process = None
