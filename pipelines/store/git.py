@@ -21,7 +21,7 @@ from pipelines.errors import DamagedGit, GitFault, NotARepository
 from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_process import GitCommands, fault_of, gitpython, without_git_variables
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import clear_stale_locks, private_folder
+from pipelines.store.lock import clear_stale_locks, private_folder, wait_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -73,8 +73,9 @@ class Git(GitCommands):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        # Path → (mode, blob id) by commit or tree: they are immutable, and read often in one run.
+        # Commits and trees are immutable, and read often in one run.
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
+        self._listed: dict[str, list[tuple[bytes, int, str]]] = {}
         self._repository: Repository | None = None
         self._objects: Any = None
 
@@ -190,29 +191,27 @@ class Git(GitCommands):
 
     def tree(self, commit: str | None) -> Mapping[str, tuple[str, str]]:
         """Return path → (mode, blob id) of a commit's files; empty for None."""
-        if commit is None:
-            return {}
-        if commit not in self._trees:
-            if (made := self.read_commit(commit)) is None:
-                raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
-            self._trees[commit] = dict(sorted(self._files_in(made.tree).items()))
-        return self._trees[commit]
+        if commit is None or commit in self._trees:
+            return self._trees.get(commit or "", {})
+        if (made := self.read_commit(commit)) is None:
+            raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
+        found: dict[str, tuple[str, str]] = {}
+        waiting = [("", made.tree)]
+        while waiting:
+            above, tree = waiting.pop()
+            if tree not in self._listed:  # most trees of two commits are the same
+                if (read := self.object(tree)) is None:
+                    raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
+                from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
 
-    def _files_in(self, tree: str) -> dict[str, tuple[str, str]]:
-        """Return what `tree` does, of a tree."""
-        if tree not in self._trees:  # most trees of two commits are the same
-            if (read := self.object(tree)) is None:
-                raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-            from git.objects.fun import tree_entries_from_data  # noqa: PLC0415  imported by now
-
-            found: dict[str, tuple[str, str]] = {}
-            for ident, mode, name in tree_entries_from_data(read[2]):
+                self._listed[tree] = tree_entries_from_data(read[2])
+            for ident, mode, name in self._listed[tree]:
                 if mode == _FOLDER:
-                    found |= {f"{name}/{path}": entry for path, entry in self._files_in(ident.hex()).items()}
+                    waiting.append((f"{above}{name}/", ident.hex()))
                 else:
-                    found[name] = f"{mode:o}", ident.hex()
-            self._trees[tree] = found
-        return self._trees[tree]
+                    found[above + name] = f"{mode:o}", ident.hex()
+        self._trees[commit] = dict(sorted(found.items()))
+        return self._trees[commit]
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None if the commit lacks it."""
@@ -309,6 +308,7 @@ class Git(GitCommands):
 
         Git does not write the branch of the import, which is reset to nothing.
         """
+        wait_for_locks(self.repository, self.root)
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}".encode()

@@ -1,13 +1,12 @@
 """One writer at a time: a kernel lock held by the process, so that a killed run never leaves one behind.
 
-Locks that a killed git left behind are removed.
+Locks that a killed git left behind are removed; what another git may hold is waited for.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import math
 import os
 import re
 import time
@@ -15,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault, LockHeld, NotYours, reason_of
-from pipelines.store.files import make_folder, open_own, read_bytes, writing
+from pipelines.store.files import make_folder, open_own, writing
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -27,11 +26,9 @@ if TYPE_CHECKING:
 
 SCHEDULE: Final = "schedule.lock"
 """The lock of the memory's only scheduler, even in another container. Runs started by hand are not affected."""
-_RECORD = 2
-"""The lock holds at least so many line ends until its run has ended well: who, since when runs failed, and when."""
 _LOOKS = 21
 _PAUSE = 0.05
-_HOUR = 3600
+_HOUR = 3600.0
 
 
 @contextlib.contextmanager
@@ -61,18 +58,33 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
                 if living or attempt == _LOOKS - 1:
                     raise LockHeld(living or "a run that has just begun") from None
                 time.sleep(_PAUSE)
-        before = os.pread(descriptor, 500, 0).decode(errors="replace").split("\n")
-        failed = next(filter(None, before[1:]), "").partition(" ")[0]  # since when, if the last run did not end well
-        now = datetime.now().astimezone()
-        told = f"process {os.getpid()} since {now.isoformat(timespec='seconds')}, {holder}\n"
+        since = datetime.now().astimezone().isoformat(timespec="seconds")
+        os.utime(descriptor)
+        now = os.fstat(descriptor).st_mtime  # by the clock of the disk, which lags behind the other one
+        begun, _, ended = _times_in(os.pread(descriptor, 500, 0)) or (now, now, now)
+        told = f"process {os.getpid()} since {since}, {holder}\n{begun} {min(ended, now)} "
         with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{told}{failed}\n{now.timestamp() - 1}\n".encode(), 0)  # the disk's clock lags
-        yield
+            os.pwrite(descriptor, f"{told}{now + _HOUR}\n".encode(), 0)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):  # as if it had been killed
+                os.pwrite(descriptor, f"{told}{time.time():<20}".encode(), 0)
+            raise
         with contextlib.suppress(OSError):  # the name stays: on a full disk, there is room for the next one
-            os.ftruncate(descriptor, len(told.encode()))
+            os.ftruncate(descriptor, len(told.partition("\n")[0].encode()))
     finally:
         os.close(descriptor)
+
+
+def _times_in(record: bytes) -> tuple[float, float, float] | None:
+    """Return the times of a record: from when to when earlier runs failed, and when that of the record ended.
+
+    A killed one is taken to have worked for an hour.
+    """
+    found = re.fullmatch(rb"[^\n]*\n(\d+\.\d+) (\d+\.\d+) (\d+\.\d+)\s*", record)
+    return (float(found[1]), float(found[2]), float(found[3])) if found else None
 
 
 def is_held(root: Path, name: str = "lock") -> bool:
@@ -139,25 +151,31 @@ def private_folder(root: Path) -> Path:
 # ---------------------------------------- git's locks
 # Git creates `NAME.lock` before it changes NAME and removes it afterwards. If it is killed in between, the lock stays,
 # and every later `git add` or `git commit` fails. A lock is stale if it is from the time of a run that was killed, or
-# old. For one that another git holds, git itself waits a while, then names it.
+# old.
 
+
+_WAITS = (0.05, 0.1, 0.25, 0.5, 1.0)
+"""Seconds between checks of a held lock: most git commands hold one for milliseconds."""
 
 # The locks of commits, branches and settings. Other programs keep their own locks below .git; we leave those alone.
 _TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
-def clear_stale_locks(repository: Repository, root: Path) -> None:
-    """Remove stale locks of commits, packs, branches and settings.
+def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
+    """Remove stale locks. Return a lock that may be held, or None if no lock is left.
+
+    All locks are stale of the time when runs worked that failed, or were killed, just before the present one began.
 
     Args:
         repository: the repository.
-        root: the memory, whose run lock says since when runs failed or were killed.
+        root: the memory, whose run lock has that time.
 
     Raises:
         GitFault: a stale lock cannot be removed.
     """
-    record = (read_bytes(root, f"{PRIVATE}/lock") or b"").split(b"\n")
-    failed = float(record[1].partition(b" ")[0] or math.inf) if len(record) > _RECORD else math.inf
+    held = killed = None
+    with contextlib.suppress(OSError):
+        killed = _times_in((root / PRIVATE / "lock").read_bytes())
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:
         found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
@@ -165,12 +183,32 @@ def clear_stale_locks(repository: Repository, root: Path) -> None:
     for path in (*found, *(repository.common_dir / "objects" / "pack").glob("*.keep")):
         try:
             # While the mark of an import exists, its pack cannot be stored again.
-            is_git = path.suffix == ".lock" or b"fast-import".startswith(path.read_bytes())
+            if path.suffix == ".keep" and not b"fast-import".startswith(path.read_bytes()):
+                continue
             made = path.lstat().st_mtime
-            if is_git and (made < time.time() - _HOUR or made >= failed):
+            if (killed and killed[0] <= made < killed[1]) or made < time.time() - _HOUR:
                 path.unlink()
+            else:
+                held = path
         except FileNotFoundError:
             continue
         except OSError as fault:
             why = reason_of(fault)
             raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
+    return held
+
+
+def wait_for_locks(repository: Repository, root: Path) -> None:
+    """Remove stale locks, and wait briefly for those that a running git may hold.
+
+    Raises:
+        GitFault: one is still there.
+    """
+    for pause in (*_WAITS, 0.0):
+        if (held := clear_stale_locks(repository, root)) is None:
+            return
+        time.sleep(pause)
+    raise GitFault(
+        f"Another git holds {held}.",
+        "Let it finish, or remove that file if none is running. Then run again to complete what was started.",
+    )

@@ -159,3 +159,10 @@ def test_many_packs_become_few_and_lose_nothing(git: Git) -> None:
     before = sorted(packs.iterdir())
     git.pack()
     assert sorted(packs.iterdir()) == before
+
+
+def test_folders_in_folders_without_end_are_read(bare_memory: Path) -> None:
+    (git := Git(bare_memory)).init()
+    deep = "f/" * 1_400 + "end.md"
+    commit = git.store_commit([], {deep: ("100644", b"x")}, "change\n", AUTHOR)
+    assert list(git.tree(commit)) == [deep]

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +23,26 @@ def git(bare_memory: Path) -> Git:
     made = Git(bare_memory)
     made.init()
     return made
+
+
+@pytest.fixture
+def living(git: Git, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A git that waits for its editor, as a person's `git commit` does; it holds index.lock."""
+    trap = tmp_path / "editor"
+    trap.write_text("#!/bin/sh\nread line\n")
+    trap.chmod(0o755)
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", f"core.editor={trap}"]
+    git.run("add", "MEMORY.md")
+    command = ["git", *identity, "commit", "MEMORY.md"]
+    process = subprocess.Popen(command, cwd=git.root, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    lock = git.root / ".git" / "index.lock"
+    while not lock.exists() and process.poll() is None:
+        os.sched_yield()
+    yield process
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdin is not None
+    process.stdin.close()
 
 
 def killed_run(root: Path, *left: str) -> None:
@@ -49,12 +71,16 @@ def test_a_lock_of_a_killed_run_goes_and_so_does_an_old_one(git: Git) -> None:
     assert not old.exists()
 
 
-def test_a_lock_made_while_no_run_was_killed_stays(git: Git) -> None:
-    for _ in range(2):
+def test_a_lock_made_since_or_while_no_run_was_killed_stays(git: Git) -> None:
+    lock = git.root / ".git" / "index.lock"
+    for kill in (True, False):
+        if kill:
+            killed_run(git.root)
         with run_lock(git.root, "which tests"):
-            (git.root / ".git" / "index.lock").touch()
-            clear_stale_locks(git.repository, git.root)
-            assert left(git) == {"index.lock"}
+            lock.touch()
+            assert clear_stale_locks(git.repository, git.root) == lock
+    with run_lock(git.root, "which tests"):
+        assert clear_stale_locks(git.repository, git.root) == lock
 
 
 def test_locks_of_other_programs_stay(git: Git) -> None:
@@ -65,9 +91,22 @@ def test_locks_of_other_programs_stay(git: Git) -> None:
     assert all((git.root / ".git" / name).exists() for name in names)
 
 
-def test_a_branch_that_a_living_git_holds_is_named(git: Git) -> None:
-    (git.root / ".git" / "refs" / "heads" / "main.lock").touch()
+@pytest.mark.usefixtures("living")
+def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    with run_lock(git.root, "which tests"), pytest.raises(GitFault, match=r"Another git holds .*index\.lock"):
+        git.commit({"MEMORY.md": ("100644", b"new")}, "change\n", Author("A", "a@example.org", WHEN))
+    assert 1 < sum(waited) < 2
+    assert git.head() is None
+    assert (git.root / ".git" / "index.lock").exists()
+
+
+@pytest.mark.parametrize("record", ["x\ny\nz\n", "x\n1.2.3 4.5 6.7\n", "x\n. . .\n"])
+def test_any_text_in_the_run_lock_is_written_over(git: Git, record: str) -> None:
     with run_lock(git.root, "which tests"):
-        git.settle()
-        with pytest.raises(GitFault, match=r"main\.lock"):
-            git.commit({"MEMORY.md": ("100644", b"new")}, "change\n", Author("A", "a@example.org", WHEN))
+        pass
+    (git.root / ".curate" / "lock").write_text(record)
+    with run_lock(git.root, "which tests"):
+        (git.root / ".git" / "index.lock").touch()
+        assert clear_stale_locks(git.repository, git.root)
