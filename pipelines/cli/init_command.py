@@ -18,12 +18,13 @@ from pipelines.cli.models_commands import choose
 from pipelines.cli.options import ANY_PATH, flag_option, now_option
 from pipelines.cli.output import can_ask, say, say_verbatim, warn
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, CurateError, UsageFault
+from pipelines.errors import BadFile, CurateError, GitFault, UsageFault
 from pipelines.provider_settings import user_file
 from pipelines.queries.readers import readers
 from pipelines.settings import load_settings
-from pipelines.store.edits import commit_edits
+from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
+from pipelines.store.git_remote import memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import memory_at
@@ -113,15 +114,31 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         set_up(made, said)
 
 
+def _refuse_second_memory(git: Git) -> None:
+    """Refuse to begin a memory on a branch if another one, as of a clone's remote, holds one."""
+    if not (found := memory_elsewhere(git)):
+        return
+    kind, _, name = found.removeprefix("refs/").partition("/")
+    branch = name.partition("/")[2] if kind == "remotes" else name
+    there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
+    here = git.repository.branch.removeprefix("refs/heads/")
+    raise GitFault(
+        f"This repository holds another memory, on its branch {name}; the branch here is {here}.",
+        f"To use that memory: `{there} && curate init {shlex.quote(str(git.root))}`.",
+    )
+
+
 def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     """Create a memory, or add what one lacks; return whether it is new, and the added files."""
     root = memory_at(root) or root
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
+    git = Git(root)
+    if not (fresh := not (root / ".git").exists()):
+        _refuse_second_memory(git)
+        uncommitted(git)  # which sees what git leaves out
     added = lay_down(root, system_zone())
     settings = load_settings(root)
-    git = Git(root)
-    fresh = not (root / ".git").exists()
     if fresh:
         git.init()
     git.check()

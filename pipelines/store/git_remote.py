@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
 from pipelines.store.git_process import PASSED_ON, reason_in
+from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -151,6 +152,15 @@ class Remote:
                 shutil.rmtree(folder)
             folder.mkdir(mode=0o700)
         self.git.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(folder))
+
+
+def memory_elsewhere(git: Git) -> str:
+    """Return a branch, here or as fetched, that holds a memory while the current one holds none; else empty."""
+    branch = git.repository.branch
+    if git.object(f"HEAD:{SETTINGS}"):
+        return ""
+    names = git.run("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes").decode().split()
+    return next((name for name in names if name != branch and git.object(f"{name}:{SETTINGS}")), "")
 
 
 def address_of(git: Git, remote: str) -> str:
