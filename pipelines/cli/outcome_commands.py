@@ -127,8 +127,9 @@ def curate_reopen(items: tuple[str, ...], opened: OpenMemory) -> None:
 def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     """Settle two items that may conflict.
 
-    With "replaces", the first item takes the place of the second one; with "both", both hold. Away from a terminal, it
-    counts as an agent's word: what you said yourself stays until you decide in Review.md. Without IDs, this lists the
+    With "replaces", the first item takes the place of the second one; with "both", both hold. Unless you say
+    at a terminal that it is your own word, it counts as an agent's: what you said yourself stays until you decide in
+    Review.md. Without IDs, this lists the
     pairs that wait.
     """
     root, _, when = opened
@@ -138,7 +139,7 @@ def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
         raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
     one, how, other = words
-    if can_ask():
+    if can_ask() and click.confirm("Is this your own word, not an agent's?"):
         _carry_out(
             "settle",
             (_is_active, _ANY),

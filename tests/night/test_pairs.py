@@ -126,12 +126,18 @@ def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> No
     assert items(memory)[OLD]["status"] == "ended"
 
 
-def test_at_a_terminal_the_owner_settles_a_pair_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_a_terminal_the_owner_who_says_so_settles_a_pair_at_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory.curate("add", "Fact", OLD, "--document", "General")
     memory.curate("add", "Fact", NEW, "--document", "General")
     ids = [items(memory)[text]["id"] for text in (NEW, OLD)]
     with monkeypatch.context() as terminal:
         terminal.setattr(outcome_commands, "can_ask", lambda: True)
+        answers = iter("\nyy")  # an agent's shell may be a terminal, too
+        terminal.setattr("click.termui.visible_prompt_func", lambda _: next(answers).strip())
+        assert f"{ids[1]} stays live until a person decides" in memory.curate("settle", ids[0], "replaces", ids[1])
+        assert items(memory)[OLD]["status"] == "live"
         assert "holds already" in memory.curate("settle", ids[0], "both", ids[1])
         memory.curate("settle", ids[0], "replaces", ids[1])
     assert items(memory)[OLD]["status"] == "superseded"
