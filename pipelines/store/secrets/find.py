@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import chain, zip_longest
+from itertools import accumulate, chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.secrets.secret_rules import Rule, Rules, compiled, load_rules
@@ -63,6 +63,8 @@ _PUBLIC = re.compile(
 )
 """A certificate, a public key, a signature or the like, which only looks random."""
 _BLOCK = "block"
+# Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
+_UNSEEN = re.compile("|".join("\u00ad\u200b\u200c\u200d\u2060\ufeff").encode())
 _NEAR = 400
 
 
@@ -82,6 +84,8 @@ def find_secrets(data: bytes, *, marks: bool = True, known: KnownSecrets | None 
         marks: whether lines that a person marked with `<!-- allow-secret -->` are exempt.
         known: values that were found before, which count anywhere, or are allowed.
     """
+    if len(seen := visible(data)) < len(data):
+        return _at_their_places(data, find_secrets(seen, marks=marks, known=known))
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
@@ -111,6 +115,23 @@ def _meets(stretches: list[tuple[int, int]], start: int, end: int) -> bool:
     """Whether a span overlaps one of some stretches, which are in order."""
     at = bisect_left(stretches, (end, 0)) - 1
     return at >= 0 and stretches[at][1] > start
+
+
+def visible(data: bytes) -> bytes:
+    """Return a text without invisible characters."""
+    return data if data.isascii() else _UNSEEN.sub(b"", data)
+
+
+def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
+    """Return spans of the text without invisible characters, mapped back to the text itself."""
+    unseen = [one.span() for one in _UNSEEN.finditer(data) if found]
+    gaps = [0, *accumulate(end - start for start, end in unseen)]
+    starts = [start - gap for (start, _), gap in zip(unseen, gaps, strict=False)]
+
+    def there(at: int) -> int:
+        return at + gaps[bisect_right(starts, at)]
+
+    return [Span(there(span.start), there(span.end - 1) + 1, span.rule) for span in found]
 
 
 def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tuple[int, int] | None:

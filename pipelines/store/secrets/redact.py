@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets.find import Span, find_secrets, within_strings
+from pipelines.store.secrets.find import Span, find_secrets, visible, within_strings
 from pipelines.store.secrets.known import TAG_DIGITS, KnownSecrets
 from pipelines.text import count, escape_terminal_line
 
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _PASSES = 8
 """Replacing one secret may reveal another beside it."""
+# JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
+_HIDDEN = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
+_KEPT = {0x22, 0x5C, 0x7F}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,8 @@ class Redactor:
     def find(self, data: bytes, *, marks: bool = True) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
         spans = find_secrets(data, marks=marks, known=self.known)
-        if self.learns and self.known and self.known.learn((data[span.start : span.end], span.rule) for span in spans):
+        values = ((visible(data[span.start : span.end]), span.rule) for span in spans)
+        if self.learns and self.known and self.known.learn(values):
             return find_secrets(data, marks=marks, known=self.known)
         return spans
 
@@ -112,11 +116,15 @@ class Redactor:
     def redact_record(self, line: bytes) -> bytes:
         """Return a line of JSON without its secrets; it stays valid JSON.
 
-        Marks are ignored, since a tool may have written them. Unneeded escapes are decoded first.
+        Marks are ignored, since a tool may have written them. Unneeded escapes are decoded first. What is not JSON, as
+        a line that is cut off, loses all that is found.
         """
-        shown = _plainly(line) if b"\\u00" in line or b"\\/" in line else line
+        shown = _HIDDEN.sub(_shown, line) if b"\\u" in line or b"\\/" in line else line
         for _ in range(_PASSES):
-            if not (spans := within_strings(shown, self.find(shown, marks=False))):
+            spans = self.find(shown, marks=False)
+            if spans and _is_record(shown):
+                spans = within_strings(shown, spans)
+            if not spans:
                 break
             line = shown = self.replaced(shown, spans)
         return line
@@ -134,7 +142,7 @@ class Redactor:
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
         key = self.key if isinstance(self.key, bytes) else self.key()
-        return hmac.digest(key, secret, "sha256").hex()[:TAG_DIGITS]
+        return hmac.digest(key, visible(secret), "sha256").hex()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
@@ -184,12 +192,17 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
     return _LINE.sub(lambda line: line[1] + mark + line[2], secret)
 
 
-def _plainly(line: bytes) -> bytes:
-    """Return a line of JSON in which every character that can be is written plainly."""
-    try:
-        return json.dumps(json.loads(line), ensure_ascii=False).encode() + line[len(line.rstrip(b"\r\n")) :]
-    except (ValueError, RecursionError):
-        return line
+def _shown(found: re.Match[bytes]) -> bytes:
+    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or an invisible character
+        return found[2] or b""
+    code = int(found[1], 16) if found[1] else 0x5C
+    return found[0] if code in _KEPT else bytes([code])
+
+
+def _is_record(line: bytes) -> bool:
+    with contextlib.suppress(ValueError, RecursionError):
+        return isinstance(json.loads(line.decode("utf-8-sig", "replace")), (dict, list))
+    return False
 
 
 NAME: Final = "redaction.key"

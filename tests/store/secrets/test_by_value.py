@@ -20,7 +20,8 @@ def test_a_value_goes_wherever_it_stands_before_and_after_what_told_of_it(tmp_pa
     text = redactor.redact(f"said {VALUE} at first\nAPI_TOKEN={VALUE}\nand ({VALUE}), `{VALUE}` again").text
     assert VALUE not in text
     assert text.count("[redacted:token:") == 4
-    for later in (f"see {VALUE}.", f"https://example.org/?t={VALUE}&a=1", f'"{VALUE}"'):
+    hidden = f"{VALUE[:8]}\u200b{VALUE[8:]}"
+    for later in (f"see {VALUE}.", f"https://example.org/?t={VALUE}&a=1", f'"{VALUE}"', f"see {hidden}"):
         again = load_redactor(tmp_path).redact(later).text
         assert VALUE[:8] not in again
         assert VALUE not in without_secrets(later)

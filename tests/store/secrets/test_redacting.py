@@ -250,6 +250,30 @@ def test_a_record_stays_json_whatever_is_in_it(value: object) -> None:
     assert REDACTOR.redact_record(clean) == clean
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{{"a": "cut {}', '{{"a": "x", "b": "cut {} and', "plain {} text", "{{'a': '{}'}}", '{{"a": {}}}', '{} "',
+        '"{}" x', '{{"a": "cut \\u0067{}', '{{"a": "b"}} {}',
+    ],
+)  # fmt: skip
+def test_what_is_no_valid_record_holds_no_secret_either(form: str) -> None:
+    token = f"ghp_{Planter(3).of('abcdef0123', 36)}"
+    said = form.format(token[1:] if "u0067" in form else token).encode()
+    assert token[4:].encode() not in REDACTOR.redact_record(said)
+
+
+@pytest.mark.parametrize("unseen", ["\u00ad", "\u200b", "\u200d", "\u2060", "\ufeff"])
+def test_characters_that_nobody_sees_hide_nothing(unseen: str) -> None:
+    token = f"ghp_{Planter(3).of('abcdef0123', 36)}"
+    hidden = f"a{unseen}b {token[:2]}{unseen}{token[2:9]}{unseen * 2}{token[9:]} ü{unseen}c"
+    shown = REDACTOR.redact(hidden).text
+    assert MARK.sub("X", shown) == f"a{unseen}b X ü{unseen}c"
+    assert MARK.findall(shown) == MARK.findall(REDACTOR.redact(token).text)
+    for line in (json.dumps({"a": hidden}), json.dumps({"a": hidden}, ensure_ascii=False)):
+        assert MARK.sub("X", json.loads(REDACTOR.redact_record(line.encode()))["a"]).replace(unseen, "") == "ab X üc"
+
+
 @pytest.mark.parametrize("name", ["Web3AuthOptions", "IWeb3AuthCoreOptions", "hasE2EInjectedToken", "Ed25519Keypair"])
 def test_a_name_in_a_program_is_no_token_and_is_not_remembered(tmp_path: Path, name: str) -> None:
     redactor = load_redactor(tmp_path)
