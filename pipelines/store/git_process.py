@@ -85,7 +85,10 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
             settings = [part for setting in _SETTINGS for part in ("-c", setting)]
             # `env -i` is the only way to give GitPython's children a minimal environment.
             start = [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
-            return super().execute([*start, *command[1:]], *arguments, **options)
+            verb, *asked = command[1:]
+            if verb == "log":  # `-G` would run a textconv, too
+                asked = ["--no-ext-diff", "--no-textconv", *asked]
+            return super().execute([*start, verb, *asked], *arguments, **options)
 
     class Repo(git.Repo):
         """A repository that is read with these commands."""

@@ -225,5 +225,16 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str,
 
 
 def _log(form: str, *how: str) -> tuple[str, ...]:
-    plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
-    return ("log", f"--format=%x00{form}", *plain, *how, "--", BRIEFING, USER, REVIEW, *FOLDERS, ITEMS)
+    return (
+        "log",
+        f"--format=%x00{form}",
+        "--no-renames",
+        "--relative",
+        *how,
+        "--",
+        BRIEFING,
+        USER,
+        REVIEW,
+        *FOLDERS,
+        ITEMS,
+    )

@@ -12,6 +12,7 @@ from pipelines.cli import run_cli
 from pipelines.store.git import Author, Git
 from tests.conftest import Memory, Once
 from tests.limits.hostile import Canaries, arm, canaries, lose_a_blob, sign
+from tests.night.sync.machines import append_log, shared
 
 NOW = ("--now", "2026-03-19T02:00")
 LATER = ("--now", "2026-03-20T02:00")
@@ -51,7 +52,8 @@ def every_verb(memory: Memory, tmp_path: Path, step: int = 1) -> list[str]:
         ["unpin", one, *NOW], ["move", one, "Alpha", *NOW],
         ["forget", two, "--yes", *NOW],
         ["review"], ["search", "SQLite"], ["context"], ["index", "--full"], ["undo", *LATER],
-        ["undo", "last", *LATER], ["init", *NOW], ["import", str(export)], ["run", *LATER],
+        ["undo", "--item", one, *LATER], ["undo", "last", *LATER], ["init", *NOW], ["import", str(export)],
+        ["run", *LATER],
         ["run", "--again", "2026-03-18", *LATER],
         ["capture", *NOW],
     ]  # fmt: skip
@@ -70,6 +72,22 @@ def test_nothing_that_a_repository_names_is_run(armed: tuple[Memory, Canaries], 
     assert "Use Terraform" in "".join(file.read_text() for file in memory.root.glob("[MPA]*/*.md")) + memory.read(
         "MEMORY.md"
     )
+
+
+def test_nothing_is_run_to_tell_when_two_machines_changed_a_line(memory: Memory, tmp_path: Path) -> None:
+    one, other, _ = shared(memory)
+    append_log(one, "2025-01-02", "- Todo: Buy nails\n")
+    one.night("2025-01-02T22:00")
+    other.night("2025-01-02T22:10")
+    one.curate("done", "nails", "--now", "2025-01-02T23:00")
+    other.curate("correct", "nails", "Buy 40 nails", "--now", "2025-01-02T23:10")
+    one.night("2025-01-03T22:00")
+    made = canaries(tmp_path / "canaries")
+    other.git("read-tree", "HEAD")  # what git saw of files in this very second it would compare by a filter
+    arm(other.root, made)
+    other.night("2025-01-03T22:10")
+    assert "was changed on two machines" in other.read("Review.md")
+    assert made.fired() == []
 
 
 def test_the_canaries_would_sing_for_their_owner(armed: tuple[Memory, Canaries]) -> None:
