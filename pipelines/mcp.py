@@ -328,6 +328,7 @@ def _hit_text(hit: Hit) -> str:
     place = "".join(c if c.isprintable() else "?" for c in f"{hit.path}:{hit.lines}")
     head = " | ".join(filter(None, (place, hit.date, quality)))
     text = hit.text if len(hit.text) <= _LONGEST_HIT else f"{hit.text[:_LONGEST_HIT]}… (memory_read shows the rest)"
+    head = "\n".join(filter(None, (head, hit.where)))
     if hit.overruled:
         return f"{head}\nNot believed, {_short(str(hit.overruled))}\n~~{text}~~"
     return "\n".join([head, text, *(f"Since then {_short(str(one))}" for one in hit.over_since)])

@@ -77,6 +77,8 @@ def _read(arguments: list[str]) -> tuple[dict[str, str], list[str]] | None:
             words.append(f"{name}{equals}{value}")
             continue
         value = value if equals or not left else left.pop()
+        if not words and name != "--memory":
+            return None  # of a verb's options none stands before it
         if name[:2] != "--" or not value or value.startswith("-"):
             return None
         options[name[2:]] = value

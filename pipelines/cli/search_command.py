@@ -94,8 +94,8 @@ def _hit_lines(query: str, hits: Sequence[Hit], found: Found) -> Iterator[str]:
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         days = " until ".join(day_shown(day) for day in (hit.date, hit.until) if day)
         yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
-        if hit.headings and not hit.item:
-            yield f"    {escape_terminal_line(' > '.join(hit.headings))}"
+        if hit.where:
+            yield f"    {escape_terminal_line(hit.where)}"
         yield f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}"
         if hit.overruled:
             yield f"    {escape_terminal_line(str(hit.overruled))}"

@@ -64,6 +64,8 @@ _SPEAKER = re.compile(
     r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
     r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
 )
+_LEAD, _ADJOINING = 80, 2
+"""Characters of a line that introduces a list, and lines from one block to the next with an empty line between."""
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(r"\w")
@@ -204,13 +206,18 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
 
 
 def _under_what_introduces(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
-    """Yield blocks, those of a list below a line such as `Not allowed:` under it, as under a heading."""
-    lead = ""
+    """Yield blocks, those of a list right below a short line such as `Not allowed:` under it, as under a heading."""
+    lead, above, end = "", tuple[str, ...](), 0
     for block in blocks:
-        if not _BULLET.match(block.text):
+        adjoins = block.headings == above and block.start_line - end <= _ADJOINING
+        is_listed = _BULLET.match(block.text) or block.text[:1].isspace()
+        if not is_listed:
             said = block.text.strip().strip("*_")
-            lead = said if said.endswith(":") and "\n" not in said and not block.verbatim else ""
-        yield block._replace(headings=(*block.headings, lead)) if lead and _BULLET.match(block.text) else block
+            lead = said if said.endswith(":") and len(said) <= _LEAD and "\n" not in said else ""
+        elif not adjoins:
+            lead = ""
+        above, end = block.headings, block.end_line
+        yield block._replace(headings=(*above, lead)) if lead and is_listed else block
 
 
 def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:

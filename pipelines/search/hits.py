@@ -14,12 +14,14 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pipelines.errors import CurateError
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.embedders.embedder import LOCAL
 from pipelines.search.filters import source_of
 from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import REVIEW
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,6 +105,11 @@ class Hit(NamedTuple):
         return f"{self.start_line}" if self.start_line == self.end_line else f"{self.start_line}-{self.end_line}"
 
     @property
+    def where(self) -> str:
+        """The headings above prose, which may turn its meaning round, on one line; an item stands by itself."""
+        return "" if self.item else fold(" > ".join(self.headings))
+
+    @property
     def quality(self) -> str:
         """How far to believe it: types, unusual status, trust, confidence with its reason, source, metadata."""
         status = self.status if self.status != "live" else ""
@@ -110,7 +117,8 @@ class Hit(NamedTuple):
         confidence += f" ({self.confidence_reason})" if confidence and self.confidence_reason else ""
         source = self.source and f"from {self.source}"
         asked = self.asked * f"a question about it waits in {REVIEW}"
-        said = (*self.types, status, f"trust {self.trust}", confidence, source, asked, *self.meta)
+        types = (self.text.partition(":")[0],) if self.item else self.types  # a question is a Fact
+        said = (*types, status, f"trust {self.trust}", confidence, source, asked, *self.meta)
         return ", ".join(filter(None, said))
 
     def to_json(self) -> dict[str, Any]:
@@ -143,7 +151,10 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, float]) -> li
 
 def with_questions(root: Path, hits: Sequence[Hit]) -> list[Hit]:
     """Return hits, those marked about whose item Review.md has a question."""
-    waits = (read_bytes(root, REVIEW) or b"").decode(errors="replace")
+    try:
+        waits = (read_bytes(root, REVIEW) or b"").decode(errors="replace")
+    except CurateError:  # the mark is no answer; `curate status` names the file
+        return [*hits]
     return [hit._replace(asked=True) if hit.item and hit.item in waits else hit for hit in hits]
 
 

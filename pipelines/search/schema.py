@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 28
+VERSION = 29
 
 SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""

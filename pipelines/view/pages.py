@@ -335,7 +335,7 @@ def _hit(one: Hit, query: str, reading: MemoryReader) -> Row:
     text, over = marked(spoken(one.text), query), one.overruled
     to = f"/item/{one.item}" if one.item else f"{file_address(one.path)}?at={one.start_line}#L{one.start_line}"
     return Row(html("<s>{}</s>", text) if over else text, to, joined(
-        place(one.path, one.start_line, one.end_line, query=query), reading.when(one.date),
+        place(one.path, one.start_line, one.end_line, query=query), one.where, reading.when(one.date),
         one.trust not in {Trust.OWNER, Trust.SELF} and one.trust, over and over.why,
         *(f"over: {reading.told(str(late))}" for late in one.over_since),
     ))  # fmt: skip

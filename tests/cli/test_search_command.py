@@ -98,3 +98,25 @@ def test_a_line_of_a_list_is_shown_under_what_introduces_it(memory: Memory) -> N
     ]
     assert "Not allowed" not in memory.curate("search", "ask first", "--limit", "1")
     assert "    Question: Who paints the ferry?\n" in memory.curate("search", "who paints the ferry")
+
+
+def test_what_introduces_one_list_says_nothing_of_the_next(memory: Memory) -> None:
+    memory.write(
+        "Resources/permissions.md",
+        "# Rules\n\n## Work\n\nNot allowed:\n\n- Merge pull requests\n\n## Free\n\n- Restart the staging server\n\n"
+        "Bob wrote:\n\n---\n\n- Order the paint\n\n" + "As was said at length " * 9 + "so:\n\n- Sweep the quay\n",
+    )
+    for words, above in (
+        ("restart staging server", "Rules > Free"),
+        ("order the paint", "Rules > Free"),
+        ("sweep the quay", "Rules > Free"),
+        ("merge pull requests", "Rules > Work > Not allowed:"),
+    ):
+        assert memory.curate("search", words, "--limit", "1").splitlines()[1] == f"    {above}"
+
+
+def test_a_review_that_cannot_be_read_costs_no_answer(memory: Memory) -> None:
+    memory.write("Areas/boats.md", "# Boats\n\n- Fact: The ferry is blue.\n")
+    (memory.root / "Review.md").unlink()
+    (memory.root / "Review.md").mkdir()
+    assert "The ferry is blue." in memory.curate("search", "ferry")

@@ -143,6 +143,16 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
     assert "nothing is broken" in memory.curate("check")
 
 
+def test_a_hit_has_the_headings_that_say_what_it_means(memory: conftest.Memory) -> None:
+    memory.write("Resources/rules.md", "# Rules\n\nNot allowed:\n\n- Merge pull requests\n")
+
+    async def story(client: Client) -> None:
+        told = await said(client, "memory_search", query="merge pull requests")
+        assert "\nRules > Not allowed:\n- Merge pull requests" in told
+
+    talk(memory.root, story)
+
+
 def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None:
     memory.write("../secret.md", "top secret")
     memory.write("Logs/2026-03-18.md", "- the quokka arrived\n" + "- much more to read\n" * 2000)

@@ -513,3 +513,10 @@ def test_a_day_in_the_words_of_an_item_stays_as_it_was_written(told: Memory) -> 
     page = words(Browser(told).enter().get("/document/Projects/kestrel"))
     assert "Pay the bill by 2026-03-20" in page.partition("Decisions")[0]
     assert "by in" not in page
+
+
+def test_what_agents_read_first_has_no_secret_on_the_page_either(told: Memory) -> None:
+    told.write("USER.md", "# User\n\n- The staging server has password: Hunter2xyzzy9! for now\n")
+    page = Browser(told).enter().get("/agents")
+    assert "staging server" in page
+    assert "Hunter2" not in page

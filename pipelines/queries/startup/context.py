@@ -6,9 +6,8 @@ Its last line is the memory's health: a night that did not happen, or did not en
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import CurateError, UsageFault
@@ -191,7 +190,8 @@ def assemble(request: ContextRequest, documents: Mapping[str, Document] | None =
     rooms = _rooms({name: part.need for name, part in found.items()}, max(0, left))
     parts = [found[name] for name in TITLES if name in found]
     for part in parts:
-        part.kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
+        kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
+        part.kept = _veiled(kept)
         lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]
         part.text = redacted("\n".join(lines).lstrip("\n"))
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
@@ -307,6 +307,12 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return document_at(path, file.read().decode(errors="replace")), ""
 
 
+def _veiled(entries: list[Snippet]) -> list[Snippet]:
+    """Return entries without secrets."""
+    text = "\n".join([entry.text for entry in entries])
+    return entries if redacted(text) == text else [replace(one, text=redacted(one.text)) for one in entries]
+
+
 def _now_first(
     entries: list[Snippet], now: Mapping[str, tuple[str, ...]], homes: Mapping[str, Document], own: str
 ) -> list[Snippet]:
@@ -320,13 +326,18 @@ def _now_first(
         found = [homes[one] for one in line.ids if one in homes]
         return bool(own and found) and all(one.kind is Kind.PROJECT and one.path != own for one in found)
 
-    heads = [number for number, one in enumerate(entries) if one.heading] + [len(entries)]
-    for at, end in pairwise(heads):
-        if entries[at].text.lstrip("# ") == NOW_TITLE:
-            lines = [line for one in entries[at + 1 : end] for line in one.text.split("\n")]
-            told = sorted((Snippet(line, ids=now.get(line, ())) for line in lines), key=is_others)
-            return [*entries[: heads[0]], entries[at], *told, *entries[heads[0] : at], *entries[end:]]
-    return entries
+    heads = [number for number, one in enumerate(entries) if one.heading]
+    at = next((number for number in heads if entries[number].text.lstrip("# ") == NOW_TITLE), None)
+    if at is None:
+        return entries
+    end = next((n for n in heads if n > at and entries[n].heading <= entries[at].heading), len(entries))
+    told: list[Snippet] = []
+    for one in entries[at + 1 : end]:
+        lines = one.text.split("\n")
+        told += [Snippet(line, ids=now[line]) for line in lines] if now.keys() >= {*lines} else [one]
+    plain = next((n for n, one in enumerate(told) if one.heading), len(told))
+    told[:plain] = sorted(told[:plain], key=is_others)
+    return [*entries[: heads[0]], entries[at], *told, *entries[heads[0] : at], *entries[end:]]
 
 
 def _row(entry: Snippet) -> tuple[str, str]:

@@ -256,6 +256,17 @@ def test_what_is_told_of_now_is_not_cut_for_what_somebody_wrote_into_the_same_fi
     assert "## Part 0" in shown
 
 
+def test_what_stands_below_now_stays_there_and_whole(memory: Memory) -> None:
+    memory.write(
+        "MEMORY.md",
+        "# Memory\n\n## Rules\n\nNo crane at night.\n\n## Now\n\n- One\n  - and more\n\n### Blocked\n\nThe crane.\n",
+    )
+    shown = parts_of(memory)["MEMORY.md"].split("\n")
+    assert [line for line in shown if line] == [
+        "## Now", "- One", "  - and more", "### Blocked", "The crane.", "## Rules", "No crane at night.",
+    ]  # fmt: skip
+
+
 def test_a_project_is_told_of_first_and_nothing_of_it_twice(memory: Memory) -> None:
     said = {"Ferry": "The ferry sails at nine.", "Crane": "No crane is rigged on a Friday, nor at night."}
     for at, (title, text) in enumerate(said.items()):
