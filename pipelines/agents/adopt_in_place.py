@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 from dataclasses import dataclass
+from glob import escape
 from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_items import with_statements, write_pages
@@ -88,7 +89,7 @@ def plan_in_place(found: Source) -> InPlace:
         told = said_elsewhere(found.root, others)
         further = sorted({f"{shape}{more[0]}*.md" for _, shape, more in map(dated, told)})
         # Reports and clippings among these are named one by one.
-        further += [f"!{path}" for path in others if path not in told and is_matched(path, further)]
+        further += [f"!{escape(path)}" for path in others if path not in told and is_matched(path, further)]
         layout = layout._replace(logs=(*layout.logs, *further))
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     left = [(escape_terminal_line(path), APART) for path in found.files if path not in inside]
@@ -105,7 +106,7 @@ def _days(found: Source, vault: Vault) -> str:
         if glob is None:
             why = f"{found.root} names its daily notes in a format that cannot be read in place ({vault.form})."
             raise UsageFault(why, "Copy it without --in-place, or use a format such as YYYY-MM-DD or DD.MM.YYYY.")
-        return f"{vault.folder}/{glob}.md" if vault.folder else f"{glob}.md"
+        return f"{escape(vault.folder)}/{glob}.md" if vault.folder else f"{glob}.md"
     named = [dated(path) for path in filter(is_note, found.files)]
     several = any(shape == vault.shape and more for _, shape, more in named)
     return f"{vault.shape}{'*' * several}.md" if vault.shape else ""

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,7 @@ def globs_of(found: Source, templates: str) -> tuple[str, ...]:
         globs += [f"!**/{name}/**" for name in _OF_PROGRAMS]
         places = [path.rpartition("/") for path, _ in found.left_out]
         apart |= {folder for folder, _, name in places if folder and name in _PACKAGE}
-    return (*globs, *(f"!{folder}/**" for folder in sorted(apart)))
+    return (*globs, *(f"!{escape(folder)}/**" for folder in sorted(apart)))
 
 
 def notes_in(folder: Path, named: str | None) -> Source:
@@ -320,8 +321,8 @@ def dated(path: str) -> tuple[str, str, str]:
     year, month = (found[1], found[3]) if found[1] else ("", "", *above)[-2:]
     if not (day := log_day(f"{year}-{month}-{found[4]}.md")):
         return "", "", ""
-    varying = [_DIGIT.sub("?", one) if one in {year, month, f"{year}-{month}"} else one for one in above]
-    return day, "/".join([*varying, _DIGIT.sub("?", name[: found.end(4)])]), found[5] or ""
+    varying = [_DIGIT.sub("?", one) if one in {year, month, f"{year}-{month}"} else escape(one) for one in above]
+    return day, "/".join([*varying, _DIGIT.sub("?", escape(name[: found.end(4)]))]), found[5] or ""
 
 
 def said_elsewhere(root: Path, paths: Iterable[str]) -> dict[str, str]:

@@ -141,7 +141,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
             if entry.name.startswith(".") or path in {PARTIAL, STATE}:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                pending += [path] if path != f"{NOTES}/{layout.home}" else []
+                pending += [path] if not is_note(path) or layout.leads(path) else []
             elif entry.is_symlink() and os.path.isdir(entry):  # noqa: PTH112  never fails, as a Path may
                 skipped.append(Skipped(_printable(path), LINKED))
             elif (

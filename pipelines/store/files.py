@@ -122,7 +122,7 @@ def list_files(
                 for entry in (one for one in entries if not one.name.startswith(".")):
                     path = f"{here}/{entry.name}" if here else entry.name
                     if entry.is_dir(follow_symlinks=False):
-                        pending.append(path)
+                        pending += [path] if layout is None or layout.leads(path, globs) else []
                     elif path.endswith(suffix) and (layout is None or layout.has(path, globs)):
                         where = linked if entry.is_symlink() else found if entry.is_file() else []
                         where.append(path)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 LINKED: Final = "is a symbolic link, which is never followed"
@@ -180,20 +181,40 @@ def is_tracked(path: str) -> bool:
 
 def is_matched(path: str, globs: Iterable[str]) -> bool:
     """Whether globs include a path (relative, with `/`); the last match decides."""
-    inside = False
+    parts, inside = path.split("/"), False
     for glob in globs:
-        if inside is glob.startswith("!") and _pattern(glob.removeprefix("!")).fullmatch(path):
+        shape = glob.removeprefix("!").split("/")
+        if inside is glob.startswith("!") and _matches(parts, shape):
             inside = not inside
     return inside
 
 
-_GLOBS = {r"\*\*/": "(?:.*/)?", r"\*\*": ".+", r"\*": "[^/]*", r"\?": "[^/]"}
-_WILD = re.compile(r"\\\*\\\*/?|\\[*?]")
+def _matches(parts: Sequence[str], shape: Sequence[str]) -> bool:
+    """Whether parts match a pattern, in time proportional to both: only the last `**` is backtracked."""
+    at = here = 0
+    again: tuple[int, int] | None = None
+    while at < len(parts):
+        if here < len(shape) and shape[here] == "**":
+            if here == len(shape) - 1:
+                return True
+            again, here = (at, here + 1), here + 1
+        elif here < len(shape) and fnmatchcase(parts[at], shape[here]):
+            at, here = at + 1, here + 1
+        elif again is None:
+            return False
+        else:
+            again = (again[0] + 1, again[1])
+            at, here = again
+    return here == len(shape)
 
 
-@lru_cache(maxsize=512)
-def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(r"\A" + _WILD.sub(lambda found: _GLOBS[found[0]], re.escape(glob)), re.DOTALL)
+def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:
+    for part, form in zip(parts, shape, strict=False):
+        if form == "**":
+            return True
+        if not fnmatchcase(part, form):
+            return False
+    return len(shape) > len(parts)
 
 
 class Layout(NamedTuple):
@@ -218,3 +239,9 @@ class Layout(NamedTuple):
         if note == path or other or f"{note}/".startswith(f"{self.home}/"):
             return False
         return is_matched(note, globs) if globs else is_matched(note, self.notes) or is_matched(note, self.logs)
+
+    def leads(self, folder: str, globs: Iterable[str] = ()) -> bool:
+        """Whether there may be such notes below a folder; if not, it need not be walked."""
+        below = folder.removeprefix(f"{NOTES}/")
+        wanted = (glob.split("/") for glob in globs or (*self.notes, *self.logs) if not glob.startswith("!"))
+        return below != self.home and any(_leads(below.split("/"), shape) for shape in wanted)

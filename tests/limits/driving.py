@@ -14,7 +14,6 @@ from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
-from pipelines.store.layout import is_matched
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import compiled, load_rules
@@ -36,7 +35,6 @@ def drive() -> None:
     marks._marked("日本語の検索", ["日本語の検索です"])
     page.marked("We met at the harbour.", "harbour")
     grams("使用SQLite")
-    is_matched("notes/a.md", ["**/*.md"])
     user_settings.UserFile.model_validate({"ping": {"url": "https://a.example/x"}})
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.agents.adopt_source import moment_pattern, read_vault
 from pipelines.cli import run_cli
-from pipelines.store.layout import NOTES_FILE, is_matched
+from pipelines.store.layout import NOTES_FILE, Layout, is_matched
 from tests.agents.adopt.samples import fingerprint, lay, obsidian
 from tests.conftest import Memory
 from tests.limits.test_paths import ODDER
@@ -99,6 +99,18 @@ def test_a_format_takes_no_longer_than_a_name(tmp_path: Path) -> None:
         assert time.process_time() - begun < 1, form
     lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"format": "YYYY/MM-MMMM/YYYY-MM-DD dddd [week] w"})})
     assert read_vault(tmp_path).day_of("2026/02-February/2026-02-03 Tuesday week 6.md") == "2026-02-03"
+
+
+def test_a_glob_takes_no_longer_than_a_path() -> None:
+    path = "/".join(["a"] * 1000)
+    layout = Layout("Curated")
+    begun = time.process_time()
+    for glob in ("**/a/" * 200 + "b", "**/" * 300 + "b", "**/a/**/" * 100 + "a/b", "!" + "**/a/" * 200 + "b"):
+        assert not is_matched(path, [glob])
+        layout.leads(path, [glob])
+    assert not is_matched("a" * 60, ["*a" * 20 + "b.md"])
+    assert is_matched(path, ["**/a/" * 200 + "a"])
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(("path", "glob", "is_in"), [

@@ -1,13 +1,17 @@
 """What the names of files say: their day, whether globs include them, and which notes a memory reads."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from pipelines.agents.adopt_source import dated
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
+from pipelines.search.indexed_files import scan
 from pipelines.store.change_set import Change
+from pipelines.store.files import list_notes, log_notes
 from pipelines.store.git import Author, Git
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import day_of_log, is_matched
@@ -34,6 +38,10 @@ def test_globs() -> None:
     assert not is_matched("a/b.md", ["*.md"])
     assert not is_matched("Templates/x.md", ["**", "!Templates/**"])
     assert is_matched("Templates/keep.md", ["**", "!Templates/**", "Templates/keep.md"])
+    assert is_matched("day 7.md", ["day [0-9].md"])
+    assert not is_matched("t.md", ["[!t].md"])
+    bracketed = "Days [work]/2026-03-18.md"
+    assert is_matched(bracketed, [f"{dated(bracketed)[1]}.md"])
 
 
 def notes(folder: Path, says: str) -> Path:
@@ -68,6 +76,25 @@ def test_only_the_notes_that_are_meant_can_be_read(tmp_path: Path) -> None:
                  "../Curated/MEMORY.md", "Projects/../../../outside.md"):  # fmt: skip
         with pytest.raises(BadFile):
             inside(memory, path)
+
+
+def test_folders_that_no_glob_reaches_are_not_walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = notes(tmp_path, 'memory = "Curated"\nlogs = ["memory/**"]\nnotes = ["*.md", "!src/**"]\n')
+    for folder in ("memory/deep", "src/node_modules"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "2026-03-18.md").touch()
+    walked: list[str] = []
+    real = os.scandir
+
+    def scandir(path: Path) -> object:
+        walked.append(os.path.relpath(path, memory))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert list_notes(memory, layout_of(memory).logs) == log_notes(memory) == ["../memory/deep/2026-03-18.md"]
+    assert set(walked) == {"..", "../memory", "../memory/deep"}
+    assert "../plan.md" in scan(memory)[0]
+    assert set(walked) == {"..", "../memory", "../memory/deep", "."}
 
 
 def test_a_memory_cannot_say_itself_that_it_reads_what_is_around_it(tmp_path: Path) -> None:
