@@ -95,7 +95,9 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
         notes = [path for path in notes if _JOURNAL.match(path) and dated(path)[0]] or notes
     vault = read_vault(source.root, notes)
-    globs, sentences = globs_of(source, vault.templates), []
+    globs, unread = globs_of(source, vault.templates), escape_terminal_line(vault.form)
+    strange = f"The format of daily notes is not known ({unread}), so only notes named like YYYY-MM-DD.md are."
+    sentences = [strange] if unread and not vault.pattern else []
     inside = [path for path in source.files if is_matched(path, globs)]
     left = [(path, APART) for path in source.files if path not in inside]
     told = {path: day for path in filter(is_note, inside) if (day := _day_of(path, kind, vault))}

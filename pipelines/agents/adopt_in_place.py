@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.agents.adopt_items import with_statements, write_pages
 from pipelines.agents.adopt_source import (
     APART,
+    TEXTS,
     LeftOut,
     NotesKind,
     Source,
@@ -22,7 +23,6 @@ from pipelines.agents.adopt_source import (
     is_note,
     note_text,
     read_vault,
-    said_elsewhere,
 )
 from pipelines.errors import GitFault, UsageFault
 from pipelines.store.edits import commit_edits
@@ -30,11 +30,12 @@ from pipelines.store.files import replace_synced, writing
 from pipelines.store.git import Author, Git
 from pipelines.store.git_process import GitCommands
 from pipelines.store.item import Trust
-from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, SOUL, USER, Layout, day_of_log, is_matched
+from pipelines.store.layout import BRIEFING, NOTES, NOTES_FILE, SOUL, USER, Layout, day_of_log
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.trees import read_version
+from pipelines.store.user_layout import MOST_GLOBS
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -82,18 +83,13 @@ def plan_in_place(found: Source) -> InPlace:
     days = _days(found, vault)
     word = Trust.SELF if kind.is_by_agents else ""
     globs = (*globs_of(found, vault.templates), *(f"!{name}" for name in _NEVER))
+    if len(globs) > MOST_GLOBS:
+        raise UsageFault(f"{found.root} holds too many repositories and packages.", "Copy it without --in-place.")
     layout = Layout(HOME, (days,) if days else (), globs, word)
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
-    if kind is NotesKind.OBSIDIAN:  # what was said on a day and lies elsewhere, by folder and how days stand there
-        others = [path for path in filter(is_note, inside) if not is_matched(path, layout.logs)]
-        told = said_elsewhere(found.root, others)
-        further = sorted({f"{shape}{more[0]}*.md" for _, shape, more in map(dated, told)})
-        # Reports and clippings among these are named one by one.
-        further += [f"!{escape(path)}" for path in others if path not in told and is_matched(path, further)]
-        layout = layout._replace(logs=(*layout.logs, *further))
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     left = [(escape_terminal_line(path), APART) for path in found.files if path not in inside]
-    notes = tuple(path for path in inside if path not in logs)
+    notes = tuple(path for path in inside if path not in logs and path.lower().endswith(TEXTS))
     return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left))
 
 

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 LeftOut = tuple[str, str]
 """The path of a file or folder that is not adopted, and why: the rest of a sentence that starts with the path."""
 MAX_BYTES = 64 * 1024 * 1024
-_NOTES = (".md", ".txt")
-_ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
+TEXTS = (".md", ".txt")
+"""What search covers."""
+ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
 _WORKSPACE = frozenset(
     {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
 )
@@ -62,8 +63,7 @@ _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep
 _DATED = re.compile(r"(?:(\d{4})([-_.])(\d{2})\2)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 PARA_FOLDER = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
-_CLIPPED = ("source", "url")
-"""Where web clippers keep the address of what they clipped."""
+_ADDRESS = re.compile("https?://", re.IGNORECASE)
 
 
 class NotesKind(StrEnum):
@@ -135,6 +135,7 @@ def globs_of(found: Source, templates: str) -> tuple[str, ...]:
         globs += [f"!**/{name}/**" for name in _OF_PROGRAMS]
         places = [path.rpartition("/") for path, _ in found.left_out]
         apart |= {folder for folder, _, name in places if folder and name in _PACKAGE}
+        apart = {one for one in apart if not any(one.startswith(f"{above}/") for above in apart)}
     return (*globs, *(f"!{escape(folder)}/**" for folder in sorted(apart)))
 
 
@@ -180,7 +181,8 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
         hidden = [name for name in (*folders, *names) if name.startswith(".")]
         left += [(escape_terminal_line(str((here / name).relative_to(root))), "is hidden") for name in hidden]
         folders[:] = [name for name in folders if name not in hidden]
-        for name in names:
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in (*names, *links):
             path = str((here / name).relative_to(root))
             if name in hidden:
                 continue
@@ -188,7 +190,7 @@ def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
                 left.append((escape_terminal_line(path), why))
                 continue
             try:
-                data = note_text(root, path) if path.lower().endswith(_NOTES) else b""
+                data = note_text(root, path) if path.lower().endswith(TEXTS) else b""
                 found[path] = len(data)
             except BadFile as fault:
                 left.append((path, fault.why))
@@ -236,8 +238,8 @@ def _unfit(file: Path, path: str) -> str:
         return "has a name that cannot be printed"
     if ending == ".jsonl":
         return "may be a session: `curate capture` captures sessions"
-    if ending not in _NOTES + _ATTACHMENTS or not file.is_file():
-        return "is not a note, a PDF file or an image"
+    if ending not in TEXTS + ATTACHMENTS or not file.is_file():
+        return "is no Markdown, text, PDF or image file"
     if not os.access(file, os.R_OK):
         return "cannot be read: permission denied"
     return f"is larger than {MAX_BYTES >> 20} MB" if file.stat().st_size > MAX_BYTES else ""
@@ -297,7 +299,10 @@ def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
     told = _settings(root, _PERIODIC) or {}  # those of the plugin Periodic Notes replace Obsidian's
     sets = told.get("calendarSets")
-    days = [told.get("daily"), *(one.get("day") for one in sets or () if isinstance(one, dict))]
+    days = [
+        told.get("daily"),
+        *(one.get("day") for one in (sets if isinstance(sets, list) else ()) if isinstance(one, dict)),
+    ]
     enabled = (one for one in days if isinstance(one, dict) and one.get("enabled"))
     daily = next(enabled, None) or _settings(root, _SETTINGS)
     folder = LOGSEQ if (root / LOGSEQ / "config.edn").is_file() else _folder(_settings(root, _TEMPLATES))
@@ -329,7 +334,8 @@ def said_elsewhere(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Return the day of each note that is named after one and something else: of a meeting, or an idea.
 
     Not one in a folder of projects, areas, resources or archives, where it keeps its place; none of several with the
-    same name on three days running, as digests and reports of days have; and no clipping from the web.
+    same name on three days running, as digests and reports of days have; and no clipping from the web, which is any
+    note with an address in its front matter.
 
     Args:
         root: the folder of the notes.
@@ -348,8 +354,8 @@ def said_elsewhere(root: Path, paths: Iterable[str]) -> dict[str, str]:
         return any({one + timedelta(1), one + timedelta(2)} <= days for one in days)
 
     def is_clipping(path: str) -> bool:
-        front = read_front_matter(split_lines((read_bytes(root, path) or b"").decode(errors="replace")))
-        return any(front.get(key).startswith(("http://", "https://")) for key in _CLIPPED)
+        lines = split_lines(note_text(root, path).decode())
+        return bool(_ADDRESS.search("".join(lines[: read_front_matter(lines).lines])))
 
     return {path: day for path, day in found.items() if not is_series(path) and not is_clipping(path)}
 

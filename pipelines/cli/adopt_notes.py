@@ -9,7 +9,7 @@ import click
 
 from pipelines.agents.adopt_copy import CopyPlan, carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import HOME, OFTEN, InPlace, move_in, plan_in_place
-from pipelines.agents.adopt_source import Source, notes_in
+from pipelines.agents.adopt_source import ATTACHMENTS, Source, notes_in
 from pipelines.cli.output import can_ask, say, say_table
 from pipelines.clock import moment, system_zone
 from pipelines.errors import UsageFault
@@ -125,6 +125,8 @@ def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: 
     """Print a plan: what becomes of the files, and a row for each reason to leave some out, with the first names."""
     say(f"{found.root} is {found.kind.called}.")
     say_table(titles, list(rows))
+    if any(path.lower().endswith(ATTACHMENTS) for path in found.files):
+        say("PDF files and images are kept, but search does not cover them.")
     groups: dict[str, list[str]] = {}
     for path, why in plan.left_out:
         groups.setdefault(why, []).append(escape_terminal_line(path))

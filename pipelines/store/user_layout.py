@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FORMAT_FILE: Final = f"{STATE}/format"
 """The file of a memory that says in which format it is written."""
 _KEYS = ("memory", "logs", "notes", "trust")
-_MOST_GLOBS = 200
+MOST_GLOBS = 200
 
 
 def find_memory(named: str | os.PathLike[str] | None) -> Path:
@@ -101,8 +101,8 @@ def _faults(raw: dict[str, Any]) -> Iterator[str]:
         yield 'trust: it should be "self", for notes of an agent'
     for key in _KEYS[1:3]:
         globs = raw.get(key, [])
-        if not isinstance(globs, list) or len(globs) > _MOST_GLOBS or not all(isinstance(one, str) for one in globs):
-            yield f"{key}: it should be a list of at most {_MOST_GLOBS} globs"
+        if not isinstance(globs, list) or len(globs) > MOST_GLOBS or not all(isinstance(one, str) for one in globs):
+            yield f"{key}: it should be a list of at most {MOST_GLOBS} globs"
 
 
 def inside(root: Path, path: str) -> Path:

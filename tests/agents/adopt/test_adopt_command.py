@@ -60,9 +60,18 @@ def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adopt
     assert dict(adoption.plan().left_out) == {
         ".obsidian": "is hidden",
         "Templates/Day.md": "is not part of the memory",
-        "Board.canvas": "is not a note, a PDF file or an image",
-        "files/rehearsal.mp3": "is not a note, a PDF file or an image",
+        "Board.canvas": "is no Markdown, text, PDF or image file",
+        "files/rehearsal.mp3": "is no Markdown, text, PDF or image file",
     }
+
+
+def test_what_search_does_not_cover_and_days_that_cannot_be_told_are_said(adoption: Adoption) -> None:
+    lay(adoption.old, {"2026-02-03.md": "- Fact: one\n", ".obsidian/daily-notes.json": '{"format": "gggg-[W]ww"}'})
+    told = adoption.adopt()
+    assert "not known (gggg-[W]ww), so only notes named like YYYY-MM-DD.md are" in " ".join(told.split())
+    assert "search does not cover" not in told
+    lay(adoption.old, {"a.PDF": b"%PDF-1.4\n"})
+    assert "PDF files and images are kept, but search does not cover them." in adoption.adopt()
 
 
 def test_a_folders_index_is_named_like_its_folder(adoption: Adoption) -> None:
@@ -182,7 +191,8 @@ def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
     assert adoption.memory.read("Resources/bin.md").endswith("\na\0b")
     assert why["memory/.hidden"] == "is hidden"
     assert why["memory/link.md"] == "is a symbolic link; links are not followed"
-    assert why["memory/pipe.md"] == "is not a note, a PDF file or an image"
+    assert why["memory/away"] == "is a symbolic link; links are not followed"
+    assert why["memory/pipe.md"] == "is no Markdown, text, PDF or image file"
     assert why["memory/huge.pdf"] == "is larger than 64 MB"
     adoption.memory.curate("run", *NIGHT)
 

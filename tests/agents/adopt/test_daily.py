@@ -73,6 +73,11 @@ def test_notes_that_a_person_sorted_into_folders_are_days_still(tmp_path: Path) 
     assert not vault.day_of("Daily/2026-02/ideas.md")
 
 
+def test_settings_of_another_shape_are_passed_over(tmp_path: Path) -> None:
+    lay(tmp_path, {".obsidian/plugins/periodic-notes/data.json": '{"calendarSets": 5}'})
+    assert read_vault(tmp_path).pattern is None
+
+
 @pytest.mark.parametrize(
     "told",
     [
@@ -92,7 +97,26 @@ def test_periodic_notes_say_more_than_daily_notes(tmp_path: Path, told: dict[str
 def test_a_note_named_after_a_day_and_more_was_said_on_it_wherever_it_is(tmp_path: Path) -> None:
     meetings = {f"Inbox/2026-02-{day}_Mill.md": "- oak\n" for day in ("03", "10", "17")}
     others = {f"Reports/2026-02-0{day}-heartbeat.md": "up\n" for day in range(1, 5)}
-    others["Clips/2026-02-03 Oak.md"] = '---\nsource: "https://example.org/oak"\n---\nOak is hard.\n'
     others |= dict.fromkeys(("Other/2026-02-03.md", "1 Projects/2026-02-03 Gate.md", "Inbox/2026-02-03 2.md"), "x\n")
     lay(tmp_path, meetings | others)
     assert said_elsewhere(tmp_path, meetings | others) == {path: path[6:16] for path in meetings}
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        'source: "https://example.org/oak"',
+        "source:\n  - https://example.org/oak",
+        'source: ["https://example.org/oak"]',
+        'source: "[Oak](https://example.org/oak)"',
+        "Source: https://example.org/oak",
+        "URL: HTTP://example.org/oak",
+        "link: http://example.org/oak",
+    ],
+)
+@pytest.mark.parametrize("code", ["utf-8", "utf-16"])
+def test_a_note_with_an_address_in_its_front_matter_is_a_clipping(tmp_path: Path, front: str, code: str) -> None:
+    path = "Clips/2026-02-03 Oak.md"
+    for text, days in ((f"---\n{front}\n---\nOak is hard.\n", {}), (f"# Oak\n{front}\n", {path: "2026-02-03"})):
+        lay(tmp_path, {path: text.encode(code)})
+        assert said_elsewhere(tmp_path, [path]) == days

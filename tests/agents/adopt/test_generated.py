@@ -155,4 +155,4 @@ def test_in_place_says_what_is_not_searched(place: Place) -> None:
     lay(place.root, {"AGENTS.md": "# Rules\n", "bees/plan.canvas": "{}"})
     told = " ".join(place.adopt("--print").split())
     assert "AGENTS.md: it is not part of the memory" in told
-    assert "bees/plan.canvas: it is not a note, a PDF file or an image" in told
+    assert "bees/plan.canvas: it is no Markdown, text, PDF or image file" in told

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.cli import run_cli
 from tests.agents.adopt.places import Place, vault
-from tests.agents.adopt.samples import fingerprint, lay, obsidian
+from tests.agents.adopt.samples import fingerprint, lay, obsidian, openclaw
 
 
 def test_a_repository_around_the_notes_stays_as_it_is(place: Place) -> None:
@@ -54,6 +54,14 @@ def test_daily_notes_are_read_by_the_days_in_their_names(place: Place, form: str
     place.adopt("--yes")
     place.memory.night("2026-03-19T02:00")
     assert f"../Days/{name}.md:1" in place.memory.curate("why", "Sing Tallis")
+
+
+def test_a_workspace_with_many_packages_is_read_and_with_too_many_is_refused(place: Place) -> None:
+    openclaw(place.root)
+    lay(place.root, {"app/package.json": "{}", **{f"app/p{number}/package.json": "{}" for number in range(201)}})
+    assert "Nothing was written" in place.adopt("--print")
+    lay(place.root, {f"lib{number}/package.json": "{}" for number in range(200)})
+    assert "Copy it without --in-place" in place.adopt("--yes", exits=2)
 
 
 def test_daily_notes_in_words_of_a_language_are_refused_in_place(place: Place) -> None:
