@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.store.edits import is_at_or_below
 from pipelines.store.item import ids_in
-from pipelines.store.layout import BRIEFING, TOMBSTONES, kind_of
+from pipelines.store.layout import BRIEFING, TOMBSTONES
 from pipelines.store.state import read_tombstones, unreadable_lines
-from pipelines.store.trees import changed_ids
+from pipelines.store.trees import changed_ids, document_versions
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:
     known = {ident for one in snapshot.documents.values() for ident in ids_in(one.text)}
     known |= {stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES))}
     found, unread = dict[str, tuple[str, str]](), snapshot.unreadable()
-    for commit, path, ids in changed_ids(git, "%H", "-m") if git.head() else ():
-        if kind_of(path):
-            found = {ident: (path, commit) for ident in ids if ident not in known} | found
+    gone = {ident for _, ids in changed_ids(git, "", "-m") for ident in ids} - known if git.head() else set()
+    if gone:
+        for commit, *sides in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
+            for document in reversed(sides):
+                for ident in gone & document.held.keys():
+                    found.setdefault(ident, (document.path, commit))
     return {ident: last for ident, last in found.items() if not is_at_or_below(last[0], unread)}

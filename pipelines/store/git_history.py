@@ -141,4 +141,4 @@ def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]
     if not idents:
         return idents
     named = changed_ids(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit)
-    return idents.difference(*(ids for *_, ids in named))
+    return idents.difference(*(ids for _, ids in named))

@@ -53,6 +53,20 @@ def test_an_item_that_vanished_is_found_in_history_and_asked_about(alpha: Memory
     assert ident(line) in alpha.read("State/tombstones.jsonl")
 
 
+def test_of_a_page_with_a_blank_in_its_name_too_and_a_mention_is_no_item(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 4")
+    page = "Projects/alpha two.md"
+    alpha.write(
+        page, "# Alpha two\n\n" + line.replace(ident(line), "kdeadbeef00") + "\n\nSee the old ^kdeadbeef11 there.\n"
+    )
+    for _ in range(2):
+        alpha.git("add", "-A")
+        alpha.git("commit", "-qm", "careless")
+        alpha.write(page, "# Alpha two\n")
+    [fault] = faults(alpha)
+    assert (fault["kind"], fault["item"], fault["path"]) == ("vanished", "kdeadbeef00", page)
+
+
 def test_an_item_whose_tombstone_is_lost_is_named_with_where_its_line_is(alpha: Memory) -> None:
     _, line = line_of(alpha, "number 4")
     alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))

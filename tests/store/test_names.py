@@ -90,10 +90,11 @@ def test_folders_that_no_glob_reaches_are_not_walked(tmp_path: Path, monkeypatch
         walked.append(os.path.relpath(path, memory))
         return real(path)
 
-    monkeypatch.setattr(os, "scandir", scandir)
-    assert list_notes(memory, layout_of(memory).logs) == log_notes(memory) == ["../memory/deep/2026-03-18.md"]
-    assert set(walked) == {"..", "../memory", "../memory/deep"}
-    assert "../plan.md" in scan(memory)[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scandir)
+        assert list_notes(memory, layout_of(memory).logs) == log_notes(memory) == ["../memory/deep/2026-03-18.md"]
+        assert set(walked) == {"..", "../memory", "../memory/deep"}
+        assert "../plan.md" in scan(memory)[0]
     assert set(walked) == {"..", "../memory", "../memory/deep", "."}
 
 
