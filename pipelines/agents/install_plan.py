@@ -79,6 +79,7 @@ class InstallPlan:
         edits: the files to change, in order.
         notes: sentences for the person, such as what is left to do by hand.
         crontab: takes the person's crontab and returns the new one; None if the target does not touch it.
+        needs: a command that must succeed before anything is changed; none if empty.
         before: commands that make the edits safe, run first.
         after: commands that put the edits into effect, run last.
     """
@@ -86,6 +87,7 @@ class InstallPlan:
     edits: tuple[Edit, ...]
     notes: tuple[str, ...] = ()
     crontab: TextChange | None = None
+    needs: tuple[str, ...] = ()
     before: tuple[tuple[str, ...], ...] = ()
     after: tuple[tuple[str, ...], ...] = ()
 

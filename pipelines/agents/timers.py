@@ -157,7 +157,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     edits = tuple(whole_file(folder / name, text) for name, text in units(asked).items())
     linger = "User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."
     notes = (linger, *unknown_at_night(asked.home))
-    return InstallPlan(edits, notes, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
+    return InstallPlan(edits, notes, needs=ANSWERS, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
 def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:

@@ -151,6 +151,12 @@ def _show(plan: InstallPlan) -> bool:
 
 def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
     """Carry out a plan and say what was done; return whether it did anything."""
+    if plan.needs and (refused := run_in_order([plan.needs])):
+        raise CurateError(
+            f"No systemd of yours answers here: {refused[0].partition('# ')[2]}.",
+            "Log in as yourself, not by su or sudo, and install again; or use `curate install cron`, or"
+            " `curate schedule`.",
+        )
     found = changes(plan)
     failed = run_in_order(plan.before) if found else []
     done = carry_out(plan)
@@ -166,8 +172,7 @@ def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
         say("These commands failed here. Run them in your own session:")
         say_verbatim("\n".join(f"  {line}" for line in failed))
     if failed and adding:
-        advice = "Run those commands. Without a systemd of yours, use `curate install cron` or `curate schedule`."
-        raise CurateError("The files are written, but no night is scheduled yet.", advice)
+        raise CurateError("The files are written, but no night is scheduled yet.", "Run those commands.")
     return bool(done or table)
 
 
