@@ -24,7 +24,8 @@ def search(
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
     """
-    with suppress(IndexUnusable), reading(root) as connection:
-        return answer(root, connection, query, limit, stale, asked)[0]
-    with reading(root) as connection:  # a rebuild may replace the file just as it is opened
+    for _ in range(3):  # a rebuild may replace the file just as it is opened; `searched` would build it anew
+        with suppress(IndexUnusable), reading(root) as connection:
+            return answer(root, connection, query, limit, stale, asked)[0]
+    with reading(root) as connection:
         return answer(root, connection, query, limit, stale, asked)[0]
