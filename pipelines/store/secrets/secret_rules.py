@@ -39,7 +39,7 @@ UUIDS = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 _PARTS = {
     "<name>": r"(?:[mM]ot de passe|[A-Za-z]{3,10}|[\x80-\xff]{6,48}?)(?:<of>|[A-Za-z0-9_.\x80-\xff-]{0,30}?)",
     "<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP, "<login>": _LOGIN, "<and>": _AND, "<end>": _END,
-    "<marks>": _MARKS, "<quote>": r"""\\{0,7}["']?""", "<sign>": r"""[^\s"'`,;<>|()]""",
+    "<marks>": _MARKS, "<quote>": r"""\\{0,7}["']?""", "<sign>": r"""[^\s"'`,;<>|()]""", "<uuid>": UUIDS,
     "<cases>": r"(?=[^A-Z\s]{0,60}[A-Z])(?=[^a-z\s]{0,60}[a-z])",
     "<public>": r"(?i:public|cache|partition|idempotency|foreign)[ \w-]{0,10}\Z",
 }  # fmt: skip

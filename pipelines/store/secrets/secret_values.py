@@ -338,7 +338,11 @@ def _is_sequence(value: bytes) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "issued": lambda value: any(looks_random(run, _BEGUN) for run in _RUNS.findall(value)),
+    "issued": lambda value: any(  # random, or longer than any name and not one sign again and again
+        looks_random(run, _BEGUN)
+        or (len(run) >= _UNNAMED and entropy(run) >= _LEAST_BITS and not (run.isalpha() or run.isdigit()))
+        for run in _RUNS.findall(value)
+    ),
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value) or is_identifier(value))
         and looks_random(value)

@@ -94,9 +94,16 @@ def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
 @pytest.mark.parametrize(
     ("rule", "token"),
     [
-        ("aws-access-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
+        ("aws-old-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
         ("dynatrace-token", "dt0c01." + "tm5tq3oczi2kep1pvrjsdoh5." + "0fvkk5j9b0wcww3h" * 4),
         ("besttime-key", "pri_" + "099889f14d114dfaae476569b395eade"),
+        ("xata-key", "xau_" + "099889f14d114dfaae476569b395eade"),
+        ("xendit-key", "xnd_production_" + "099889f14d114dfaae476569b395eade"),
+        ("model-provider-key", "tvly-" + "099889f14d114dfaae476569b395eade"),
+        ("trigger-key", "tr_prod_" + "q9Zk3LmP0xTr7Vw2q9Zk"),
+        ("zuplo-key", "zpka_" + "099889f14d114dfaae476569b395eade"),
+        ("appsync-key", "da2-" + "fenbsqaqujjytldh6vlvgq4jyi"),
+        ("paddle-key", "pdl_live_apikey_" + "099889f14d114dfaae476569b395eade"),
     ],
 )
 def test_a_token_of_a_known_form_is_found_without_a_word_beside_it(rule: str, token: str) -> None:
@@ -199,10 +206,11 @@ def test_a_password_is_found_in_any_language_and_as_people_write_it_down(text: s
         "MySQL user prod: `root` / `{}`",
         "- **Account:** `ada@example.org` / `{}` (store it)",
         "SFTP: ada:{}",
+        "postgres user: ada / {}",
     ],
 )
-def test_a_password_is_found_beside_the_user_of_a_way_in(text: str) -> None:
-    value = "vT#4kWq9pLmZ"
+@pytest.mark.parametrize("value", ["vT#4kWq9pLmZ", "kp@WqW:BZpW9=4F", "Kestrel.2026zQ"])
+def test_a_password_is_found_beside_the_user_of_a_way_in(text: str, value: str) -> None:
     assert found_in(text.format(value)) == [value]
 
 
