@@ -259,13 +259,18 @@ def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -
     """
     if not ledger:
         return Document(path, text)
-    keys, title = ids_in(text), ""
+    keys = (*ids_in(text), *keys_for_runs(path, text))
+    return Document(path, text, {key: ledger[key] for key in keys if key in ledger})
+
+
+def keys_for_runs(path: str, text: str) -> Iterator[str]:
+    """Yield the keys of the lines under headings that runs own; most pages have none."""
+    title = ""
     for line in text.split("\n") if kind_of(path) in _WRITTEN or _HAS_STATE.search(text) else ():
         if line.startswith("#") and OPENS.match(line) is None:
             title = line.strip("# \r")
         elif line.strip() and is_generated_under(path, title):
-            keys.append(line_key(title, line))
-    return Document(path, text, {key: ledger[key] for key in keys if key in ledger})
+            yield line_key(title, line)
 
 
 _WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
-from pipelines.store.document import Document, Placed, document_at, edited
+from pipelines.store.document import Document, Placed, document_at, edited, keys_for_runs
 from pipelines.store.files import MAX_BYTES, list_files, log_notes, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ids_in
@@ -195,10 +195,15 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = _committed_without_conflict(root, path)
-    bare = [path for path, one in documents.items() if not one.rows.keys() >= {*ids_in(one.text)}]
+    bare = [
+        path
+        for path, one in documents.items()
+        if not one.rows.keys() >= {*ids_in(one.text)} or (not one.told and any(keys_for_runs(path, one.text)))
+    ]
     with contextlib.suppress(CurateError):  # rows that the ledger lacks, git has
-        known = ledger_at(git := Git(root), git.last_run() or git.head()) if bare else {}
-        documents |= {p: document_at(p, documents[p].text, {**known, **documents[p].rows}) for p in bare}
+        for commit in ((git := Git(root)).head(), git.last_run()) if bare else ():
+            known = ledger_at(git, commit)
+            documents |= {p: document_at(p, documents[p].text, {**known, **documents[p].rows}) for p in bare}
     return _without_copies(root, documents, warnings)
 
 

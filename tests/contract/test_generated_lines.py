@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests.conftest import Memory
-from tests.contract.story import ALPHA, MARA, NEXT, THIRD, items, night
+from tests.contract.story import ALPHA, DISK, MARA, NEXT, THIRD, items, night
 
 EPISODES = "Episodes/2026-03.md"
 LONG = "Decision: The ferry's timetable is printed on paper, since pilots read it in the rain and screens do not last."
@@ -29,6 +29,23 @@ def test_no_page_has_a_comment_of_a_run(written: Memory) -> None:
     for page in (ALPHA, EPISODES):
         assert "<!--" not in written.read(page)
     assert written.read("MEMORY.md").count("<!--") == 1  # the template's own
+
+
+@pytest.mark.parametrize("gone", ["State/generated", "State/generated/pages.jsonl"])
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_lines_whose_rows_are_lost_are_still_the_runs(written: Memory, gone: str, *, is_committed: bool) -> None:
+    (whole := written.root.parent / "whole").mkdir()
+    pages = []
+    for memory in (written.aside(shutil.copytree(written.root, whole / "memory")), written):
+        if memory is written:
+            path = written.root / gone
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if is_committed:
+                written.git("commit", "-qam", "careless")
+        memory.curate("resolve", DISK, "--now", "2026-03-12T09:00")
+        night(memory, THIRD, "Fact: The gateway has two doors.")
+        pages.append([memory.read(page) for page in (ALPHA, EPISODES, "MEMORY.md")])
+    assert pages[0] == pages[1]
 
 
 def test_a_reworded_sentence_is_the_persons(written: Memory) -> None:
@@ -72,3 +89,13 @@ def test_a_ledger_that_is_lost_is_there_again_after_a_night(told: Memory) -> Non
     assert {text: one for text, one in items(told).items() if text in before} == before
     rows = "".join(file.read_text() for file in told.root.glob("State/items/*"))
     assert [one["id"] for one in before.values() if one["id"] not in rows] == []
+
+
+def test_rows_that_came_after_the_last_run_are_found_in_git(told: Memory) -> None:
+    (rows,) = told.root.glob("State/items/*")
+    rows.write_text(rows.read_text().replace("2026-03-10", "2026-03-01"))
+    told.git("commit", "-qam", "by hand")
+    before = items(told)
+    assert "2026-03-01" in str(before)
+    shutil.rmtree(told.root / "State/items")
+    assert items(told) == before
