@@ -253,5 +253,6 @@ def _lines_with(root: Path, path: str, words: Words) -> Iterator[int]:
             for number, line in enumerate(file, 1):
                 low = line.lower()
                 if any(word in low or not word.isascii() for word in rare):
-                    said = _ESCAPED.sub(lambda at: chr(int(at[1], 16)) if at[1] else " ", line.decode(errors="replace"))
-                    yield from [number] * _says(said, words)
+                    raw = line.decode(errors="replace")
+                    said = _ESCAPED.sub(lambda at: chr(int(at[1], 16)) if at[1] else " ", raw)
+                    yield from [number] * (_says(raw, words) or _says(said, words))

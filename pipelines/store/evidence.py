@@ -189,6 +189,7 @@ class Act(StrEnum):
     LEFT_OPEN = "left open"  # a question, which was answered without a choice
     REFUSED = "refused"
     PLANNED = "planned"
+    REMEMBERED = "remembered"
 
 
 _LABELS = {
@@ -197,6 +198,7 @@ _LABELS = {
     Act.LEFT_OPEN: "user left open",
     Act.REFUSED: "user refused",
     Act.PLANNED: "user approved the plan",
+    Act.REMEMBERED: "user asked to remember",
 }
 _WHO = re.compile(rf"({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?")
 _TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")

@@ -130,6 +130,14 @@ def test_what_a_person_wrote_themselves_is_named_and_left(memory: Memory) -> Non
     assert WORDS in memory.read("Areas/people.md")
 
 
+def test_a_note_with_backslashes_is_named_too(memory: Memory) -> None:
+    words = r"The backup of the harbor lies in C:\temp\new on vm2"
+    memory.day("2026-03-10", f"- Fact: {words}\n")
+    memory.write("Journal/may.txt", f"{words}\n")
+    said = memory.curate("forget", str(items(memory)[words]["id"]), "--yes")
+    assert "Note: Journal/may.txt:1 still has its words" in said
+
+
 def test_it_asks_first_and_an_unknown_id_is_said(memory: Memory) -> None:
     ident = told(memory)
     files = memory.files()

@@ -150,6 +150,8 @@ SHAPE = user("Use tabs.", version="2.1.38")
          [("answered", "Which formatter? → Ruff (Recommended)\ntests")]),
         ([codex_asks(), codex_told("None of the above", "user_note: dprint")],
          [("replied", "Which formatter? → dprint")]),
+        ([user("<user-memory-input>Use tabs.</user-memory-input>"), user("(no content)")],
+         [("remembered", "Use tabs.")]),
         ([skill("Write </skill> at the end.", "\n\nUse tabs.")], [("typed", "Use tabs.")]),
         (refused("Bash", "never touch prod"), [("refused", "never touch prod")]),
         (refused("Edit", "no\n\nNote: The user's next message may contain a correction."), [("refused", "no")]),

@@ -58,7 +58,7 @@ _MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼�
 _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
 _OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), "dropped")
-_OWN_WORDS = frozenset({Act.TYPED, Act.REFUSED})
+_OWN_WORDS = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
 _AFTER_LEAD = re.compile(r"[:,]\s+(?=\S)")
 _FAR = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES = 8

@@ -45,6 +45,7 @@ _PLAN = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–
 _LASTS = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
+_ANY = re.compile("")
 _REMEMBERS = re.compile(
     r"(?:please\s+)?(?:remember\b(?!\s+(?:to|when|how|the time|me|if)\b)|from now on\b)[,:]?\s", re.IGNORECASE
 )
@@ -133,7 +134,7 @@ def read_acts(
             text = title[0].upper() + title[1:]
             yield _item(ItemType.DECISION, text, entry, title, "plan approved", entry.start_line)
     else:
-        lasts = _LASTS if tool or act is Act.REFUSED else None
+        lasts = _ANY if act is Act.REMEMBERED else _LASTS if tool or act is Act.REFUSED else None
         for line in lines:
             yield from _typed(entry, line, lays_down, lasts)
 

@@ -68,6 +68,7 @@ _REFUSED = re.compile(
 _FEEDBACK = "\nUser feedback on this plan: "
 _NOTE = "\n\nNote: The user's next message may contain"
 _COMMAND = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
+_REMEMBER = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
 _MACHINE = re.compile(
     r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
     r"local-command-|bash-)|\s*\{\"task_id\":"
@@ -252,8 +253,10 @@ class Acts:
             given = text.partition("<command-contents>")[0].partition("<command-args>")[2]
             words = "" if loads or record.get("sourceToolUseID") else given.rpartition("</command-args>")[0].strip()
             return Act.NONE if sent else Act.TYPED, words, ""
-        untyped = sent or self.origins or source not in _TYPED
-        return Act.NONE if untyped else Act.TYPED, text, ""
+        if sent or self.origins or source not in _TYPED:
+            return Act.NONE, text, ""
+        noted = _REMEMBER.fullmatch(text)
+        return (Act.REMEMBERED, clean(noted[1]), "") if noted else (Act.TYPED, text, "")
 
     def decided(self, record: Record, content: object) -> Iterator[Done]:
         """Yield what a person answered, refused or approved in a tool's result, and what they typed beside it."""

@@ -84,7 +84,7 @@ UNKNOWN: Final = "unknown"
 """A record of a kind that no known program writes: it may be of a later version."""
 
 _ROLES = frozenset(Role)
-_WHOLE = frozenset({Act.PLANNED, Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN})
+_WHOLE = frozenset({Act.PLANNED, Act.ANSWERED, Act.REPLIED, Act.LEFT_OPEN, Act.REMEMBERED})
 _UNSPOKEN = frozenset("tool function toolResult tool_result bashExecution system developer custom".split())
 _SUMS_UP = frozenset("compactionSummary branchSummary".split())
 _TOOL_BLOCKS = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
