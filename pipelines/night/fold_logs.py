@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
+from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
 
@@ -24,7 +25,8 @@ _DAY_TITLE = re.compile(r"\A\s*#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 def take_logs(run: Run) -> None:
     """Take the logs without secrets and private text, the partial ones folded into their days."""
     snapshot, report, redactor = run.snapshot, run.report, load_redactor(run.night.root)
-    logs, partials, redacted = clean_logs(snapshot.logs, snapshot.partials, snapshot.progress, redactor)
+    cleaned = {} if rules_changed(run.night.root) else snapshot.progress
+    logs, partials, redacted = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
     run.logs, folded, odd = with_partial_logs(logs, partials, run.night.today, snapshot.unreadable())
     notes = {path for path in run.logs if is_note(path)}  # they keep what they hold
     run.files |= {path: data for path, data in run.logs.items() if path not in notes}
@@ -41,6 +43,15 @@ def take_logs(run: Run) -> None:
     report.warnings += [f"{path} {why}." for path in odd]
     report.logs["folded"] = folded
     report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
+
+
+def take_secrets_out(run: Run) -> None:
+    """Take out of the logs that this run writes what was known as secret only after they were read, as by a reply."""
+    redactor, report = load_redactor(run.night.root), run.report
+    for path, data in run.files.items():
+        if data and data != run.snapshot.logs.get(path) and redactor.find(data):
+            run.files[path], found = redactor.redact_bytes(data)
+            report.warnings.append(f"{path}: {format_found(found)} redacted.")
 
 
 def with_partial_logs(

@@ -17,7 +17,7 @@ from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
-from pipelines.night.fold_logs import take_logs
+from pipelines.night.fold_logs import take_logs, take_secrets_out
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night, Run
@@ -292,6 +292,7 @@ def _finish(run: Run) -> None:
     progress = run.progress
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, run.night.today)
+    take_secrets_out(run)
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
     run.changes = [

@@ -17,6 +17,7 @@ from pipelines.store.git import Author, Git, run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import LOGS, REPLIES, kind_of
 from pipelines.store.lock import run_lock
+from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.template import make_missing_folders
@@ -147,6 +148,7 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
             commit()  # what people wrote during the run
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
         clean_copies(night.root, redactor)
+    remember_rules(night.root)
     last, sharing = reports[-1], night.sharing
     warnings = list(sharing.notes) if sharing and sharing.state == "diverged" else []
     # A page with a secret is told of where it is read, and the run has redacted the logs.

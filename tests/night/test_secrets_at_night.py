@@ -15,7 +15,8 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
-from pipelines.store.secrets.find import find_secrets
+from pipelines.store.secrets import known, redact
+from pipelines.store.secrets.find import Span, find_secrets
 from pipelines.store.secrets.redact import TranscriptCleaner, known_values, load_redactor
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
@@ -49,6 +50,22 @@ def test_a_log_is_redacted_in_place_before_its_first_commit_and_the_report_says_
                for placed in one.items)  # fmt: skip
     assert night(memory, "2026-03-21T02:00+00:00").commit is None
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_what_is_known_as_secret_only_while_the_day_is_read_is_taken_out_of_its_log_too(memory: Memory) -> None:
+    value = "8501247164:AAHASOr-"
+    memory.write("Logs/2026-03-18.md", f"- 09:00 password: {OTHER}\n- 09:10 `BOT_TOKEN` = `{value}...` works.\n")
+
+    class Learning(RulesExtractor):
+        def extract(self, request: ExtractionRequest) -> Extraction:
+            load_redactor(memory.root).find(f"BOT_TOKEN={value}".encode())
+            return super().extract(request)
+
+    report = night(memory, extractor=Learning())
+    assert report.commit
+    assert value not in memory.read("Logs/2026-03-18.md")
+    assert value not in history(memory)
+    assert "Logs/2026-03-18.md: 1 secret (token) redacted." in report.warnings
 
 
 def test_a_log_that_was_committed_already_is_redacted_all_the_same_and_it_is_said(memory: Memory) -> None:
@@ -280,3 +297,30 @@ def test_a_document_that_was_clean_is_held_back_once_its_value_is_known(memory: 
     assert "Areas/ops.md" not in without_secret_files(snapshot).documents
     (known := known_values(memory.root)).allow(next(iter(known.rules))[:4])
     assert "Areas/ops.md" in without_secret_files(snapshot).documents
+
+
+def test_what_only_newer_rules_know_is_removed_from_every_log_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"- 09:00 Fact: The gate of the harbor takes {SECRET}.\n"
+    memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n{line}- 09:30 Fact: The port is 8080.\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(redact, "find_secrets", lambda *_, **__: [])  # rules that know nothing
+        patch.setattr(known, "RULES_VERSION", 0)
+        night(memory)
+    assert SECRET in memory.read("Logs/2026-03-17.md")
+    report = night(memory, "2026-03-19T02:00+00:00")
+    assert "[redacted:github-token:" in memory.read("Logs/2026-03-17.md")
+    assert SECRET not in memory.git("show", "HEAD:Logs/2026-03-17.md")
+    [said] = [one for one in report.warnings if one.startswith("Logs/2026-03-17.md: ")]
+    assert said.endswith("redacted. Git history still has a copy: `curate secrets --history` shows how to purge it.")
+    asked: list[bytes] = []
+
+    def told(data: bytes, **_: object) -> list[Span]:
+        asked.append(data)
+        return []
+
+    monkeypatch.setattr(redact, "find_secrets", told)
+    night(memory, "2026-03-20T02:00+00:00")
+    assert asked
+    assert not any(data.startswith(b"# 2026-03-17") for data in asked)

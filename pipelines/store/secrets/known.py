@@ -18,6 +18,7 @@ from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.secret_values import entropy, is_identifier, is_name
+from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -145,3 +146,20 @@ class KnownSecrets:
                 for value in (run[begin : begin + length] for length in self._lengths if begin + length in edges):
                     if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
                         yield start + begin, start + begin + len(value), rule
+
+
+_RULES = "rules.json"
+RULES_VERSION: Final = 5
+"""Raise it with any change that lets the rules find more: the next night then cleans every log again."""
+
+
+def rules_changed(root: Path) -> bool:
+    """Return whether the last run cleaned a memory's logs by other rules than these; where nothing is known, it did."""
+    return read_record(root, _RULES).get("version") != RULES_VERSION
+
+
+def remember_rules(root: Path) -> None:
+    """Write down that all logs of a memory were cleaned by these rules."""
+    if rules_changed(root):
+        with contextlib.suppress(CurateError):  # the next run cleans them again
+            write_record(root, _RULES, {"version": RULES_VERSION})
