@@ -58,9 +58,9 @@ class Refused(NotPushed):
 
 
 NIGHT_REF: Final = "refs/curate/night"
+"""At the remote: the newest commit that a `curate run REMOTE` made or read through."""
 SECONDS: Final = 60
 """The time limit of one fetch or push."""
-"""At the remote: the newest commit that a `curate run REMOTE` made or read through."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,9 +163,13 @@ def _weight(side: ItemPlace) -> tuple[object, ...]:
 def _joined(was: Item, less: Item, more: Item) -> Item:
     """Return two changes of one item joined: of each part what only one side changed, else the heavier one's.
 
-    A person's words stand above a run's.
+    A person's words stand above a run's. What both confirmed holds since the earlier day, and was seen as the greater.
     """
     parts = {one.name: _picked(*(getattr(side, one.name) for side in (was, less, more))) for one in fields(Item)}
+    for name, better in (("since", min), ("confirmed", max), ("seen", max)):
+        both_said = getattr(less, name), getattr(more, name)
+        if getattr(was, name) not in both_said:
+            parts[name] = better(both_said)
     if was.text not in {less.text, more.text}:
         words = less if more.by and not less.by else more
         parts |= {name: getattr(words, name) for name in _WORDS}

@@ -132,7 +132,14 @@ def read_snapshot(root: Path) -> Snapshot:
             links.append(folder)
         else:
             list_files(root, folder, "", links)
-    warnings += [FileWarning(link, f"{LINKED}; it was left alone", pending=False) for link in links]
+    known: list[str] = []
+    with contextlib.suppress(CurateError):
+        git = Git(root)
+        known = [path for path, (mode, _) in git.tree(git.head()).items() if mode != "120000"] if links else []
+    for link in links:  # nothing behind any other one belongs to the memory
+        hides = any(f"{path}/".startswith(f"{link}/") for path in known)
+        why = "the documents behind it wait until you remove the link" if hides else "it was left alone"
+        warnings.append(FileWarning(link, f"{LINKED}; {why}", pending=hides))
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
     links = list[str]()
     files = [*list_files(root, LOGS, "", links), *log_notes(root, links)]

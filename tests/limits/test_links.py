@@ -148,8 +148,10 @@ def test_what_hides_a_document_is_said_each_night_and_takes_nothing_out(
         path.rename(tmp_path / "outside")
         path.symlink_to(tmp_path / "outside")
     for night in ("2026-03-13", "2026-03-14"):
-        said = memory.night(f"{night}T02:00", exits=int(hidden == "bytes"))
-        assert f"{hidden.replace('bytes', 'Projects/alpha.md')} is" in said
+        memory.night(f"{night}T02:00", exits=1)
+    said = memory.curate("status", "--now", "2026-03-14T08:00", exits=1)
+    assert f"The last run left something pending: {hidden.replace('bytes', 'Projects/alpha.md')} is" in said
+    assert "Run `curate run`" not in said
     memory.curate("undo", "--now", "2026-03-14T09:00")
     assert all("deleted" not in file.read_text() for file in (root / "State").glob("tombstones.jsonl"))
     assert "gateway" not in memory.read("Review.md")
@@ -164,7 +166,7 @@ def test_the_night_names_the_component_and_takes_nothing_back(
     root = linked(grown, tmp_path, component)
     memory = Memory(root, capsys)
     head = memory.git("ls-tree", "-r", "--name-only", "HEAD")
-    said = memory.night("2026-03-13T02:00", exits=int(not component.startswith("Projects")))
+    said = memory.night("2026-03-13T02:00", exits=1)
     assert f"{component} is a symbolic link, which is never followed" in said
     assert set(head.splitlines()) <= set(memory.git("ls-tree", "-r", "--name-only", "HEAD").splitlines())
     (root / component).unlink()
@@ -184,7 +186,7 @@ def test_a_folder_of_documents_that_is_a_link_costs_a_note(
     root = linked(grown, tmp_path, folder)
     memory = Memory(root, capsys)
     hides = folder == "Projects"
-    said = memory.night("2026-03-13T02:00")
+    said = memory.night("2026-03-13T02:00", exits=int(hides))
     assert "1 item added" in said
     assert said.count(f"{folder} is a symbolic link, which is never followed") == 1
     assert "hall 4" in memory.curate("items")

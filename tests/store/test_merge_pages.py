@@ -184,6 +184,20 @@ def test_two_corrections_of_one_item_are_one_question() -> None:
     assert [("number 8" in one, "number 5" in other) for (one,), (other,) in [asked.versions]] == [(True, True)]
 
 
+def test_what_both_sides_confirmed_goes_back_on_neither() -> None:
+    old = item(1)
+    told = [
+        replace(old, since="2026-02-20", confirmed="2026-03-10", seen=5),
+        replace(old, since="2026-02-10", confirmed="2026-03-12", seen=3),
+    ]
+    sides = [{**START, PATHS[0]: edited(START[PATHS[0]], replace={old.id: one})} for one in told]
+    for pair in (sides, sides[::-1]):
+        merged, disputed = merge_pages(START, *pair)
+        assert not disputed
+        one, _ = _places(merged)[old.id]
+        assert (one.since, one.confirmed, one.seen) == ("2026-02-10", "2026-03-12", 5)
+
+
 def test_of_what_both_sides_generated_one_version_stands_and_nobody_is_asked() -> None:
     def told(words: str, prose: str = "") -> Pages:
         one = START[PATHS[0]]
