@@ -38,6 +38,12 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
 
+def _nights(told: object) -> object:
+    if told == []:
+        raise ValueError("an empty list; write it like ['02:00', '14:00']")
+    return [told] if isinstance(told, str) else told
+
+
 class SizeCaps(_Table):
     """How large documents may grow, in bytes."""
 
@@ -49,9 +55,7 @@ class SizeCaps(_Table):
 class Schedule(_Table):
     """When `curate schedule` runs its nights."""
 
-    night: Annotated[
-        list[Clock], BeforeValidator(lambda told: [told] if isinstance(told, str) else told), Field(min_length=1)
-    ] = ["02:00"]
+    night: Annotated[list[Clock], BeforeValidator(_nights)] = ["02:00"]
 
 
 class Settings(_Table):

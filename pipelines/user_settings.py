@@ -116,6 +116,12 @@ class _LoggedIn(_Table):
     max_tokens: MaxTokens = 8192
 
 
+class ProgramTable(_Table):
+    """`[exec]`: the timeout of each call of a program."""
+
+    timeout_seconds: Annotated[float, Field(ge=1, le=86_400)] = _OWN_SECONDS
+
+
 def _named(provider: str) -> str:
     if provider in PROVIDERS or (provider.startswith(PREFIX) and command_of(provider)):
         return provider
@@ -132,10 +138,18 @@ def _models(providers: list[str]) -> list[str]:
     return [one for one in providers if one != "rules"] or providers[:1]
 
 
+def _verifying(provider: str) -> str:
+    if provider == "rules":
+        raise ValueError(
+            f"rules cannot verify; it should be one of {', '.join(PROVIDERS[:-1])}, or exec: and a command"
+        )
+    return provider
+
+
 class VerifyTable(_Table):
     """`[verify]`: the providers that verify, in order; None for those that read."""
 
-    providers: Annotated[list[Named], Field(min_length=1)] | None = None
+    providers: Annotated[list[Annotated[Named, AfterValidator(_verifying)]], Field(min_length=1)] | None = None
 
 
 class _Embedder(_Endpoint):
@@ -170,12 +184,20 @@ class UserFile(_Table):
     openai: _Provider = _Provider()
     claude_code: Annotated[_LoggedIn, Field(alias="claude-code")] = _LoggedIn()
     codex: _LoggedIn = _LoggedIn()
+    exec: ProgramTable = ProgramTable()
     limits: CostCaps = CostCaps()
     embedder: _Embedder = _Embedder()
     ping: PingTable = PingTable()
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
     trust: TrustTable = TrustTable()
+
+
+_GONE: Final = (
+    "prices", "limits.max_minutes", "embedder.folder", "push.timeout_seconds", "push.tries", "exec.input_tokens",
+    *(f"{name}.{key}" for name in (*KEY_VARIABLES, *LOGINS) for key in ("input_tokens", "timeout_seconds")),
+)  # fmt: skip
+"""Keys of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +207,7 @@ class UserSettings:
     Args:
         providers: the extractors in order, never empty: names, `rules`, or `exec:COMMAND`.
         models: the settings of each provider that lacks nothing, and of the programs that a person is logged in to.
+        exec: the settings of programs.
         caps: the caps of a night.
         embedder: the settings of the embedder.
         ping: the address of a monitor to ping on each run, or empty; it is as secret as a key.
@@ -193,10 +216,12 @@ class UserSettings:
         verify: the verifiers in order; empty for the extractors.
         chosen: whether a person named the extractors.
         keys: the providers with a key, if that decides.
+        ignored: a sentence that names the keys that this version no longer knows, or none.
     """
 
     providers: tuple[str, ...] = ("rules",)
     models: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    exec: ProgramTable = field(default_factory=ProgramTable)
     caps: CostCaps = field(default_factory=CostCaps)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     ping: str = field(default="", repr=False)
@@ -205,6 +230,7 @@ class UserSettings:
     verify: tuple[str, ...] = ()
     chosen: bool = False
     keys: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
@@ -223,6 +249,12 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     """
     path = user_file(environ)
     raw = read_toml(path) if path else {}
+    gone = []
+    for name in _GONE:
+        above, _, key = name.rpartition(".")
+        table = raw.get(above) if above else raw
+        if isinstance(table, dict) and table.pop(key, None) is not None:
+            gone.append(f"`{name}`")
     try:
         file = UserFile.model_validate(raw)
     except ValidationError as error:
@@ -244,6 +276,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         models,
+        exec=file.exec,
         caps=file.limits,
         embedder=_embedder(file.embedder, environ),
         ping=file.ping.url,
@@ -252,6 +285,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         verify=() if provider else tuple(file.verify.providers or ()),
         chosen=bool(provider or file.providers),
         keys=tuple(with_key),
+        ignored=(f"{path} sets {', '.join(gone)}, which this version no longer knows; that is ignored.",) * bool(gone),
     )
     asked = dict.fromkeys(name for name in (*user.providers, *user.verify) if name in models)
     used = (f"{name}:{models[name].model}" for name in asked)

@@ -99,7 +99,7 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Do
     report = RunReport(
         run_id(night.now, held.git.head()), night.now.isoformat(timespec="seconds"), night.today, again=again or None,
         extractor=night.extractor.name, pending=bool(left),
-        warnings=[*left, *night.settings.ignored_note, *notes],  # the reason something is pending comes first
+        warnings=[*left, *night.notes, *notes],  # the reason something is pending comes first
         people={kind: len(getattr(people, kind, ())) for kind in kinds},
     )  # fmt: skip
     if gone := report.people["asked"]:

@@ -52,6 +52,7 @@ class Night:
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
         agents: whether sessions ask for their start, so that their agents see which pairs may conflict.
         sharing: the remote that shares the memory, or None.
+        notes: sentences on the settings, for the report.
     """
 
     root: Path
@@ -65,6 +66,7 @@ class Night:
     rules_from: str = "self"
     agents: bool = False
     sharing: Sharing | None = None
+    notes: Sequence[str] = ()
 
     @property
     def today(self) -> str:
@@ -103,7 +105,9 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
     agents = (root / CAPTURED).is_file()
     with contextlib.suppress(OSError):
         agents |= (root / START_PAGES).stat().st_mtime > (when - _ASKED).timestamp()
-    night = Night(root, settings, RulesExtractor(), when, again, rules_from=user.rules_from, agents=agents)
+    notes = (*settings.ignored_note, *user.ignored)
+    rules = RulesExtractor()
+    night = Night(root, settings, rules, when, again, rules_from=user.rules_from, agents=agents, notes=notes)
     if user.providers[0] != "rules":
         from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
         from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above

@@ -190,6 +190,8 @@ def _providers(_: Checkup) -> Finding:
         if name in LOGINS and not found_program(name, user.models[name].program):
             says = f"{name} should read the logs, but `{LOGINS[name].program}` is not installed."
             return Finding(WRONG, says, f"Install it, or set `program` in the table {name} of your settings.")
+    if user.ignored:
+        return Finding(LOOK, user.ignored[0], "Take it out.")
     if user.providers == ("rules",) and not user.chosen:
         says = "No model reads the logs; rules find only what is labelled."
         return Finding(LOOK, says, "`curate models` shows what can.")

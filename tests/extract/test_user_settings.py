@@ -7,6 +7,7 @@ import pytest
 from pipelines.errors import BadSettings
 from pipelines.extract.choose_models import chain_of
 from pipelines.user_settings import UserSettings, load_user_settings
+from tests.conftest import Memory
 
 KEY = "key-of-nobody"
 
@@ -156,9 +157,40 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
     [
         ('providers = ["exec:"]', "it should have a command after exec:"),
         ("providers = []", "verify.providers"),
+        ('providers = ["rules"]', "it should be one of anthropic, gemini, openai, claude-code, codex, or exec:"),
         ("asked = 1", "there is no such key"),
     ],
 )
 def test_a_fault_in_who_verifies_is_named(config: Path, told: str, fault: str) -> None:
     [found] = faults(config, f"[verify]\n{told}\n")
     assert fault in found
+
+
+def test_keys_of_earlier_versions_stop_no_night(config: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = """
+        [limits]
+        max_minutes = 30
+        [exec]
+        timeout_seconds = 1800
+        input_tokens = 500
+        [prices."openai:m"]
+        input = 1.0
+        [openai]
+        timeout_seconds = 5
+        [embedder]
+        folder = "models"
+        [push]
+        tries = 2
+    """
+    user = load(config, told)
+    keys = (
+        "`prices`, `limits.max_minutes`, `embedder.folder`, `push.tries`, `exec.input_tokens`, `openai.timeout_seconds`"
+    )
+    [note] = user.ignored
+    assert note == f"{config} sets {keys}, which this version no longer knows; that is ignored."
+    assert user.exec.timeout_seconds == 1800
+    assert not load(config).ignored
+    config.write_text(told)
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    for verb in ("run", "doctor"):
+        assert "`push.tries`" in memory.curate(verb, "--now", "2026-03-20T02:00")

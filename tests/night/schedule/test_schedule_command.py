@@ -57,7 +57,7 @@ def test_faults_of_the_schedule_are_all_named(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("night", "why"),
     [
-        ("[]", "should have at least 1 item"),
+        ("[]", "an empty list; write it like ['02:00', '14:00']"),
         ('["02:00", "24:30"]', "not a time of day; write it like 04:00"),
     ],
 )
