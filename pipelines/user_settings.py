@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -29,7 +29,7 @@ from pipelines.provider_settings import (
 from pipelines.usage import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 KEY_VARIABLES: Final = {
@@ -249,12 +249,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     """
     path = user_file(environ)
     raw = read_toml(path) if path else {}
-    gone = []
-    for name in _GONE:
-        above, _, key = name.rpartition(".")
-        table = raw.get(above) if above else raw
-        if isinstance(table, dict) and table.pop(key, None) is not None:
-            gone.append(f"`{name}`")
+    gone = ", ".join(_taken_out(raw))
     try:
         file = UserFile.model_validate(raw)
     except ValidationError as error:
@@ -285,7 +280,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         verify=() if provider else tuple(file.verify.providers or ()),
         chosen=bool(provider or file.providers),
         keys=tuple(with_key),
-        ignored=(f"{path} sets {', '.join(gone)}, which this version no longer knows; that is ignored.",) * bool(gone),
+        ignored=(f"{path} sets {gone}, which this version no longer knows; that is ignored.",) * bool(gone),
     )
     asked = dict.fromkeys(name for name in (*user.providers, *user.verify) if name in models)
     used = (f"{name}:{models[name].model}" for name in asked)
@@ -295,6 +290,15 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     ):
         raise BadSettings(path or Path(), unpriced)
     return user
+
+
+def _taken_out(raw: dict[str, Any]) -> Iterator[str]:
+    """Take keys of earlier versions out of the file's contents, and yield each."""
+    for name in _GONE:
+        above, _, key = name.rpartition(".")
+        table = raw.get(above) if above else raw
+        if isinstance(table, dict) and table.pop(key, None) is not None:
+            yield f"`{name}`"
 
 
 def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
