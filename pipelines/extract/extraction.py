@@ -259,14 +259,14 @@ class OpenList:
     Args:
         places: its entries.
         document: the page it is about, or empty for all.
-        heading: the heading that names it; if empty, the one right above it.
+        depth: how many headings name it, a title of the log among them; if 0, the one right above it does.
         whole: whether its reader says that it lists all that is open. Of others, what they repeat tells.
         boxes: what its boxes say, ticked ones too.
     """
 
     places: tuple[Place, ...]
     document: str = ""
-    heading: str = ""
+    depth: int = 0
     whole: bool = True
     boxes: tuple[str, ...] = ()
 

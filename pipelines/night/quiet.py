@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import OpenList, is_pending
+from pipelines.extract.extraction import OpenList, Place, is_pending
 from pipelines.night.file_items import PAGES
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.store.change_set import items_by_id
@@ -95,39 +95,64 @@ def _with_headings(
     What stood under one of these, and is left out, is quiet. A list that its reader calls whole goes on with those of
     its own heading. Any other does so with those that it repeats: who copies the open boxes of a day to the next says
     something by what is left out, who writes new ones each day does not. Of who copies some, those count as repeated
-    that begin alike, ticked or worded anew: their lead names their matter, unless several of a list have it.
+    that begin alike, ticked or worded anew: their lead names their matter, unless several of a list have it. Under
+    another heading, as many must be repeated as are left out: who takes three tasks of a backlog for today has not
+    given up the others. The parts below a list's own headings go on together, but only those of which it repeats some:
+    they may be of different projects.
     """
     there = (placed.item for one in documents.values() if one.kind in _HOMES for placed in one.items)
     items = [item for item in there if item.type is ItemType.TODO or item.page_section == "questions"]
     leads = {item.id: lead_of(item.text) for item in items}
     words = {item.id: folded(item.text) for item in items}
     stood: dict[str, set[str]] = defaultdict(set)
+    quiet = {item.id for item in items if item.quiet}
     for item in items:
         if heading := dict(item.extra).get(LISTED):
             stood[heading].add(item.id)
     found = []
     for day, one in lists:
-        here = {item.id for item in items if _is_on(item, one)}
+        here = {item.id: heading for item in items if (heading := _heading_on(item, one))}
         told, counts = set(map(folded, one.boxes)), Counter(map(lead_of, one.boxes))
         over = {item.id for item in items if item.until and item.until < day}
-        copied = here | {ident for ident, text in words.items() if text in told}
+        copied = here.keys() | {ident for ident, text in words.items() if text in told}
         alike = copied | {ident for ident, lead in leads.items() if counts[lead] == 1}
         same = {heading: {leads[ident] for ident in (ids & alike) - over} for heading, ids in stood.items()}
         copies = any((ids & copied) - over for ids in stood.values())
+        own = {_heading(one, place) for place in one.places}
         least = max(_REPEATED, len(one.boxes) / _SHARE)
-        again = {heading for heading, repeated in same.items() if copies and len(repeated) >= least}
-        found.append((day, one, frozenset({_heading(one)} if one.whole else again)))
-        stood[_heading(one)] |= here
+        left = {heading: {leads[ident] for ident in ids - alike - over - quiet} for heading, ids in stood.items()}
+        again = set[str]()
+        for heading in stood if copies else ():
+            parts = [other for other in stood if _top(other) == _top(heading)]
+            repeated = len(set().union(*(same[part] for part in parts)))
+            goes_on = _top(heading) in map(_top, own) or repeated >= len(set().union(*(left[part] for part in parts)))
+            enough = min(_REPEATED, len(left[heading])) if "/" in heading and heading in own else 0
+            if goes_on and repeated >= least and len(same[heading]) >= max(enough, 1):
+                again.add(heading)
+        headings = frozenset(own if one.whole else again)
+        found.append((day, one, headings))
+        quiet = (quiet | {ident for heading in headings for ident in stood[heading]}) - alike
+        for ids in stood.values():
+            ids.difference_update(here)
+        for ident, heading in here.items():
+            stood[heading].add(ident)
     return found
 
 
-def _is_on(item: Item, listed: OpenList) -> bool:
-    return any(place.meets(found) for found in item.evidence for place in listed.places)
+def _heading_on(item: Item, listed: OpenList) -> str:
+    """Return under which headings of a list an item stands, or an empty string if it is not on it."""
+    places = (one for one in listed.places if any(one.meets(found) for found in item.evidence))
+    return next((_heading(listed, one) for one in places), "")
 
 
-def _heading(listed: OpenList) -> str:
-    headings = listed.places[0].entry.headings[-1:] if listed.places else ()
-    return slug(_NUMBERS.sub("", listed.heading or "".join(headings))) or "yes"
+def _heading(listed: OpenList, place: Place) -> str:
+    headings = listed.places[0].entry.headings[-1:] if listed.whole else place.entry.headings
+    names = [slug(_NUMBERS.sub("", one)) for one in headings]
+    return "/".join([":".join(names[: listed.depth or 1]), *names[listed.depth or 1 :]]) or "yes"
+
+
+def _top(heading: str) -> str:
+    return heading.partition("/")[0]
 
 
 def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
@@ -147,8 +172,8 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
     """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
     if not is_pending(item) or item.type is ItemType.RISK:
         return item
-    if _is_on(item, listed):
-        return with_extra(item, LISTED, _heading(listed))
+    if heading := _heading_on(item, listed):
+        return with_extra(item, LISTED, heading)
     if dict(item.extra).get(LISTED, "") not in headings or seen.get(item.id) == day or _mentioned(item) >= day:
         return item
     return replace(item, quiet=day)

@@ -164,6 +164,32 @@ def test_a_list_goes_on_with_the_one_that_it_copies_whatever_its_heading(memory:
     assert quiet(memory) == [INVOICE]
 
 
+BACKLOG = tuple(f"{verb} the {thing}." for verb in ("Order", "Mend", "Paint") for thing in "door roof van sign".split())
+
+
+def test_a_few_tasks_of_a_backlog_under_another_heading_leave_the_others_open(memory: Memory) -> None:
+    today = boxes(*BACKLOG[:3], under="## Today")
+    without_model(memory, boxes(*BACKLOG, under="## Backlog"), today, boxes(*BACKLOG[:3], PAINT, under="## Today"))
+    assert quiet(memory) == []
+    log(memory, boxes(*BACKLOG[:8], under="## Next"), day=after(3))
+    memory.curate("run", "--provider", "rules", "--now", f"{after(4)}T02:00+00:00")
+    assert quiet(memory) == sorted([*BACKLOG[8:], PAINT])
+
+
+@pytest.mark.parametrize("above", ["## {}\n\n### Todo\n", "# {}\n\n## Todo\n", "### {}\n"])
+@pytest.mark.parametrize("told", [(), BACKLOG[6:7]])
+def test_a_list_says_nothing_of_another_project_under_a_heading_of_the_same_name(
+    memory: Memory, above: str, told: tuple[str, ...]
+) -> None:
+    def day(atlas: tuple[str, ...], borealis: tuple[str, ...]) -> str:
+        parts = [("Atlas", atlas), ("Borealis", borealis)]
+        text = "\n\n".join(above.format(name) + boxes(*own).split("\n\n")[2] for name, own in parts if own)
+        return text if "Todo" in above else f"## Todo\n\n{text}"
+
+    without_model(memory, day(BACKLOG[:6], BACKLOG[6:]), day(BACKLOG[:5], told))
+    assert quiet(memory) == [BACKLOG[5]]
+
+
 LEADS = ("**Mill** — Ask Odile", "**Rent** — Pay it", "**Chairs (oak)** — Order six", "**Roof** — Mend it")
 
 

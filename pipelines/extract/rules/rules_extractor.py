@@ -53,22 +53,24 @@ class RulesExtractor:
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
-        boxes = tuple(_lists_of_boxes(reader))
+        boxes = tuple(_lists_of_boxes(reader, request.entries))
         return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms), open_lists=boxes)
 
 
-def _lists_of_boxes(reader: LabelReader) -> Iterator[OpenList]:
-    """Yield the tick boxes of a day as lists: all below one heading, the day's title aside."""
+def _lists_of_boxes(reader: LabelReader, entries: Sequence[Entry]) -> Iterator[OpenList]:
+    """Yield the tick boxes of a day as lists: all below one heading, a title of the day or of all aside."""
+    is_title = len({one.headings[0] for one in entries if one.headings}) == 1
     found = [(one.places[0], one.text, True) for one in reader.found if one.reason == TICK_BOX]
     ticked = (one for one in reader.forms if _TICKED.match(one.place.quote) and not voice_in(one.place.entry.head))
     found += [(one.place, one.target, False) for one in ticked]
-    under = defaultdict[str, list[tuple[Place, str, bool]]](list)
+    under = defaultdict[tuple[str, ...], list[tuple[Place, str, bool]]](list)
     for one in found:
-        under["".join(one[0].entry.headings[:2][-1:])].append(one)
-    for heading, boxes in under.items():
+        headings = one[0].entry.headings
+        under[headings[: 2 if is_title or one[0].entry.day in "".join(headings[:1]) else 1]].append(one)
+    for top, boxes in under.items():
         places = tuple(place for place, _, is_open in boxes if is_open)
         said = tuple(text for _, text, _ in boxes)
-        yield OpenList(places, heading=heading, whole=False, boxes=said)
+        yield OpenList(places, depth=len(top), whole=False, boxes=said)
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
