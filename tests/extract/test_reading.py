@@ -11,6 +11,7 @@ from pipelines.store.item import Item, ItemType
 from tests.extract.days import (
     DAY,
     ENTRIES,
+    line_of,
     reply_item,
     reply_operation,
     reply_text,
@@ -49,6 +50,31 @@ def test_what_a_later_piece_ends_an_earlier_one_does_not_change() -> None:
     model = scripted(*replies, input_tokens=20)
     found = extractor(model).extract(replace(DAY, nearby=Nearby([("Areas/general", held)])))
     assert [one.kind for one in found.operations] == ["close"]
+
+
+def test_a_change_stays_where_a_later_piece_only_doubts_it() -> None:
+    held = Item(ItemType.TODO, "Ask legal about the contract and the terms.", "k1111111111", since="2026-03-01")
+    changed = reply_operation("update", held.id, text="Ask legal about Terraform.", lines=[[3, 3]])
+    doubted = reply_operation("doubt", held.id, lines=[[4, 5]])
+    replies = [reply_text(operations=[one]) for one in (changed, doubted)]
+    found = extractor(scripted(*replies, reply_text(), input_tokens=20)).extract(
+        replace(DAY, nearby=Nearby([("Areas/general", held)]))
+    )
+    assert [one.kind for one in found.operations] == ["update", "question"]
+
+
+def test_a_later_piece_is_not_offered_what_has_no_name_or_was_not_shown() -> None:
+    many = [reply_item(text=f"Ask legal about the contract of pier {at}, please.") for at in range(99)]
+    asked = scripted(
+        reply_text(*many), reply_text(operations=[reply_operation("close", "p98")]), NOTHING, input_tokens=20
+    )
+    found = extractor(asked).extract(DAY)
+    assert "p10 " in asked.calls[1].user
+    assert ("p98 " in asked.calls[1].user, found.operations) == (False, ())
+    labelled = replace(DAY, entries=(line_of(3, "- Decision: We go with Terraform."), *ENTRIES[1:]))
+    rules_first = scripted("{}", NOTHING, input_tokens=20)
+    assert "Terraform" in extractor(rules_first).extract(labelled).candidates[0].text
+    assert "p0" not in rules_first.calls[1].user
 
 
 def test_a_later_piece_is_shown_what_an_earlier_one_proposed_and_may_end_it() -> None:

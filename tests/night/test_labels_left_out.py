@@ -88,6 +88,19 @@ def test_what_a_reply_judged_under_a_labelled_heading_is_its_to_judge(memory: Me
     assert sorted(found) == ["The fence is painted green.", "The gate stays where it is."]
 
 
+@pytest.mark.parametrize("title", ["# Monday", ""])
+def test_a_loose_label_is_the_readers_to_judge_only_under_a_heading_of_which_it_took_other_lines(
+    memory: Memory, tmp_path: Path, title: str
+) -> None:
+    """`Blocker:` alone may be half a thought; in a section that a reply did not touch nobody has judged it."""
+    first = "- The gate weighs 40 kg.\n- Blocker: The crane is rented until May.\n\n## Yard\n\n"
+    log = f"{title}\n\n## Gate\n\n{first}- Policy: Only two people lift a beam.\n"
+    found = night(memory, tmp_path, log, {"items": [said(5, "Fact", "The gate weighs 40 kg.")]})
+    assert sorted(found) == ["Only two people lift a beam.", "The gate weighs 40 kg."]
+    top = night(memory, tmp_path, f"{title}\n\n{first}", {"items": [said(3, "Fact", "The gate weighs 40 kg.")]})
+    assert "The crane is rented until May." in top
+
+
 def test_what_a_reply_has_seen_is_not_filed_again_by_its_label(memory: Memory, tmp_path: Path) -> None:
     memory.curate("add", "decision", "The fence of the yard is painted green", "--now", "2026-03-16T08:00")
     [known] = items(memory).values()

@@ -44,6 +44,8 @@ NEAR_TOKENS: Final = 500
 """The most tokens of a request that tell of pages, of what is open, and of what is near, which gets as many again
 where little is open: on two journals four of eight stale items had not been shown on the day that overruled them."""
 HEADING_LENGTH: Final = 200
+_OVER = frozenset({OperationKind.CLOSE, OperationKind.RETRACT})
+_CHANGES = _OVER | {OperationKind.UPDATE}
 _WORD = re.compile(r"\w")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -132,7 +134,8 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     dropped = Counter(str(one) for _, lost in outcomes for one in lost)
     said: list[Candidate | Operation] = [one for read in replies for one in read.candidates]
     for at, read in enumerate(replies):  # without updates of what a later piece ends, or updates as it was by then
-        later = {ident for other in replies[at + 1 :] for one in other.operations for ident in one.ids}
+        changed = (one for other in replies[at + 1 :] for one in other.operations if one.kind in _CHANGES)
+        later = {ident for one in changed for ident in one.ids}
         said += [one for one in read.operations if one.kind is not OperationKind.UPDATE or one.ids[0] not in later]
     kept = [one for one in said if not _would_hold_secret(one)]
     dropped["it would hold a secret"] = len(said) - len(kept)
@@ -180,11 +183,12 @@ class _Shown:
     @classmethod
     def beside(cls, request: ExtractionRequest, piece: LogPiece, before: Sequence[Extraction]) -> _Shown:
         """Return what to show with a piece, as much as fits: what is open, what is near, and where things can go."""
-        said = [one for read in before for one in read.candidates]
+        said = [one for read in before for one in read.candidates if one.id]  # rules, which read for a model, give none
         proposed = {f"p{at}": one.id for at, one in enumerate(said)}
         names = {one.document: one.id for one in request.documents}
         rows = [_candidate_row(*one, names) for one in zip(proposed, said, strict=True)]
         new = fitting(rows, OPEN_TOKENS, _item_bytes)
+        proposed = {row["id"]: proposed[row["id"]] for row in new}
         fresh = [row for row in new if row["status"] == "open"], [row for row in new if row["status"] != "open"]
         if request.nearby is None:
             return cls(_places(request, piece.text, {}), *fresh, {}, proposed)
@@ -210,7 +214,7 @@ class _Shown:
 def _changed(before: Sequence[Extraction]) -> tuple[set[str], dict[str, str]]:
     """Return the ids that earlier pieces ended or replaced, and the new sentences of those that they changed."""
     done = [one for read in before for one in read.operations]
-    over = {ident for one in done if one.kind in {OperationKind.CLOSE, OperationKind.RETRACT} for ident in one.ids}
+    over = {ident for one in done if one.kind in _OVER for ident in one.ids}
     over |= {ident for read in before for one in read.candidates for ident in one.replaces}
     return over, {one.ids[0]: one.text for one in done if one.kind is OperationKind.UPDATE}
 

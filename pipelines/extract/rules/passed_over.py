@@ -28,8 +28,8 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
     says. It also covers one that says half of what an item says which it has seen, changed or ended; on a list of what
     is open, one of whose words such an item has half; and what stands under a heading of which it took other lines. A
     tick box is left to a reader that says anything of the day, since most are steps of a plan, unless it has a due day
-    or stands on a list of what is open; so is a label that is no type's own name. Closing forms are read apart, but may
-    be what a reply means.
+    or stands on a list of what is open. A label that is no type's own name is left to one that took other lines under
+    its heading, unless that is the log's title. Closing forms are read apart, but may be what a reply means.
 
     Args:
         reader: it has read the day's entries.
@@ -42,7 +42,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
         one
         for one in once_each(reader.found)
         if one.confidence is Confidence.HIGH
-        if is_silent or (one.due or _is_on(one, listed) if one.reason == TICK_BOX else one.reason != LOOSE)
+        if one.reason != TICK_BOX or one.due or is_silent or _is_on(one, listed)
     ]
     if not labelled:
         return []
@@ -53,6 +53,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
     for place, text in evidence:
         covered |= _meant(place, text, spots, covered)
     judged = {place.entry.headings for place, _ in evidence if place.entry.headings}
+    has_title = len({one.headings[:1] for one in request.entries}) == 1
     titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, folded(one.text)) for one in reply.candidates}
     meant = (*reply.seen, *(ident for one in reply.operations for ident in one.ids))
@@ -62,6 +63,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
         for at, one in enumerate(labelled)
         if at not in covered and (one.type, folded(one.text)) not in known and not _is_seen(one, seen, listed)
         if one.reason != "section" or one.entry.headings not in judged or not section_type(one.entry.headings[-1])
+        if one.reason != LOOSE or one.entry.headings not in judged or (has_title and not one.entry.headings[1:])
         if fold(one.places[0].lines[0].strip("# ")) not in titles
     ]
 
