@@ -69,6 +69,7 @@ class Program:
     name: str = "liar:1"
     input_tokens: int = 24_000
     output_tokens: int = 1000
+    source: str = ""
     retries: int = 0
 
     def ask(self, call: Call) -> ModelAnswer:

@@ -40,7 +40,7 @@ BRIEF, BRIEF_BYTES = 900, 10_000
 class Noting:
     """A model that notes what it is asked, and finds nothing."""
 
-    input_tokens, output_tokens, retries = 24_000, 8192, 0
+    input_tokens, output_tokens, retries, source = 24_000, 8192, 0, ""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -260,6 +260,7 @@ class CarefulReader:
     name: str = "careful:1"
     input_tokens: int = 24_000
     output_tokens: int = 4000
+    source: str = ""
     retries: int = 0
 
     def ask(self, call: Call) -> ModelAnswer:

@@ -143,7 +143,7 @@ class Tally:
         """Each provider that was asked and never gave a usable answer, with one way in which it failed."""
         calls, found = Counter(one.model.partition(":")[0] for one in self.spent), dict[str, FailureKind]()
         for (provider, kind), count in sorted(self.failures.items()):
-            if kind is not FailureKind.OVER_BUDGET:
+            if kind not in {FailureKind.NOT_ASKED, FailureKind.OVER_BUDGET}:
                 calls[provider] -= count
                 found.setdefault(provider, kind)
         return {provider: kind for provider, kind in found.items() if calls[provider] <= 0}
@@ -172,6 +172,7 @@ class FailureKind(StrEnum):
     UNAUTHORISED = "unauthorised"
     BAD_REQUEST = "bad-request"
     UNUSABLE = "unusable"
+    NOT_ASKED = "not-asked"
     OVER_BUDGET = "over-budget"
 
     @property
@@ -182,7 +183,7 @@ class FailureKind(StrEnum):
     @property
     def concerns_provider(self) -> bool:
         """Whether other days would fail in the same way. With the remaining kinds, the cause may be the day itself."""
-        return self in {self.UNAUTHORISED, self.OVER_BUDGET, self.DOWN, self.RATE_LIMITED}
+        return self in {self.UNAUTHORISED, self.OVER_BUDGET, self.DOWN, self.RATE_LIMITED, self.NOT_ASKED}
 
 
 GARBLED: Final = "answered with something that is not its wire format"

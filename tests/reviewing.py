@@ -60,6 +60,7 @@ class Reader:
     name: str = "a:1"
     input_tokens: int = 24_000
     output_tokens: int = 1000
+    source: str = ""
     retries: int = 0
 
     def ask(self, call: Call) -> ModelAnswer:

@@ -21,6 +21,7 @@ class Scripted:
     input_tokens: int = 24_000
     output_tokens: int = 1000
     retries: int = 0
+    source: str = ""
     answers: Callable[[Call], str] | None = None
 
     def ask(self, call: Call) -> ModelAnswer:

@@ -82,4 +82,7 @@ def test_a_circuit_opens_after_three_failures_in_a_row_and_stays_open() -> None:
     tally = Tally()
     assert [ask(chain, tally)[1] for _ in range(6)] == ["b:2"] * 6
     assert len(first.calls) == 3
-    assert tally.failures == {("a", Kind.DOWN): 3}
+    assert tally.failures == {("a", Kind.DOWN): 3, ("a", Kind.NOT_ASKED): 3}
+    slow = Chain([Scripted("a:1", [Kind.TIMED_OUT])])
+    assert [fails(slow).kind for _ in range(4)] == [*[Kind.TIMED_OUT] * 3, Kind.NOT_ASKED]
+    assert Kind.NOT_ASKED.concerns_provider, "no other day is tried"

@@ -7,6 +7,9 @@ import pytest
 
 from pipelines.extract.llm.call import BadReply, Call
 from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.openai import OpenAIModel
+from pipelines.extract.llm.program import ProgramModel
+from pipelines.provider_settings import ProviderSettings
 from pipelines.usage import Tally
 from tests.extract.fakes import USAGE, Scripted
 
@@ -38,6 +41,15 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
     [file] = folder.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_reply_is_of_one_address_or_command(folder: Path) -> None:
+    assert asked(folder, Scripted("exec:python3", ["one"], source="python3 a.py"))[0] == "one"
+    assert asked(folder, Scripted("exec:python3", ["two"], source="python3 b.py"))[0] == "two"
+    commands = (["python3", "a.py"], ["python3", "b.py"])
+    assert len({ProgramModel(one).source for one in commands}) == 2
+    made = (ProviderSettings("m", base_url=f"http://{host}/v1") for host in ("one", "two"))
+    assert len({OpenAIModel(one).source for one in made}) == 2
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff", b"bad"])

@@ -85,12 +85,14 @@ class Model(Protocol):
 
     Args:
         name: provider and model, as an item's `by` and the reports record them (`anthropic:claude-haiku-5-5`).
+        source: what else identifies it, such as an address: kept replies depend on it.
         input_tokens: the most log text that one call should have, at four bytes a token.
         output_tokens: the most tokens of an answer, thinking included.
         retries: how often to retry a call after a temporary failure.
     """
 
     name: str
+    source: str
     input_tokens: int
     output_tokens: int
     retries: int

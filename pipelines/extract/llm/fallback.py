@@ -101,7 +101,9 @@ class Chain:
             ModelFailed: it gave no answer, or two that cannot be read; or it is skipped.
         """
         if last := self._skipped.get(model.name):
-            raise last
+            kind = last.kind if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
+            tally.failed(last.provider, kind)
+            raise ModelFailed(last.provider, last.why, kind)
         why = ""
         for _ in range(2):
             text = self._answer(model, call, tally)
@@ -155,5 +157,5 @@ def drop_replies(root: Path) -> None:
 
 def _name(model: Model, call: Call) -> str:
     """Return the file name of a model's reply to a call."""
-    named = hashlib.sha256(f"{model.name}\x1f{call.digest}".encode(errors="surrogatepass"))
+    named = hashlib.sha256(f"{model.name}\x1f{model.source}\x1f{call.digest}".encode(errors="surrogatepass"))
     return named.hexdigest()[:32]

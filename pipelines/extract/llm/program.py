@@ -46,6 +46,7 @@ class ProgramModel:
 
     def __init__(self, command: Sequence[str], seconds: float = _SECONDS) -> None:
         self.name = f"{PROVIDER}:{PurePath(command[0]).name}"
+        self.source = "\0".join(command)
         self._command, self._seconds = command, seconds
 
     def ask(self, call: Call) -> ModelAnswer:

@@ -44,6 +44,7 @@ class ProviderModel:
     def __init__(self, settings: ProviderSettings) -> None:
         self.settings = settings
         self.name = f"{self.provider}:{settings.model}"
+        self.source = settings.address
         self.input_tokens, self.output_tokens = INPUT_TOKENS, settings.max_tokens
 
     def ask(self, call: Call) -> ModelAnswer:
