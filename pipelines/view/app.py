@@ -55,6 +55,11 @@ BUTTONS = {
     "undo --item": "Undo", "review": "",
 }  # fmt: skip
 """What a form may ask for, and what its button says."""
+_SAID = {
+    "close": "Over", "drop": "Dropped", "retract": "Never true", "reopen": "Open again", "pin": "Pinned",
+    "set last": "Comes last", "unpin": "As usual", "correct": "Changed", "move": "Moved",
+}  # fmt: skip
+"""What is said when it has been done, where that is not the button's word."""
 _LINES = {
     "set last": "set -- {id} last=yes", "set usual": "set -- {id} last=", "correct": "correct -- {id} {text}",
     "move": "move -- {id} {page}", "undo --item": "undo --item {id}", "review": "review --choose={choice} -- {id}",
@@ -126,14 +131,14 @@ class App:
         ids, was, text = f"{given['id']} {given['also']}".split(), given["was"], given["text"]
         held = self._look()[1].held.get("".join(ids[:1]))
         says = escape_terminal(held.item.text) if held else was
+        typed = f" You wrote: “{text}”." if text not in {"", was} else ""
         if given["verb"] not in BUTTONS:
             self._told = {"said": "Nothing was done: no form asks for that."}
         elif was not in {"", says}:
-            typed = f" You wrote: “{text}”." if text not in {"", was} else ""
             self._told = {"said": f"It changed meanwhile, so nothing was done. It says now: “{says}”.{typed}"}
         else:
             due = f" (due {given['due']})" if given["due"] else ""
-            self._run(given | {"text": text + due, "was": says}, ids)
+            self._run(given | {"text": text + due, "was": says, "typed": typed}, ids)
         back = f"/inbox?at={quote(given['next'])}" if given["next"] else request.headers.get("referer", "/")
         return RedirectResponse(back, 303)
 
@@ -143,8 +148,10 @@ class App:
         line = _LINES.get(verb, "{verb} -- {id}").split()
         words = [one for part in line for one in (ids if part == "{id}" else [part.format_map(given)])]
         code, said = self._act(words)
-        if not code and verb != "undo":
-            label = BUTTONS[verb] or today.ANSWERS.get(given["choice"], given["choice"])
+        if code:
+            said += given["typed"]
+        elif "undo" not in verb:
+            label = _SAID.get(verb) or BUTTONS[verb] or today.ANSWERS.get(given["choice"], given["choice"])
             said = f"{label}: “{given['was']}”{f' and {len(ids) - 1} more' if ids[1:] else ''}"
         made = Git(self._root).head()
         self._told = {"said": said, "undo": made if made != before else ""}

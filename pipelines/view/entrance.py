@@ -39,9 +39,6 @@ STATIC: Final = "/static/"
 _BYTES, _EDIT_BYTES = 64 << 10, 49 << 20
 """How long a form may be; that of the editor holds a document of up to 8 MB twice, a byte as up to three."""
 _TABLE = Path("/proc/net/tcp")
-_ESTABLISHED = "01"
-"""The one state that tells whose a connection is: once its program closed it, the table says user 0."""
-_UID = 7
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -98,25 +95,24 @@ class Gate:
                 form = form_of(await Request(scope, receive).body())
             except ClientDisconnect:
                 return
-            status, fault = 403, self._fault_of_form(scope["path"], form)
+            status, secret, given, fault = 403, self._token, form["token"], _NO_FORM
+            if scope["path"] == ENTER:
+                secret, given, fault = self.code, form["code"], _WRONG_CODE
+            if secret and _same(given, secret):
+                fault = ""
         if fault:
             text = f"{fault} Run `curate view` again and use the page that it opens.\n"
             await PlainTextResponse(text, status)(scope, receive, with_headers)
         elif scope["path"] == ENTER:
-            await self._entered(scope["method"])(scope, receive, with_headers)
+            answer: Response = HTMLResponse(_ASK)
+            if scope["method"] == "POST":  # with the code
+                self.code, answer = "", RedirectResponse("/", 303)
+                answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
+            await answer(scope, receive, with_headers)
         else:
             self.seen = time.monotonic()
             scope["form"] = form
             await self._app(scope, receive, with_headers)
-
-    def _entered(self, method: str) -> Response:
-        """Return the page that asks for the code; to who gave it, the cookie."""
-        if method != "POST":
-            return HTMLResponse(_ASK)
-        self.code = ""
-        answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
-        return answer
 
     def _fault(self, scope: Scope) -> tuple[int, str]:
         """Return why a request is refused before its form is read, with the status; empty if it is not."""
@@ -141,11 +137,6 @@ class Gate:
         if is_post and int(length or 0) > (_EDIT_BYTES if path.startswith("/edit/") else _BYTES):
             return 413, "The request is too long."
         return 200, ""
-
-    def _fault_of_form(self, path: str, form: defaultdict[str, str]) -> str:
-        """Return why the form in a request is refused, or an empty string."""
-        name, secret, fault = ("code", self.code, _WRONG_CODE) if path == ENTER else ("token", self._token, _NO_FORM)
-        return "" if secret and _same(form[name], secret) else fault
 
 
 class OwnConnection(H11Protocol):
@@ -176,7 +167,8 @@ def is_own(client: Address | None, server: Address | None, table: Path = _TABLE)
         f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}" for host, port in (client, server)
     ]
     rows = (line.split() for line in table.read_text("ascii").splitlines()[1:])
-    return any(row[1:4] == [*ends, _ESTABLISHED] and int(row[_UID]) == os.getuid() for row in rows)
+    # Established, 01, is the one state that tells whose it is: once its program closed it, the table says user 0.
+    return any(row[1:4] == [*ends, "01"] and int(row[7]) == os.getuid() for row in rows)
 
 
 def form_of(body: bytes) -> defaultdict[str, str]:

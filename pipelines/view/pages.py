@@ -70,9 +70,6 @@ if TYPE_CHECKING:
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
 _APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 """Days in a generated sentence that code wrote into it, in brackets."""
-_NO_HOMES = frozenset({Kind.ARCHIVE, Kind.EPISODE, Kind.REVIEW})
-"""The kinds that accept no items."""
-_ROWS = 25
 _ABOVE = 40
 """Lines shown above those that an address names."""
 
@@ -118,6 +115,7 @@ class MemoryReader:
         counts, nights = Counter(one.path for one in self.standing), self.nights
         found, schedule = examine(self.checkup, ("nights", "schedule")).values()
         said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
+        owner = Git(self.root).identity()
         groups = [
             ("Days" if folder == EPISODES else folder,
              [(address_of(path), one.title, counts[path]) for path, one in sorted(self.documents.items())
@@ -128,14 +126,15 @@ class MemoryReader:
             "ways": [("/", "Today", "", "gt"), ("/inbox", "Inbox", len(self.waiting), "gi"),
                      ("/items", "Items", counts.total(), "ga"), ("/nights", "Nights", len(nights), "gn")],
             "groups": [("", [("/agents", "What agents read first", "", "gf")]), *groups],
-            "state": found.state, "last": self.told(said), "next": self.told(schedule.says),
-            "faults": [] if found.state is OK else [str(found)],
+            "whose": owner and f"{owner[0]}’s memory", "state": found.state, "last": self.told(said),
+            "next": self.told(schedule.says), "faults": [] if found.state is OK else [str(found)],
         }  # fmt: skip
 
     @property
     def homes(self) -> list[str]:
         """The documents that accept items."""
-        return sorted(path for path, one in self.documents.items() if one.kind not in _NO_HOMES)
+        closed = Kind.ARCHIVE, Kind.EPISODE, Kind.REVIEW
+        return sorted(path for path, one in self.documents.items() if one.kind not in closed)
 
     def changed(self, run: PastRun) -> list[ItemChange]:
         """Return what a run did to items."""
@@ -244,17 +243,16 @@ def item(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
              html("{}" if step.active else "<s>{}</s>", sentence(" ".join(said[same:]))), reading.when(step.since))
         for step, said in zip(life, words, strict=True)
     ]  # fmt: skip
-    cards = [
-        Card("Where it was said", [reading.said(one) or html("Nowhere: a person wrote it.")]),
-        Card("Its life", [Markup(" → ").join(lived)] if life[1:] else ()),
-        Card("It rests on", [reading.row(one.item, ()) for one in found.grounds]),
-        Card("What depends on it", [reading.row(one.item, ()) for one in found.dependents]),
-    ]
     lead = joined(reading.row(one).told, link(held.path, address_of(held.path)), one.id)
     return {
         "title": one.text, "lead": lead, "item": one, "ranks": ranks(one),
         "home": held.path, "faults": [f"It {ground}" for ground in found.outdated],
-        "left": cards,
+        "left": [
+            Card("Where it was said", [reading.said(one) or html("Nowhere: a person wrote it.")]),
+            Card("Its life", [Markup(" → ").join(lived)] if life[1:] else ()),
+            Card("It rests on", [reading.row(one.item, ()) for one in found.grounds]),
+            Card("What depends on it", [reading.row(one.item, ()) for one in found.dependents]),
+        ],
     }  # fmt: skip
 
 
@@ -298,7 +296,7 @@ def items(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         params: `q`, or the filters and `sort`; `rows`, how many of them were shown before.
     """
     asked, notes, lead = defaultdict(str, params), list[str](), ""
-    end = _ROWS + int("0" + re.sub(r"\D", "", asked["rows"])[:6])
+    end = 25 + int("0" + re.sub(r"\D", "", asked["rows"])[:6])
     if query := asked["q"]:  # a longer answer may have another order, so it is shown as a whole
         hits, told, how_sure = searched(reading.root, query, end + 1, SearchRequest())
         rows, notes = [_hit(one, query, reading) for one in hits], [*told, *[LITTLE] * (how_sure == "little")]

@@ -224,8 +224,9 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     if run.ended is RunEnd.UNDONE:
         undoes = Row("It was undone. Undo brings it back.", asked=["undo"], id=run.why)
     elif most == _ALL:
-        how = f"{count(total, 'change')} will be undone in one commit, which can be undone."
-        undoes = Row(how, asked=["undo"], id=run.id)
+        undoes = Row(
+            f"{count(total, 'change')} will be undone in one commit, which can be undone.", asked=["undo"], id=run.id
+        )
     if not run.is_night:
         which = "This change"
     elif run.moment and reading.now - run.moment < timedelta(days=1):

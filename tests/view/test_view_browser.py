@@ -117,7 +117,7 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         page.keyboard.press("Control+A")
         page.keyboard.type("Oil both hinges")
         page.keyboard.press("Enter")
-        wait_for(page, "Save: “Oil the hinge”")
+        wait_for(page, "Changed: “Oil the hinge”")
         assert items(told)["Oil both hinges"]["status"] == "open"
         page.keyboard.type("u")
         wait_for(page, "undone")
@@ -137,10 +137,10 @@ def test_what_is_typed_stays_while_the_memory_changes(chromium: Chromium, told: 
         page.get_by_text("You are typing").wait_for()
         assert row.get_by_label("Sentence").input_value() == "Use steel for the hinge."
         row.get_by_role("button", name="Save").click()
-        wait_for(page, "Save: “Use brass for the hinge.”")
+        wait_for(page, "Changed: “Use brass for the hinge.”")
         told.curate("pin", "rust", "--now", "2026-03-19T08:00")
         page.locator("main li").filter(has_text="The hinge may rust.").get_by_text("pinned").wait_for()
-        wait_for(page, "Save: “Use brass for the hinge.”")
+        wait_for(page, "Changed: “Use brass for the hinge.”")
 
 
 def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: Memory) -> None:
@@ -150,7 +150,7 @@ def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: 
         height = page.evaluate("scrollY")
         assert height > 0
         page.get_by_role("button", name="Pin").click()
-        wait_for(page, "Pin:")
+        wait_for(page, "Pinned:")
         assert page.evaluate("scrollY") == height
 
 
@@ -224,6 +224,33 @@ def test_what_is_typed_is_searched_at_once_and_one_step_leads_back(chromium: Chr
         assert page.url == f"{home}items?q=hinge%20oil"
         page.go_back()
         page.get_by_role("heading", name="Wednesday, 18 March 2026").wait_for()
+
+
+def test_a_click_on_edit_or_in_a_filter_stops_neither_the_search_nor_news(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        home = page.url
+        page.goto(home + "document/Projects/kestrel")
+        page.locator("main li").filter(has_text="Use brass").get_by_text("Edit").click()
+        page.get_by_label("Sentence").wait_for()
+        page.get_by_role("searchbox").press_sequentially("hinge")
+        page.get_by_role("heading", name="hinge", exact=True).wait_for()
+        page.goto(home + "items")
+        page.get_by_label("Type").select_option("Todo")
+        page.get_by_role("searchbox").focus()
+        told.curate("pin", "rust", "--now", "2026-03-19T08:00")
+        page.locator("main li").filter(has_text="The hinge may rust.").get_by_text("pinned").wait_for()
+
+
+def test_the_code_is_sent_by_hand_without_a_fault(chromium: Chromium, told: Memory) -> None:
+    served = Browser(told)
+    with chromium.new_context() as context:
+        page, faults = context.new_page(), list[str]()
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        page.goto(served.address.partition("#")[0])
+        page.get_by_label("code").fill(served.code)
+        page.get_by_role("button", name="Open").click()
+        page.wait_for_url(f"http://{served.host}/")
+        assert faults == []
 
 
 def test_a_page_is_previewed_saved_by_a_key_and_not_left_unasked(chromium: Chromium, told: Memory) -> None:

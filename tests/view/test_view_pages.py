@@ -107,10 +107,12 @@ def test_last_night_is_not_the_last_click_and_old_dues_hide_none_of_todays(told:
 
 
 def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
+    told.git("config", "user.name", "Ada Lind")
+    told.git("config", "user.email", "ada@example.org")
     browser = Browser(told).enter()
     for path in ("/", "/nights", "/document/USER"):
         head, _, frame = map(words, browser.get(path).partition("</aside>")[0].partition('<aside id="frame">'))
-        assert head.endswith("Skip to the content memory")
+        assert head.endswith("Skip to the content memory Ada Lind’s memory")
         assert frame.startswith("Today Inbox Items 4 Nights 1 More What agents read first ")
         assert "Review User Projects Kestrel 4 Days" in frame
         assert "Episodes" not in frame
@@ -325,7 +327,7 @@ def test_the_marked_items_of_the_table_are_changed_at_once(told: Memory) -> None
     told.write("Areas/yard.md", "# Yard\n")
     assert "and 1 more Undo" in words(browser.post("/do", verb="move", id=both, page="Areas/yard", back="/items"))
     assert all(told.read("Areas/yard.md").count(one) == 1 for one in both.split())
-    assert "Done or over: “" in words(browser.post("/do", verb="close", id=both, back="/items"))
+    assert "Over: “" in words(browser.post("/do", verb="close", id=both, back="/items"))
     assert "2 items" in words(browser.get("/items?status=ended"))
 
 
@@ -335,16 +337,16 @@ def test_a_sentence_its_day_and_its_page_are_changed_where_they_stand(told: Memo
     assert 'value="2026-03-16"' in form
     told.write("Areas/yard.md", "# Yard\n")
     fields = {"id": ident, "was": "Oil the hinge", "back": "/"}
-    assert "Move: “Oil the hinge” Undo" in words(browser.post("/do", verb="move", **fields, page="Areas/yard"))
+    assert "Moved: “Oil the hinge” Undo" in words(browser.post("/do", verb="move", **fields, page="Areas/yard"))
     page = browser.post("/do", verb="correct", **fields, text="Oil both hinges", due="2026-04-02")
-    assert "Save: “Oil the hinge” Undo" in words(page)
+    assert "Changed: “Oil the hinge” Undo" in words(page)
     assert "Todo: Oil both hinges (due 2026-04-02) ^" in told.read("Areas/yard.md")
 
 
 def test_an_item_is_put_last_in_what_agents_read(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["The hinge may rust."]
     page = browser.post("/do", verb="set last", id=ident, was="The hinge may rust.", back="/agents")
-    assert "Demote: “The hinge may rust.” Undo" in words(page)
+    assert "Comes last: “The hinge may rust.” Undo" in words(page)
     assert "comes last" in words(page)
     context = told.curate("context", "--now", "2026-03-18T08:00")
     assert context.index("Oil the hinge") < context.index("The hinge may rust.", context.index("Oil the hinge"))
@@ -487,6 +489,16 @@ def test_a_form_on_an_item_that_changed_meanwhile_does_nothing_and_says_both(tol
     assert "It changed meanwhile, so nothing was done. It says now: “Use zinc for the hinge.”" in page
     assert "You wrote: “Use steel for the hinge.”" in page
     assert told.read("Projects/kestrel.md") == before
+
+
+def test_what_was_typed_for_an_item_that_is_over_meanwhile_is_shown(told: Memory) -> None:
+    browser, old = Browser(told).enter(), "Use brass for the hinge."
+    ident = ids(told)[old]
+    told.curate("correct", ident, "Use zinc for the hinge.", "--now", "2026-03-18T09:00")
+    fields = {"id": ident, "was": old, "text": "Use steel for the hinge.", "back": f"/item/{ident}"}
+    page = unescape(browser.post("/do", verb="correct", **fields))
+    assert "You wrote: “Use steel for the hinge.”" in page
+    assert "Use steel for the hinge." not in ids(told)
 
 
 def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memory) -> None:

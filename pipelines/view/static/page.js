@@ -2,7 +2,7 @@
 "use strict";
 const one = (query, within = document) => within.querySelector(query);
 const on = addEventListener;
-let last = "", sent = false, typed = false, turn = 0, pause, source;
+let last = "", sent = false, turn = 0, pause, source;
 
 on("keydown", (event) => {
   const { key, target } = event, text = one("#text"), held = event.ctrlKey || event.altKey || event.metaKey;
@@ -34,32 +34,30 @@ const tell = (words) => {
   news.textContent = words;
 };
 
+// What is typed or marked stays.
+const busy = () => one("#text, main :is(input, select):focus, main input:checked")
+  || [...document.querySelectorAll("main input")].some((field) => field.value !== field.defaultValue);
+
 const read = async (address) => {
   const answer = await fetch(address, { headers: { "X-Beside": "1" } });
   return new DOMParser().parseFromString(await answer.text(), "text/html");
 };
 
 const show = async (address) => {
-  if (typed) {
-    tell("You are typing, so this page stays. Reload it to see what is new.");
-    return;
-  }
   const mine = ++turn, found = await read(address).catch(() => null);
-  if (found && mine === turn && !sent && !typed) {
+  if (busy()) {
+    tell("You are typing, so this page stays. Reload it to see what is new.");
+  } else if (found && mine === turn && !sent) {
     document.title = found.title;
-    one("#frame").replaceWith(one("#frame", found));
-    one("#main").replaceWith(one("#main", found));
+    for (const part of ["#frame", "#main"]) {
+      one(part).replaceWith(one(part, found));
+    }
   }
 };
 
-// What is typed or marked stays.
 on("input", ({ target }) => {
-  if (target.type !== "search") {
-    typed = true;
-    return;
-  }
   clearTimeout(pause);
-  pause = setTimeout(() => {
+  pause = target.type === "search" && !busy() && setTimeout(() => {
     const address = `/items?q=${encodeURIComponent(target.value)}`;
     history[location.pathname === "/items" ? "replaceState" : "pushState"](null, "", address);
     show(address);
@@ -75,7 +73,6 @@ on("click", async (event) => {
     target.textContent = "Copied";
   } else if (target.matches("li [data-k=e]") && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
-    typed = true;
     const form = one("main form:has([name=text])", await read(target.href));
     target.closest("li").append(form);
     form.text.focus();
@@ -86,7 +83,7 @@ on("click", async (event) => {
 on("submit", (event) => {
   sent && event.preventDefault();
   sent = true;
-  one("progress.said").hidden = false;
+  one("progress.said")?.removeAttribute("hidden");
   sessionStorage[location.href] = scrollY;
 });
 on("pageshow", (event) => event.persisted && location.reload());
@@ -116,8 +113,9 @@ const listen = () => {
 };
 on("visibilitychange", listen);
 on("pagehide", () => source?.close());
-if (one("[name=code]")) {
-  one("[name=code]").value = location.hash.slice(1);
+const code = one("[name=code]");
+if (code) {
+  code.value = location.hash.slice(1);
   location.hash && document.forms[0].submit();
 } else {
   listen();
