@@ -168,9 +168,7 @@ def with_a_model(life: Life) -> str:
 def synced_pair(life: Life) -> str:
     """Two machines that share one remote, and both write on the same days."""
     remote, other = life.home / "remote.git", life.home / "other"
-    (life.home / "config.toml").write_text(
-        'providers = ["rules"]\n[push]\nremote = "origin"\ntimeout_seconds = 30\ntries = 1\n'
-    )
+    (life.home / "config.toml").write_text('providers = ["rules"]\n[push]\nremote = "origin"\n')
     days = _begun(life, WEEK)
     _git(life.home, "init", "--quiet", "--bare", "--initial-branch=main", str(remote))
     _git(life.root, "remote", "add", "origin", str(remote))

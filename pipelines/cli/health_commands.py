@@ -41,6 +41,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import FoundSecret, known_values, load_redactor, without_secrets
 from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
+from pipelines.store.trees import MISSING, left_out
 from pipelines.text import count
 from pipelines.usage import spent
 
@@ -71,6 +72,10 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     last = next(iter(checkup.nights), None)
     items, review = sum(1 for _ in checkup.snapshot.items()), len(read_queue(documents.get(REVIEW)))
     notes = [*settings.ignored_note, *map(str, without_secret_files(checkup.snapshot).warnings)]
+    gone = left_out(root, MISSING)
+    notes += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
+    if told := len(left_out(root)) - len(gone):
+        notes.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
     reports = read_reports(root).values()
     told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
     costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))

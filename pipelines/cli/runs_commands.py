@@ -57,6 +57,8 @@ _LONGEST = 200
 def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Path) -> None:
     """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
+    if skipped and as_json:
+        raise UsageFault("--skipped and --json exclude each other.", "Give one of them.")
     if skipped:
         _tell_skipped(root, git, run)
     elif run:
@@ -87,7 +89,7 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
 
 
 def _tell_skipped(root: Path, git: Git, run: str) -> None:
-    """Print the lines that a run did not understand, as the logs have them now; those that are gone are left out."""
+    """Print the lines that a run did not understand, as the logs have them now, and how many are gone."""
     runs = [find_run(root, git, run)] if run else [one for one in all_runs(root, git) if one.number("entries", "read")]
     reports: Iterator[tuple[str, Any]] = ((one.id, one.reported("skipped")) for one in runs)
     ident, rows = next(((ident, rows) for ident, rows in reports if isinstance(rows, list)), ("", None))
@@ -95,13 +97,17 @@ def _tell_skipped(root: Path, git: Git, run: str) -> None:
         raise UsageFault("This machine has no list of skipped lines of that run.", "Only where it ran is it kept.")
     if not rows:
         say(f"Run {ident} understood every line that it read.")
-    quotes = Quotes(root)
+    quotes, gone = Quotes(root), 0
     for row in rows:
         found = quotes.found(Evidence(row["path"], row["start_line"], row["end_line"], row["digest"]))
         if found.quote:
             text = clipped(without_secrets(fold(without_pointer(found.quote.replace("\n", " ")))), _LONGEST)
             say_verbatim(f"{found.path}:{found.start_line}: {text}")
             say(f"  {row['why']}")
+        else:
+            gone += 1
+    if gone:
+        say(f"{count(gone, 'line has', 'lines have')} changed in the log since.")
 
 
 @click.command()

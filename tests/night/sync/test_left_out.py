@@ -79,6 +79,7 @@ def test_a_page_and_a_log_that_are_left_out_take_what_is_new(pair: Pair) -> None
     one, other = pair
     exclude_falcon(other.root)
     other.curate("sync", "--now", "2025-01-03T12:00")
+    assert "git leaves 1 file out of the disk" in other.curate("status", "--now", "2025-01-03T12:00")
     other.curate("log", "Fact: Falcon has two masts", "--project", "Falcon", "--now", f"{LOG}T23:30")
     other.night("2025-01-03T23:00")
     one.curate("sync", "--now", "2025-01-04T12:00")
@@ -106,6 +107,7 @@ def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answe
     one, other = pair
     (other.root / KESTREL).unlink()
     assert f"{KESTREL} is gone with many items" in other.curate("sync", "--now", "2025-01-03T12:00", exits=1)
+    assert f"{KESTREL} is gone, and counts until you decide" in other.curate("status", "--now", "2025-01-03T12:00")
     other.night("2025-01-03T23:00")
     other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
     one.night("2025-01-04T23:00")
