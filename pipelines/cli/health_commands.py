@@ -74,8 +74,8 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     notes = [*settings.ignored_note, *map(str, without_secret_files(checkup.snapshot).warnings)]
     gone = left_out(root, MISSING)
     notes += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
-    if told := len(left_out(root)) - len(gone):
-        notes.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
+    if unseen := len(left_out(root)) - len(gone):
+        notes.append(f"git leaves {count(unseen, 'file')} out of the disk; the last commit's count.")
     reports = read_reports(root).values()
     told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
     costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))

@@ -415,7 +415,11 @@ def all_runs(root: Path, git: Git) -> list[PastRun]:
         else:
             ended, why = _ending(report) if report else (RunEnd.COMMITTED, "no report of it is kept here")
         runs.append(PastRun(one.run, one.when, ended, why, one.added, one.changed, one, report, one.run in here))
-    runs += [_without_commit(*one, here=one[0] in here) for one in reversed(reports.items())]
+    for ident, report in reversed(reports.items()):
+        run = _without_commit(ident, report, here=ident in here)
+        if report.get("commit"):
+            run = run._replace(ended=RunEnd.FAILED, why="its commit is not in the history of this branch")
+        runs.append(run)
     return sorted(runs, key=_when, reverse=True)
 
 

@@ -180,3 +180,9 @@ def test_a_run_names_each_item_that_was_edited_by_hand_before_it(memory: Memory)
         detail = memory.json("runs", run["run"])["by_hand"]
         assert {one["text"] for one in detail["removed"]} == {"Shelf 4 is full.", "The oar is long."}
     assert "By hand" not in memory.curate("runs", runs(memory)[-1]["run"])
+
+
+def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> None:
+    three_nights(memory)
+    memory.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert "is not in the history of this branch" in memory.curate("runs")

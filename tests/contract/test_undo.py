@@ -80,6 +80,13 @@ def test_a_run_that_only_took_in_edits_is_no_reason_to_undo_another(twice: Memor
     assert status(twice, "The kettle is old.") == "live"
 
 
+def test_an_undo_of_an_unknown_run_commits_no_edits(twice: Memory) -> None:
+    twice.write("Projects/notes.md", "# Notes\n\nStill a draft.\n")
+    before = commits(twice)
+    twice.curate("undo", "zzzz", *AT, exits=1)
+    assert commits(twice) == before
+
+
 def test_an_undo_can_be_undone(twice: Memory) -> None:
     before, run = items(twice), asked(twice, "runs")[0]["run"]
     twice.curate("undo", *AT)
