@@ -45,18 +45,28 @@ def main() -> None:
 
 def _answer(arguments: list[str]) -> int | None:
     """Answer a plain command and return the exit code, or return None where the command line proper has to look."""
-    text, read = "".join(arguments), _read(arguments)
-    if read is None or text.encode(errors="replace").decode() != text:
+    options: dict[str, str] = {}  # the last of each name
+    words, left = [], arguments[::-1]
+    while left:
+        name, equals, value = left.pop().partition("=")
+        if not name.startswith("-"):
+            words.append(f"{name}{equals}{value}")
+            continue
+        value = value if equals or not left else left.pop()
+        is_early = not words and name != "--memory"  # of a verb's options none stands before it
+        if is_early or name[:2] != "--" or not value or value.startswith("-"):
+            return None
+        options[name[2:]] = value
+    text = "".join(arguments)
+    if not words or text.encode(errors="replace").decode() != text:
         return None
-    options, (verb, *words) = read
-    if verb not in _OPTIONS or not options.keys() <= _OPTIONS[verb]:
+    verb, *words = words
+    if verb not in _OPTIONS or not options.keys() <= _OPTIONS[verb] or (words and verb != "log"):
         return None
     if verb == "log":
         from pipelines.queries.startup.fast import log_quickly
 
         return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
-    if words:
-        return None
     if verb == "mcp":
         from pipelines.mcp import serve
 
@@ -65,21 +75,3 @@ def _answer(arguments: list[str]) -> int | None:
     from pipelines.queries.startup.fast import answer
 
     return answer(options)
-
-
-def _read(arguments: list[str]) -> tuple[dict[str, str], list[str]] | None:
-    """Return the options, the last of each name, and the other words; None where something is unusual."""
-    options: dict[str, str] = {}
-    words, left = [], arguments[::-1]
-    while left:
-        name, equals, value = left.pop().partition("=")
-        if not name.startswith("-"):
-            words.append(f"{name}{equals}{value}")
-            continue
-        value = value if equals or not left else left.pop()
-        if not words and name != "--memory":
-            return None  # of a verb's options none stands before it
-        if name[:2] != "--" or not value or value.startswith("-"):
-            return None
-        options[name[2:]] = value
-    return (options, words) if words else None
