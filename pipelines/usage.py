@@ -115,17 +115,12 @@ class Tally:
     """What the calls for one piece of work used, whether it succeeded or not.
 
     Args:
-        spent: what each call cost, including failed ones.
+        spent: what each network call made or program run cost, including failed ones.
         failures: (provider, kind) → count.
     """
 
     spent: list[Spent] = field(default_factory=list)
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
-
-    @property
-    def calls(self) -> int:
-        """The number of network calls made or programs run."""
-        return len(self.spent)
 
     @property
     def usage(self) -> Usage:

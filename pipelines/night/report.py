@@ -127,7 +127,7 @@ class RunReport:
         tally, usage = self.tally, self.tally.usage
         model = {
             "extractor": self.extractor,
-            "calls": tally.calls,
+            "calls": len(tally.spent),
             "input_tokens": usage.input_tokens,
             "output_tokens": usage.output_tokens,
             "usd": tally.usd,

@@ -80,7 +80,7 @@ def test_many_claims_are_asked_in_parts() -> None:
     found = verifier(model).verify(claims)
     assert found.verdicts == tuple(NO if at % 7 == 0 else YES for at in range(len(claims)))
     assert sorted(len(shown(call)) for call in model.calls) == [1, MOST_CLAIMS, MOST_CLAIMS]
-    assert found.tally.calls == 3
+    assert len(found.tally.spent) == 3
     small = scripted(answers=honest, input_tokens=100)
     assert verifier(small).verify(claims).verdicts == found.verdicts
     assert all(len("\n".join(map(json.dumps, shown(call)))) <= 400 for call in small.calls)
