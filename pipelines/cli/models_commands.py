@@ -28,12 +28,12 @@ _MILLION = 1_000_000
 @click.pass_context
 def curate_models(context: click.Context) -> None:
     """Show who reads the logs, which embedder search uses, why, and what else is available."""
-    from pipelines.search.embed import choose_embedder  # noqa: PLC0415  the verb's work
+    from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  the verb's work
 
     if context.invoked_subcommand:
         return
     user = load_user_settings(os.environ)
-    _, why = choose_embedder(user.embedder, os.environ)
+    _, why = chosen_embedder(user.embedder)
     folder = models_folder(os.environ) / MODEL
     here = "fetched" if (folder / WEIGHTS).is_file() else "not fetched; run `curate models fetch`"
     others = ((name, means) for name, means in readers(user) if name not in user.providers)

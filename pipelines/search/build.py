@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import CLAIMING, Changes, Skipped, changed_in, scan
-from pipelines.search.schema import FAULTS, INDEX, PATIENCE, clear_aside, reading, replacing, writer_lock, writing_in
+from pipelines.search.schema import (
+    ASIDE,
+    FAULTS,
+    INDEX,
+    PATIENCE,
+    reading,
+    remove_database,
+    replacing,
+    writer_lock,
+    writing_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +102,7 @@ _SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
 
 def _follow(root: Path, began: float, *, anew: bool) -> IndexReport:
     """Let the index follow the files, in a file of its own if anew, and return the report."""
-    clear_aside(root)
+    remove_database(root / ASIDE)  # of a killed rebuild: it may be as large as the index
     found, passed = scan(root)
     try:
         changes = changed_in(root, found)

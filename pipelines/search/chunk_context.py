@@ -83,16 +83,6 @@ def _bare(letters: re.Match[str]) -> str:
     return _ACCENT.sub("", unicodedata.normalize("NFD", letters[0]))
 
 
-def other_words(text: str) -> list[str]:
-    """Return the normalised words of a text that the tokenizer does not see: other spellings, and parts of names."""
-    rare = " ".join([word for word in text.split() if not word[1:].islower()])  # the pattern is slow
-    words = [part for word in _HUMPED.findall(rare) for part in _HUMP.sub(" ", word).split() if len(part) > 1]
-    if not text.isascii() and (same := normalised(text)) != (seen := tokenized(text)):
-        there = set(_PART.findall(seen))
-        words += [word for word in _PART.findall(same) if word not in there]
-    return words
-
-
 @cache
 def _unspaced() -> re.Pattern[str]:
     return re.compile(f"{_ONE_UNSPACED}+")  # slow to compile, and most texts do not need it
@@ -182,17 +172,24 @@ def marker(label: str, value: str) -> str:
 
 
 def grams(text: str) -> str:
-    """Return what finds a text beside its own words: `other_words`, and the character pairs of text without spaces.
+    """Return what finds a text beside its own words: the character pairs of text without spaces, and other words.
 
     The last character of a run is added alone, so that each character starts a term. Words of other scripts that touch
-    a run (`使用SQLite`) follow, because the tokenizer takes both for one word.
+    a run (`使用SQLite`) follow, because the tokenizer takes both for one word; then what else it does not see, parts of
+    names and other spellings. All are normalised.
     """
-    others = other_words(text)
-    if text.isascii() or not (runs := _unspaced().findall(same := normalised(text))):
-        return " ".join(others)
-    pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
-    touching = (word for word in _PART.findall(same) if not word.isascii() and _meeting().search(word))
-    return " ".join((*pairs, *(part for word in touching for part in spaced(word).split()), *others))
+    rare = " ".join([word for word in text.split() if not word[1:].islower()])  # the pattern is slow
+    words = [part for word in _HUMPED.findall(rare) for part in _HUMP.sub(" ", word).split() if len(part) > 1]
+    if text.isascii():
+        return " ".join(words)
+    if (same := normalised(text)) != (seen := tokenized(text)):
+        there = set(_PART.findall(seen))
+        words += [word for word in _PART.findall(same) if word not in there]
+    if runs := _unspaced().findall(same):
+        pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
+        touching = (word for word in _PART.findall(same) if not word.isascii() and _meeting().search(word))
+        words = [*pairs, *(part for word in touching for part in spaced(word).split()), *words]
+    return " ".join(words)
 
 
 def parted(text: str, mark: str) -> str:

@@ -27,7 +27,7 @@ from pipelines.store.item import (
     written_words,
 )
 from pipelines.store.layout import Kind, day_of_log, is_log, log_path
-from pipelines.store.log import CLOCKED, Entry, is_message, parse_entries, tags_of
+from pipelines.store.log import CLOCKED, is_message, parse_entries, tags_of
 from pipelines.store.markdown import DRAWN, Heading, body_lines, headings_among, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
@@ -139,20 +139,17 @@ def read_units(
         return tuple(unit for unit in _document_units(path, text, ledger, word) if _WORD.search(unit.text))
     day = day_of_log(path) or (found[0] if (found := DAY.search(path.rpartition("/")[2])) else "")
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
-    entries = parse_entries(path, day, text)
+    entries, units = parse_entries(path, day, text), list[Unit]()
     provenance = Provenance({path: entries}, load_seals())
-    return tuple(unit for entry in entries for unit in _entry_units(base, entry, provenance))
-
-
-def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[Unit]:
-    above = entry.start_line - 1
-    record = pointer_in(entry.head)
-    for block in split_blocks(entry.text.split("\n")):
-        unit = _prose(base, block)
-        items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
-        if _WORD.search(unit.text):
+    for entry in entries:
+        above, record = entry.start_line - 1, pointer_in(entry.head)
+        for block in split_blocks(entry.text.split("\n")):
+            unit = _prose(base, block)
+            if not _WORD.search(unit.text):
+                continue
+            items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
             trust, _ = provenance.word(entry, block.start_line - 1, block.text, decides=True)
-            yield unit._replace(
+            unit = unit._replace(
                 start_line=above + block.start_line,
                 end_line=above + block.end_line,
                 headings=entry.headings,
@@ -161,6 +158,8 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
                 types=tuple(dict.fromkeys(str(item.type) for item in items if item)),
                 record=f"{record[0]}:{record[1]}" if record else "",
             )
+            units.append(unit)
+    return tuple(units)
 
 
 def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word: str) -> Iterator[Unit]:

@@ -56,31 +56,24 @@ _WORDS_ONLY = "Keyword search only"
 Choice = tuple["Embedder | None", str]
 
 
-def chosen_embedder() -> Choice:
-    """Return the embedder chosen by the user's settings, or None, and a sentence that says which and why.
-
-    A settings file without a table `[embedder]` is not validated, which takes a tenth of a second.
-
-    Raises:
-        BadSettings: the file cannot be read, or has that table and any fault.
-    """
-    path, settings = user_file(os.environ), EmbedderSettings(api_key=os.environ.get(VOYAGE_KEY, "").strip())
-    if path and "embedder" in read_toml(path):
-        from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-        settings = load_user_settings(os.environ).embedder
-    return choose_embedder(settings, os.environ)
-
-
-def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
+def chosen_embedder(settings: EmbedderSettings | None = None) -> Choice:
     """Return the embedder, or None for keyword search only, and a sentence that says which and why.
 
     This uses no network and imports no SDK.
 
     Args:
-        settings: the user's `[embedder]`.
-        environ: the environment, which locates the user's cache.
+        settings: the user's `[embedder]`; by default from their file. A file without that table is not validated, which
+            takes a tenth of a second.
+
+    Raises:
+        BadSettings: the file cannot be read, or has that table and any fault.
     """
+    if settings is None:
+        path, settings = user_file(os.environ), EmbedderSettings(api_key=os.environ.get(VOYAGE_KEY, "").strip())
+        if path and "embedder" in read_toml(path):
+            from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+            settings = load_user_settings(os.environ).embedder
     if settings.provider == "none":
         return None, f"{_WORDS_ONLY}, as configured."
     if settings.provider == "openai":
@@ -90,7 +83,7 @@ def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> C
     from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  only the chosen one is imported
 
     try:
-        folder = models_folder(environ) / MODEL
+        folder = models_folder(os.environ) / MODEL
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
     if not (folder / WEIGHTS).is_file():

@@ -37,9 +37,10 @@ from pipelines.store.layout import (
 )
 from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
+from pipelines.text import is_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -96,30 +97,27 @@ def scan(root: Path) -> Scan:
         if isinstance(stamp, FileStamp):
             found[path] = stamp
         elif stamp:
-            skipped.append(Skipped(_printable(path), stamp))
-    for path in _ignored(root, found):
-        del found[path]
-    for path, data in left_out(root).items():  # there is no file to change, but the commit may
-        if path == TOMBSTONES or (path.endswith((".md", ".txt")) and path not in _NEVER):
-            found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
+            skipped.append(Skipped(path, stamp))
+    # Of notes, the layout says which are read.
+    if others := [path for path in found if path.partition("/")[0] not in _OWN]:
+        from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
+
+        with contextlib.suppress(GitFault):
+            for path in Git(root).ignored(others):
+                del found[path]
+    absent = {  # there is no file to change, but the commit may
+        path: FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest())
+        for path, data in left_out(root).items()
+        if path == TOMBSTONES or (path.endswith((".md", ".txt")) and path not in _NEVER)
+    }
+    found = absent | found
     for path in CLAIMING:
         with contextlib.suppress(OSError):
             status = (root / path).lstat()
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
-
-
-def _ignored(root: Path, paths: Iterable[str]) -> set[str]:
-    """Return what git ignores outside the memory's own files; of notes, the layout says which are read."""
-    others = [path for path in paths if path.partition("/")[0] not in _OWN]
-    if not others:
-        return set()
-    from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
-
-    with contextlib.suppress(GitFault):
-        return Git(root).ignored(others)
-    return set()
+    shown = {Skipped(path.encode(errors="backslashreplace").decode(), reason) for path, reason in skipped}
+    return dict(sorted(found.items())), tuple(sorted(shown))
 
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str]]:
@@ -134,7 +132,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
         except OSError as error:
             if error.errno not in {errno.ENOENT, errno.ENOTDIR}:
                 why = (error.strerror or str(error)).lower()
-                skipped.append(Skipped(_printable(here), f"cannot be listed: {why}"))
+                skipped.append(Skipped(here, f"cannot be listed: {why}"))
             continue
         for entry in seen:
             path = f"{here}/{entry.name}" if here else entry.name
@@ -143,7 +141,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
             if entry.is_dir(follow_symlinks=False):
                 pending += [path] if not is_note(path) or layout.leads(path) else []
             elif entry.is_symlink() and os.path.isdir(entry):  # noqa: PTH112  never fails, as a Path may
-                skipped.append(Skipped(_printable(path), LINKED))
+                skipped.append(Skipped(path, LINKED))
             elif (
                 path.lower().endswith(".jsonl" if is_transcript(path) else (".md", ".txt"))
                 and path.removeprefix(f"{NOTES}/") not in _NEVER
@@ -158,7 +156,7 @@ def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
         return LINKED
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
-    if path != _printable(path):
+    if not is_utf8(path):
         return "has a name that is not UTF-8"
     try:
         found = entry.stat(follow_symlinks=False)
@@ -168,10 +166,6 @@ def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
     if found.st_size > most:
         return f"is larger than {most >> 20} MB"
     return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
-
-
-def _printable(path: str) -> str:
-    return path.encode(errors="backslashreplace").decode()
 
 
 class Changes(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.search.chunk_context import grams, normalised, surround
@@ -20,11 +20,11 @@ from pipelines.search.schema import AS_SAID, CLAIM_COLUMNS, HELD_BACK, REJECTED,
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust, ids_in
+from pipelines.store.item import STRUCK, Evidence, Status, Trust, ids_in
 from pipelines.store.layout import EPISODES, NOTES, REVIEW, SESSIONS, TOMBSTONES, day_of_log, is_log, kind_of
 from pipelines.store.log import tags_of
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import Redactor, is_private, load_redactor, log_without_private
+from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
@@ -57,58 +57,52 @@ class FileReading(NamedTuple):
 def read_file(root: Path, path: str, beside: str) -> FileReading | None:
     """Return a file as it is now, or None if it vanished. Nothing in a file makes this fail.
 
+    A text is UTF-8, with or without a byte order mark. It is redacted, because a log is indexed even before a run has
+    redacted it.
+
     Args:
         root: the memory.
         path: the file, relative to the memory.
         beside: the `beside` of its stamp.
     """
     try:
-        if not is_transcript(path):
-            return _text(root, path)
-        file = open_regular(root, path)
-        if file is None:
+        if is_transcript(path):
+            return _transcript(root, path, beside)
+        data = read_bytes(root, path)
+        data = left_out(root).get(path) if data is None else data
+        if data is None:
             return None
-        with file:
-            return _transcript(path, file, beside, load_redactor(root))
+        rows = ledger_on_disk(root) if kind_of(path) else {}
+        try:
+            text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
+        except UnicodeDecodeError as error:
+            return FileReading((), f"is not UTF-8 (byte {error.start})")
+        shown = log_without_private(text) if is_log(path) and is_private(text) else text
+        redacted = load_redactor(root).redact(shown).text
+        word = layout_of(root).trust if path.startswith(f"{NOTES}/") else ""
+        units = () if path in CLAIMING else read_units(path, redacted, rows, word or Trust.OWNER)
+        if path.startswith(f"{EPISODES}/") and layout_of(root).home:  # its lines may be those of a note
+            units = tuple(unit._replace(source="") for unit in units)
+        ids, claims = ids_in(redacted) if kind_of(path) else [], tuple(claims_in(path, redacted, rows))
+        return FileReading(units, claims=claims, rests=(" ".join(ids), rows_digest(ids, rows)))
     except BadFile as error:
         return FileReading((), reason=error.why)
     except OSError as error:
         return FileReading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
 
 
-def _text(root: Path, path: str) -> FileReading | None:
-    """Return a UTF-8 text, with or without a byte order mark, ready to be searched and embedded.
-
-    It is redacted, because a log is indexed even before a run has redacted it.
-    """
-    data = read_bytes(root, path)
-    data = left_out(root).get(path) if data is None else data
-    if data is None:
-        return None
-    rows = ledger_on_disk(root) if kind_of(path) else {}
-    try:
-        text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
-    except UnicodeDecodeError as error:
-        return FileReading((), f"is not UTF-8 (byte {error.start})")
-    shown = log_without_private(text) if is_log(path) and is_private(text) else text
-    redacted = load_redactor(root).redact(shown).text
-    word = layout_of(root).trust if path.startswith(f"{NOTES}/") else ""
-    units = () if path in CLAIMING else read_units(path, redacted, rows, word or Trust.OWNER)
-    if path.startswith(f"{EPISODES}/") and layout_of(root).home:  # its lines may be those of a note
-        units = tuple(unit._replace(source="") for unit in units)
-    ids = ids_in(redacted) if kind_of(path) else []
-    return FileReading(units, claims=claims_in(path, redacted, rows), rests=(" ".join(ids), rows_digest(ids, rows)))
-
-
-def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
+def _transcript(root: Path, path: str, beside: str) -> FileReading | None:
     from pipelines.store.days import Days  # noqa: PLC0415  as above
     from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.store.transcripts.reader import Transcript  # noqa: PLC0415  as above
 
-    days = Days(*beside.rsplit(" ", 1))
-    transcript, words = Transcript(file, days.zone), TranscriptCleaner(redactor).words
-    turns = (replace(turn, text=words(turn.text)) for turn in transcript)
-    units = list(turn_units(path, turns, days))
+    file, days = open_regular(root, path), Days(*beside.rsplit(" ", 1))
+    if file is None:
+        return None
+    with file:
+        transcript, words = Transcript(file, days.zone), TranscriptCleaner(load_redactor(root)).words
+        turns = (replace(turn, text=words(turn.text)) for turn in transcript)
+        units = list(turn_units(path, turns, days))
     unread, line = transcript.unread, transcript.strange
     if unread and not units:
         return FileReading((), reason=f"has no readable turn: {unread}")
@@ -222,8 +216,8 @@ _QUARANTINE = "quarantine"
 _WORDS = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
-def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClaim, ...]:
-    """Return the claims of a document, Review.md or the tombstones about log lines.
+def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> Iterator[LineClaim]:
+    """Yield the claims of a document, Review.md or the tombstones about log lines.
 
     Args:
         path: relative to the memory.
@@ -231,10 +225,11 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClai
         ledger: the rows of its items by id.
     """
     if is_log(path) or path.startswith(f"{SESSIONS}/"):
-        return ()
+        return
     if path == TOMBSTONES:
         rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
-        return tuple(LineClaim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
+        yield from (LineClaim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
+        return
     document = document_at(path, text, ledger)
     if path == REVIEW:
         held = (
@@ -243,26 +238,23 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClai
             for item in entry.items
             if entry.kind == _QUARANTINE or not item.is_ours
         )
-        return tuple(LineClaim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
-    return tuple(claim for placed in document.items for claim in _claims_of(placed.item))
-
-
-def _claims_of(item: Item) -> Iterator[LineClaim]:
-    reworded = item.trust is Trust.OWNER and not item.by  # it cites lines, so a run wrote it originally
-    for number, at in enumerate(item.evidence):
-        if item.status is Status.WAITING:
-            continue
-        if item.status is Status.MERGED:
-            yield LineClaim(item.merged_into, at.render())
-        elif item.status in STRUCK:
-            # A line from when it was already over is the one that says so, and remains true.
-            says_so = number and item.until and day_of_log(at.path) >= item.until
-            why = "" if says_so else _WORDS.get(item.status, str(item.status))
-            yield LineClaim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
-        elif reworded:
-            yield LineClaim(item.id, at.render(), "corrected", item.id)
-        else:
-            yield LineClaim(item.id, at.render())
+        yield from (LineClaim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
+        return
+    believed = [placed.item for placed in document.items if placed.item.status is not Status.WAITING]
+    for item in believed:
+        for number, at in enumerate(item.evidence):
+            cited = at.render()
+            if item.status is Status.MERGED:
+                yield LineClaim(item.merged_into, cited)
+            elif item.status in STRUCK:
+                # A line from when it was already over is the one that says so, and remains true.
+                says_so = number and item.until and day_of_log(at.path) >= item.until
+                why = "" if says_so else _WORDS.get(item.status, str(item.status))
+                yield LineClaim(item.id, cited, why, "" if says_so else item.superseded_by, item.until)
+            elif item.trust is Trust.OWNER and not item.by:  # reworded: it cites lines, so a run wrote it originally
+                yield LineClaim(item.id, cited, "corrected", item.id)
+            else:
+                yield LineClaim(item.id, cited)
 
 
 _PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns

@@ -117,7 +117,8 @@ PATIENCE = 60.0
 """Seconds to wait for another process that writes the index."""
 
 _LOCK = "index.lock"
-_ASIDE = f"{INDEX}.new"
+ASIDE = f"{INDEX}.new"
+"""What a rebuild writes."""
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -139,32 +140,25 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
     if path.is_symlink():  # building it anew replaces the link
         raise IndexUnusable("it is a symbolic link")
     try:
-        with contextlib.closing(_open_reading(path)) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version != VERSION:
-                raise IndexUnusable("another version of memcurate wrote it")
-            connection.execute("BEGIN")  # every statement sees the same state
-            yield connection
+        # A read-only disk has no room for WAL mode's shared memory, and no writers.
+        for how in ("mode=ro", "immutable=1"):
+            address = f"file:{quote(str(path))}?{how}"
+            opened = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+            with contextlib.closing(opened) as connection:
+                try:
+                    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                except sqlite3.OperationalError as error:
+                    fault = error
+                    continue
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                if version != VERSION:
+                    raise IndexUnusable("another version of memcurate wrote it")
+                connection.execute("BEGIN")  # every statement sees the same state
+                yield connection
+                return
+        raise fault
     except FAULTS as error:
         raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
-
-
-def _open_reading(path: Path) -> sqlite3.Connection:
-    # A read-only disk has no room for WAL mode's shared memory, and no writers.
-    for how in ("mode=ro", "immutable=1"):
-        address = f"file:{quote(str(path))}?{how}"
-        connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError as error:
-            connection.close()
-            fault = error
-        except BaseException:
-            connection.close()
-            raise
-        else:
-            return connection
-    raise fault
 
 
 @contextlib.contextmanager
@@ -215,7 +209,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         NotWritable: the disk refuses.
     """
-    path, aside = root / INDEX, root / _ASIDE
+    path, aside = root / INDEX, root / ASIDE
     try:
         with writing(INDEX):
             os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -230,19 +224,15 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
             with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
                 old.execute("PRAGMA wal_checkpoint")
-            _remove(path, _BESIDE)
+            remove_database(path, _BESIDE)
             aside.replace(path)
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
     finally:
-        clear_aside(root)
+        remove_database(aside)
 
 
-def clear_aside(root: Path) -> None:
-    """Remove what a killed rebuild left, which may be as large as the index; the caller holds the writer lock."""
-    _remove(root / _ASIDE)
-
-
-def _remove(path: Path, suffixes: tuple[str, ...] = ("", *_BESIDE)) -> None:
+def remove_database(path: Path, suffixes: tuple[str, ...] = ("", *_BESIDE)) -> None:
+    """Remove a database with what SQLite keeps beside it, or only some of these; the caller holds the writer lock."""
     for suffix in suffixes:
         path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -53,7 +53,7 @@ def test_what_takes_the_place_of_an_item_supersedes_it(memory: Memory) -> None:
     old, new = by_id(memory, "k1111111111"), items(memory)[NEW_TEXT]
     assert (old.status, old.superseded_by, old.until) == (Status.SUPERSEDED, new.id, "2026-03-12")
     assert (report.verdicts, report.items["superseded"]) == ({"supersede": 1}, 1)
-    assert report.tally.calls == 2, "one reads, one verifies"
+    assert len(report.tally.spent) == 2, "one reads, one verifies"
 
 
 def test_one_item_takes_the_place_of_several(memory: Memory) -> None:

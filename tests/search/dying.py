@@ -17,7 +17,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (read_files, "take_out"),
     (read_files, "surround"),
     (build, "reading"),
-    (store, "_remove"),
+    (store, "remove_database"),
     (embed, "keep"),
     (embed, "note_model"),
     (embed, "drop_unused"),

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.errors import BadSettings
 from pipelines.provider_settings import EmbedderSettings
-from pipelines.search.embed import Choice, choose_embedder
+from pipelines.search.embed import Choice, chosen_embedder
 from pipelines.search.embedders.embedder import LOCAL
 from pipelines.search.embedders.fetch import MINILM
 from pipelines.search.embedders.local import LocalEmbedder
@@ -47,7 +47,7 @@ def settings(place: Path, text: str = "", **environ: str) -> EmbedderSettings:
 
 
 def choose(place: Path, text: str = "", **environ: str) -> Choice:
-    return choose_embedder(settings(place, text, **environ), os.environ | environ)
+    return chosen_embedder(settings(place, text, **environ))
 
 
 def faults(place: Path, text: str) -> str:

@@ -105,7 +105,7 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     with dying(root, module, name, 0) as fired:
         work(root)
         embed_index(root, bag)
-    never = {(update_index, "_remove"), (rebuild_index, "take_out")}
+    never = {(update_index, "remove_database"), (rebuild_index, "take_out")}
     assert fired or (work, name) in never
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
     freshen(root)
