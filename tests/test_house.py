@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 79_150, "night": 48_260, "extract": 31_250, "search": 24_730, "cli": 24_380, "agents": 23_230,
-    "queries": 20_890, "review": 16_950, "view": 15_410, "loose": 11_550,
+    "store": 79_150, "night": 48_270, "extract": 31_250, "search": 24_540, "cli": 24_370, "agents": 23_230,
+    "queries": 20_890, "review": 16_950, "view": 15_410, "loose": 11_490,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 295_760
+WHOLE = 295_500
 
 
 def test_no_room_outgrows_its_budget() -> None:
