@@ -282,7 +282,7 @@ def paid_json(paid: Tally) -> dict[str, Any]:
     """Return the cost of calls for JSON; `usd` is null if a model's price is unknown."""
     usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
     tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-    return {"calls": paid.calls, **tokens, "usd": paid.usd if is_known else None}
+    return {"calls": len(paid.spent), **tokens, "usd": paid.usd if is_known else None}
 
 
 def _paid(paid: Tally) -> str:
