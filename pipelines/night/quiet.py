@@ -24,10 +24,11 @@ from pipelines.store.document import Document, edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
-from pipelines.store.wording import folded, lead_of
+from pipelines.store.wording import folded, lead_of, task_note
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 SILENT_DAYS: Final = 7
@@ -174,9 +175,15 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
         return item
     if heading := _heading_on(item, listed):
         return with_extra(item, LISTED, heading)
-    if dict(item.extra).get(LISTED, "") not in headings or seen.get(item.id) == day or _mentioned(item) >= day:
-        return item
-    return replace(item, quiet=day)
+    is_over = dict(item.extra).get(LISTED, "") in headings or _is_told_anew(item.text, listed.boxes)
+    is_told = seen.get(item.id) == day or _mentioned(item) >= day
+    return replace(item, quiet=day) if is_over and not is_told else item
+
+
+def _is_told_anew(text: str, boxes: Iterable[str]) -> bool:
+    """Whether a list has a box that ends with a link to the same note, and shares a word with the item besides."""
+    (said, note), told = task_note(text), map(task_note, boxes)
+    return bool(note) and any(note == other and content_words(said) & content_words(words) for words, other in told)
 
 
 def _mentioned(item: Item) -> str:

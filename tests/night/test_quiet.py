@@ -220,6 +220,35 @@ def test_leads_of_lists_that_copy_nothing_or_have_them_twice_say_nothing(memory:
     assert quiet(memory) == []
 
 
+ROOF, VAN = "Mend the roof {}[[mend-roof]]", "Wash the van {}[[wash-van]]"
+
+
+def test_a_task_with_its_note_is_one_item_in_the_words_of_today(memory: Memory) -> None:
+    first, second = (ROOF.format("(due Friday) "), VAN.format("")), (ROOF.format("(shop) (2 days overdue) "),)
+    without_model(memory, boxes(*first, under="## Soon"), boxes(*second, under="## Overdue"))
+    assert {text for text in items(memory) if "roof" in text} == set(second)
+    log(memory, boxes(*second, under="## Today").replace("[ ]", "[x]").replace("2 days", "3 days"), day=after(2))
+    memory.curate("run", "--provider", "rules", "--now", f"{after(3)}T02:00+00:00")
+    held = items(memory)
+    assert held[second[0]].status is Status.DONE
+    assert held[first[1]].status is Status.OPEN
+
+
+@pytest.mark.parametrize("mark", [" ", "x"])
+def test_a_task_with_its_note_is_quiet_in_words_of_an_earlier_day(memory: Memory, mark: str) -> None:
+    roof = "Get the roof done at last [[mend-roof]]"
+    without_model(
+        memory, boxes(ROOF.format(""), "Call [[Bob]]"), boxes(roof, "Write to [[Bob]]").replace("[ ]", f"[{mark}]")
+    )
+    assert quiet(memory) == [ROOF.format("")]
+
+
+def test_remarks_make_two_facts(memory: Memory) -> None:
+    facts = ("The office opens (9:30) [[office]]", "The office opens (8:30) [[office]]")
+    without_model(memory, *(f"Fact: {one}" for one in facts))
+    assert set(facts) <= items(memory).keys()
+
+
 def test_in_place_a_copied_list_says_what_is_over(place: Place) -> None:
     lay(place.root, {".obsidian/daily-notes.json": '{"folder": "Daily"}', f"Daily/{MONDAY}.md": boxes(*LEADS)})
     place.adopt("--yes")
