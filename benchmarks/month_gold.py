@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pipelines.errors import BadFile, CurateError, faults_of
 from pipelines.store.files import read_text
 from pipelines.store.item import ACTIVE, OUTCOMES, Confidence, ItemType, Status
-from pipelines.store.layout import LOGS, PARTIAL, log_day
+from pipelines.store.layout import LOGS, PARTIAL, day_of_log, log_path
 from pipelines.store.spoken_lines import LONGEST_TEXT
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _OUTCOME = {
 
 
 def _is_day(text: str) -> str:
-    if not log_day(f"{text}.md"):
+    if not day_of_log(log_path(text)):
         raise ValueError("it should be a day, YYYY-MM-DD")
     return text
 
@@ -185,7 +185,7 @@ def read_month(folder: Path) -> Month:
 
 
 def _day_of(path: str) -> str:
-    return log_day(f"{path.rpartition('/')[2].removesuffix('.md')[:10]}.md")
+    return day_of_log(log_path(path.rpartition("/")[2].removesuffix(".md")[:10]))
 
 
 def _unsaid(month: Month, day: str, quote: str) -> str:

@@ -34,7 +34,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
-from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, document_id, is_matched, kind_of, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, is_matched, kind_of, log_path
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, load_redactor
 from pipelines.store.snapshot import read_documents
@@ -232,7 +232,7 @@ def _mark_as_the_agents(root: Path, today: str, cap: int) -> None:
         for placed in document.items:
             trust = Trust.SELF if placed.item.trust is Trust.OWNER else placed.item.trust
             item = replace(placed.item, since=placed.item.since or today, trust=trust)
-            marked[placed.line] = replace(item, id=item.id or new_id(item, document_id(path), taken))
+            marked[placed.line] = replace(item, id=item.id or new_id(item, path, taken))
             taken.add(marked[placed.line].id)
         if marked:
             documents[path] = with_marks(document, marked)

@@ -19,7 +19,7 @@ from pipelines.store.change_set import document_changes
 from pipelines.store.document import Block, Document, document_at, edited
 from pipelines.store.files import writing
 from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_digest
-from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
+from pipelines.store.layout import BRIEFING, GENERAL, USER
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
 from pipelines.store.spoken_lines import clean, parse_spoken, sentences
 from pipelines.store.transcripts.acts import Envelopes
@@ -104,7 +104,7 @@ def with_statements(
             item = Item(kind, text, since=today, trust=Trust.SELF, evidence=(evidence,), seen=1)
             for path in (USER,) if kind is ItemType.FACT else (BRIEFING, GENERAL):
                 page = after.get(path) or pages.get(path) or document_at(path, "# General\n")
-                item = replace(item, id=new_id(item, document_id(path), taken))
+                item = replace(item, id=new_id(item, path, taken))
                 page = edited(page, add=[Block(item)])
                 if path != BRIEFING or page.size <= cap:
                     break

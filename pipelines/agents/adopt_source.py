@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
-from pipelines.store.layout import NOTES, PARA, day_of_log, log_day
+from pipelines.store.layout import NOTES, PARA, day_of_log, log_path
 from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.user_layout import memory_at
 from pipelines.text import escape_terminal_line
@@ -324,7 +324,7 @@ def dated(path: str) -> tuple[str, str, str]:
     if not (found := _DATED.fullmatch(name)):
         return "", "", ""
     year, month = (found[1], found[3]) if found[1] else ("", "", *above)[-2:]
-    if not (day := log_day(f"{year}-{month}-{found[4]}.md")):
+    if not (day := day_of_log(log_path(f"{year}-{month}-{found[4]}"))):
         return "", "", ""
     varying = [_DIGIT.sub("?", one) if one in {year, month, f"{year}-{month}"} else escape(one) for one in above]
     return day, "/".join([*varying, _DIGIT.sub("?", escape(name[: found.end(4)]))]), found[5] or ""

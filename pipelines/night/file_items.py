@@ -21,7 +21,18 @@ from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, block_of, document_at, edited
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import CLOSED, UNSURE, Confidence, Item, ItemType, Status, Trust
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_path, kind_of, log_day, slug
+from pipelines.store.layout import (
+    BRIEFING,
+    GENERAL,
+    REVIEW,
+    USER,
+    Kind,
+    day_of_log,
+    document_path,
+    kind_of,
+    log_path,
+    slug,
+)
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import aliases_of
 from pipelines.store.wording import folded
@@ -200,7 +211,7 @@ class Catalog:
                         found.setdefault(slug(name), path)
                     for name in aliases_of(document):
                         former.setdefault(slug(name), path)
-        return {name: path for name, path in {**former, **found}.items() if not log_day(f"{name}.md")}
+        return {name: path for name, path in {**former, **found}.items() if not day_of_log(log_path(name))}
 
     @cached_property
     def title_words(self) -> dict[str, frozenset[str]]:

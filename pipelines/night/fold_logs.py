@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_day, log_path
+from pipelines.store.layout import PARTIAL, day_of_log, is_note, log_path
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, log_without_private
 from pipelines.store.state import LogProgress, file_hash
@@ -68,7 +68,7 @@ def with_partial_logs(
     out, folded, odd = dict(logs), [], []
     for path in sorted(partials):
         name = path.removeprefix(f"{PARTIAL}/")
-        day = log_day(f"{name[:10]}.md") if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else ""
+        day = day_of_log(log_path(name[:10])) if re.fullmatch(r".{10}(?:\.md|-.*\.md)", name) else ""
         if not day:
             odd.append(path)
         elif day <= today and log_path(day) not in closed:

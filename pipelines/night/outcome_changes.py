@@ -41,7 +41,7 @@ from pipelines.store.item import (
     new_id,
     with_metadata,
 )
-from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import waiting
 from pipelines.store.wording import words_key
 
@@ -211,7 +211,7 @@ def _successor(
         person=old.person if old.person in text or old.person not in old.text else "",
     )
     item = with_metadata(item, old.metadata)
-    return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
+    return replace(item, id=new_id(item, path, items_by_id(documents)))
 
 
 def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Authority) -> Changed:

@@ -17,7 +17,7 @@ from pipelines.review.rulings import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Document, edited, numbered
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
-from pipelines.store.layout import USER, document_id
+from pipelines.store.layout import USER
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item
 from pipelines.store.wording import folded, words_key
@@ -157,7 +157,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
     there.sort(key=lambda pair: -alike(text, pair[0].text))
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER, due=due)
-    item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
+    item = replace(item, id=new_id(item, home, items_by_id(held.documents)))
     document = held.documents.get(home) or new_document(home, title)
     after = {**held.documents, home: edited(document, add=[Block(item)])}
     held.write(ManualChange(after, f"Add {item.id}: one {kind.lower()} by its owner", added=[item.id]))

@@ -32,7 +32,7 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Git, run_id
 from pipelines.store.item import ItemType, Trust
-from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
+from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.provenance import is_told
 from pipelines.store.review_queue import read_queue
@@ -137,7 +137,7 @@ def _read(run: Run) -> None:
     if not isinstance(reader, RulesExtractor):
         from pipelines.extract.nearby import Nearby  # noqa: PLC0415  the rules are shown none
 
-        shown = ((document_id(path), item) for path, item in linkable(catalog.items))
+        shown = ((path.removesuffix(".md"), item) for path, item in linkable(catalog.items))
         nearby = Nearby(shown, max((one.newest for one in run.documents.values()), default=""))
     extracted = run.extracted = extract(
         run.days, reader, document_choices(catalog),

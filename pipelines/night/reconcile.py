@@ -34,7 +34,7 @@ from pipelines.store.item import (
     new_id,
 )
 from pipelines.store.item_line import line_key
-from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
@@ -167,7 +167,7 @@ def reconcile(
             if not item.id or key in document.reworded:
                 item = _as_new(item, present | before, today)
                 item = _by_agent(item) if wrote(words_on_page(document, placed)) else item
-                item = replace(item, id=new_id(item, document_id(path), taken))
+                item = replace(item, id=new_id(item, path, taken))
                 taken.add(item.id)
                 found.numbered.append(item.id)
             elif old:

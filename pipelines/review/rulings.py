@@ -34,7 +34,7 @@ from pipelines.store.item import (
     new_id,
     quote_digest,
 )
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_id, is_archive_of, kind_of
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.review_queue import waiting
 from pipelines.store.wording import veto_key, without_remarks, without_tags, words_key
 
@@ -122,7 +122,7 @@ def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: K
         person=candidate.name,
         on=candidate.on,
     )
-    item = replace(item, id=new_id(item, document_id(path), known.ids))
+    item = replace(item, id=new_id(item, path, known.ids))
     mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
     known.add(mine)
     if ruling.asks:

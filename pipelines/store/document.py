@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from pipelines.errors import BadFile
 from pipelines.store.item import CLOSED, Item, ItemType, Status, ids_in, parse_item, render_item, row_of, without_mark
 from pipelines.store.item_line import BY_WORD, ITEM_ID, OPENS, ROWS, is_generated_under, line_key, own_block_id
-from pipelines.store.layout import Kind, document_id, kind_of
+from pipelines.store.layout import Kind, kind_of
 from pipelines.store.markdown import (
     KEY_LINE,
     FrontMatter,
@@ -163,11 +163,7 @@ class Document:
                 continue
             if bare != line and self.rows.keys().isdisjoint(ids_in(line)):
                 continue
-            # A person's indented notes below the item move with it, but not another item.
-            end, depth = number + 1, len(line) - len(bare)
-            while end < len(lines) and _is_note(lines[end], line[:1], depth):
-                end += 1
-            words, notes = (bare, number + 1) if ids_in(line) else _paragraph(lines, number, end)
+            words, notes, end = _extent(lines, number, bare)
             ident = (ids_in(words) or [""])[0]
             if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word):
                 found.append(Placed(item, number, end, section, notes))
@@ -205,7 +201,7 @@ class Document:
     @property
     def id(self) -> str:
         """Its id: its path without `.md`."""
-        return document_id(self.path)
+        return self.path.removesuffix(".md")
 
     @property
     def kind(self) -> Kind:
@@ -230,23 +226,34 @@ class Document:
         return len(self.text.encode())
 
 
-def _is_note(line: str, begin: str, depth: int) -> bool:
-    """Whether a line is indented below an item that begins so, at that depth, and is no item itself."""
-    bare = line.lstrip(_DEPTH)
-    is_below = line[:1] in {" ", "\t", begin} and len(line) - len(bare) > depth and bool(bare.strip())
-    return is_below and not (bare.startswith(_MARKS) and ids_in(line))
+def _extent(lines: Sequence[str], first: int, bare: str) -> tuple[str, int, int]:
+    """Return the words of an item, the line after them, and the line after its notes.
 
+    If its line has no mark, its words go on up to it or the paragraph's end. A person's notes, indented below the item,
+    move with it, but not another item.
 
-def _paragraph(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
-    """Return the words of an item whose line has no mark, up to it or the paragraph's end, and the next line."""
-    after = first + 1
+    Args:
+        lines: the document's lines.
+        first: the line on which the item begins.
+        bare: that line without what it is nested in.
+    """
+    after = end = first + 1
+    begins, depth = {" ", "\t", lines[first][:1]}, len(lines[first]) - len(bare)
+    while end < len(lines):
+        line, note = lines[end], lines[end].lstrip(_DEPTH)
+        is_below = line[:1] in begins and len(line) - len(note) > depth and note.strip()
+        if not is_below or (note.startswith(_MARKS) and ids_in(line)):
+            break
+        end += 1
+    if ids_in(lines[first]):
+        return bare, after, end
     while after < end and not lines[after].lstrip().startswith((*_MARKS, ">", "`", "~", "|", "<")):
         after += 1
         if ids_in(lines[after - 1]):
             break
     else:
         after = first + 1 if lines[first].rstrip().endswith("~~") else after  # what is struck ends there
-    return " ".join(map(str.strip, lines[first:after])), after
+    return " ".join(map(str.strip, lines[first:after])), after, end
 
 
 def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -> Document:

@@ -285,14 +285,14 @@ def brought_back(item: Item) -> Item:
     return replace(item, status=status) if item.status is Status.ARCHIVED else item
 
 
-def new_id(item: Item, document: str, taken: Container[str]) -> str:
+def new_id(item: Item, path: str, taken: Container[str]) -> str:
     """Return a new item's id: a hash of type, text, document and day, with as many digits as `taken` requires."""
-    birth = f"{item.type}\x1f{item.text}\x1f{document}\x1f{item.since}"
+    birth = f"{item.type}\x1f{item.text}\x1f{path.removesuffix('.md')}\x1f{item.since}"
     digest = hashlib.sha256(birth.encode()).hexdigest()
     for length in range(ID_DIGITS, len(digest) + 1):
         if (candidate := "k" + digest[:length]) not in taken:
             return candidate
-    return new_id(item, document + "\x1f", taken)
+    return new_id(item, path + "\x1f", taken)
 
 
 def last_successor(ident: str, items: Mapping[str, Item]) -> str:
@@ -321,7 +321,7 @@ def render_item(item: Item) -> str:
 def written_words(item: Item) -> str:
     """Return an item's words as its line has them: with whose word it is, how sure that is, and when it is due."""
     whose = brackets_of(item.source, item.trust, item.confidence) if item.id and item.text else []
-    due = _due_apart(item) if item.type is ItemType.TODO else ""
+    due = item.due if item.type is ItemType.TODO and not stated_due(item.text)[1] else ""
     words = _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", "".join([item.text, *whose]))
     return words + (f" (due {due})" if due else "")
 
@@ -333,18 +333,13 @@ def brackets_of(source: str, trust: Trust, confidence: Confidence) -> list[str]:
     return [*filter(None, (said, UNSURE_SAID * (confidence in UNSURE)))]
 
 
-def _due_apart(item: Item) -> str:
-    """Return the day that an item is due if its words do not name it; of a Todo, its line does behind them."""
-    is_said = item.type is ItemType.TODO and stated_due(item.text)[1] == item.due
-    return "" if is_said else item.due
-
-
 def row_of(item: Item) -> str:
     """Return the item's row of the ledger: what its line does not say, as one JSON object."""
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     is_said = item.status is _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done)
     row: dict[str, object] = {"id": item.id, "type": item.type}
-    row |= {key: getattr(item, name) for name, key in _TEXTS.items()} | {"due": _due_apart(item)}
+    row |= {key: getattr(item, name) for name, key in _TEXTS.items()}
+    row |= {"due": ""} if item.type is ItemType.TODO and stated_due(item.text)[1] else {}  # its words name the day
     row |= {"trust": item.trust, "confidence": item.confidence, "from": [one.render() for one in item.evidence]}
     row |= {"seen": str(item.seen or ""), "pinned": "yes" if item.pinned else ""}
     row |= {"status": "" if is_said else item.status} | {kind: " ".join(ids) for kind, ids in item.links}

@@ -74,19 +74,14 @@ def kind_of(path: str) -> Kind | None:
     return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
 
 
-def document_id(path: str) -> str:
-    """Return a document's id, its path without `.md`: `Projects/alpha`, `USER`, `MEMORY`."""
-    return path.removesuffix(".md")
-
-
 def document_path(ident: str) -> str:
-    """Return the path of the document with that id."""
+    """Return the path of the document with that id: `Projects/alpha`, `USER`, `MEMORY`."""
     return f"{ident}.md"
 
 
 def archive_path(page: str, day: str) -> str:
     """Return the path of the archive for a page's items that were learnt in the year of a day."""
-    return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}.md"
+    return f"Archives/{page.removesuffix('.md').rpartition('/')[2]}-{day[:4] or 'undated'}.md"
 
 
 _PART = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")
@@ -94,7 +89,7 @@ _PART = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")
 
 def is_archive_of(path: str, page: str) -> bool:
     """Whether a path is that of a page after it was closed, or of an archive of what the page had no room for."""
-    begin = f"Archives/{document_id(page).rpartition('/')[2]}"
+    begin = f"Archives/{page.removesuffix('.md').rpartition('/')[2]}"
     return path.startswith(begin) and _PART.fullmatch(path, len(begin)) is not None
 
 
@@ -115,7 +110,7 @@ def slug(title: str) -> str:
 
 _RESERVED = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
 
-_LOG_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
+_LOG_NAME = re.compile(r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})\.md")
 
 
 def log_path(day: str) -> str:
@@ -128,41 +123,32 @@ def episode_path(day: str) -> str:
     return f"{EPISODES}/{day[:7]}.md"
 
 
-@lru_cache(maxsize=4096)
-def log_day(name: str) -> str:
-    """Return the day in a log's file name, or an empty string if it is not a valid date."""
-    from datetime import date  # noqa: PLC0415  not needed by every start
-
-    found = _LOG_NAME.fullmatch(name)
-    if not found:
-        return ""
-    try:
-        return date(*map(int, found.groups())).isoformat()
-    except ValueError:
-        return ""
-
-
 def is_note(path: str) -> bool:
     """Whether a file is a note, which is read and never written."""
     return path.startswith(f"{NOTES}/")
 
 
-_DATED = re.compile(r"(?:.*/)?[^/\d]*(\d{4})([-_./]?)(\d{2})\2(\d{2})(?:[-_ .T][^/]*)?\.md", re.ASCII)
-
-
-_DAY_FIRST = re.compile(r"(?:.*/)?(\d{2})([-_.])(\d{2})\2(\d{4})(?:[-_ .T][^/]*)?\.md", re.ASCII)
+_DATED = re.compile(
+    r"(?:.*/)?[^/\d]*(?P<year>\d{4})([-_./]?)(?P<month>\d{2})\2(?P<day>\d{2})(?:[-_ .T][^/]*)?\.md", re.ASCII
+)
+_DAY_FIRST = re.compile(
+    r"(?:.*/)?(?P<day>\d{2})([-_.])(?P<month>\d{2})\2(?P<year>\d{4})(?:[-_ .T][^/]*)?\.md", re.ASCII
+)
 
 
 @lru_cache(maxsize=4096)
 def day_of_log(path: str) -> str:
     """Return the day of a log by its path (`Logs/2026-03-18.md`, `../2026/03/18.md`, `../18.03.2026.md`), or ""."""
-    if not is_note(path):
-        return log_day(path.removeprefix(f"{LOGS}/"))
-    found = _DATED.fullmatch(path)
-    if found:
-        return log_day(f"{found[1]}-{found[3]}-{found[4]}.md")
-    turned = _DAY_FIRST.fullmatch(path)
-    return log_day(f"{turned[4]}-{turned[3]}-{turned[1]}.md") if turned else ""
+    from datetime import date  # noqa: PLC0415  not needed by every start
+
+    if is_note(path):
+        found = _DATED.fullmatch(path) or _DAY_FIRST.fullmatch(path)
+    else:
+        found = _LOG_NAME.fullmatch(path.removeprefix(f"{LOGS}/"))
+    try:
+        return date(*(int(found[part]) for part in ("year", "month", "day"))).isoformat() if found else ""
+    except ValueError:
+        return ""
 
 
 def is_log(path: str) -> bool:

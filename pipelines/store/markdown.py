@@ -231,17 +231,13 @@ def body_lines(lines: Sequence[str], start: int) -> list[tuple[int, str]]:
             comment = "-->" not in line
         elif number in hidden:
             continue
-        elif line.lstrip().startswith("<!--") and "-->" not in line and _closes(lines, number + 1):
-            comment = True
         else:
-            found.append((number, line))
+            if line.lstrip().startswith("<!--") and "-->" not in line:
+                marks = (mark[0] for at in range(number + 1, len(lines)) if (mark := _COMMENT.search(lines[at])))
+                comment = next(marks, "") == "-->"  # if the next mark opens another one, this one never closed
+            if not comment:
+                found.append((number, line))
     return found
-
-
-def _closes(lines: Sequence[str], start: int) -> bool:
-    """Whether the next comment mark from a line on is a closing one; if it opens one, an earlier one never closed."""
-    marks = (found[0] for number in range(start, len(lines)) if (found := _COMMENT.search(lines[number])))
-    return next(marks, "") == "-->"
 
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:

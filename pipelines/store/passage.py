@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.files import list_notes, log_notes, open_regular
-from pipelines.store.layout import day_of_log, log_day, log_path
+from pipelines.store.layout import day_of_log, log_path
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
@@ -86,7 +86,8 @@ def read_passage(
 def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
     """Open the file with that name, and return its path as well; refuse one outside, hidden, or not printable."""
     day = today() if name.casefold() == "today" else name
-    log = log_path(day) if log_day(f"{day}.md") else ""
+    log = log_path(day)
+    log = log if day_of_log(log) else ""
     path = log or (name if name.endswith(_SUFFIXES) else f"{name}.md")
     is_odd = any(not part or part.startswith((".", "~")) for part in path.split("/"))
     if not path.isprintable() or (is_odd and not layout_of(root).has(path)):

@@ -10,6 +10,7 @@ from typing import Final
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
 _TAGS = re.compile(r"(?<!\s)(?:\s{1,8}#[^\W\d][\w/-]{0,64}){1,16}\s{0,8}$")
 _OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
+_DASHES = frozenset({"-", "--", "/", "|"})
 _SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 
 
@@ -22,18 +23,17 @@ def folded(text: str) -> str:
     text = LINK.sub(r"\1", text) if "](" in text else text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    # Fast path: most words have no punctuation, and a run folds every item.
-    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
-    dashes = {"-", "--", "/", "|"}
-    return " ".join(word for word in words if word not in dashes and any(c.isalnum() or c in _SIGNS for c in word))
-
-
-def _bare(word: str) -> str:
-    """Return a word without punctuation around it; the first mark of `.5`, `.env` and `~5` is part of the word."""
-    bare = word.strip(_OUTER)
-    at = word.find(bare)
-    mark = word[:at][-1:]
-    return mark + bare if bare and mark in {".", "~"} and word[:at][-2:-1] != mark else bare
+    words = []
+    for word in text.casefold().split():
+        bare = word
+        if not word.isalnum():  # most words have no punctuation, and a run folds every item
+            bare = word.strip(_OUTER)
+            before = word[: word.find(bare)]
+            # The first mark of `.5`, `.env` and `~5` is part of the word.
+            bare = before[-1] + bare if bare and before[-1:] in {".", "~"} and before[-2:-1] != before[-1] else bare
+        if bare not in _DASHES and any(c.isalnum() or c in _SIGNS for c in bare):
+            words.append(bare)
+    return " ".join(words)
 
 
 _LEAD = re.compile(r"([^\n]{1,80}?)(?:[ ]+[—–-][ ]|:[ ])")

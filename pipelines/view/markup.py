@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from pipelines.queries.why import WHOSE
 from pipelines.store.evidence import FoundQuote, without_pointer
 from pipelines.store.item import Confidence, Item, Trust
-from pipelines.store.layout import document_id, kind_of
+from pipelines.store.layout import kind_of
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
@@ -116,7 +116,7 @@ def place(path: str, first: int, last: int = 0, query: str = "") -> Markup:
 def address_of(path: str) -> str:
     """Return where the page shows a file of the memory: a document as people read it, else line by line."""
     bare, mark, anchor = path.partition("#")
-    return f"/document/{quote(document_id(bare))}{mark}{anchor}" if kind_of(bare) else file_address(path)
+    return f"/document/{quote(bare.removesuffix('.md'))}{mark}{anchor}" if kind_of(bare) else file_address(path)
 
 
 def file_address(path: str) -> str:
