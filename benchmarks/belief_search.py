@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import re
 import sys
@@ -115,7 +114,7 @@ Case = tuple[str, list[str]]
 
 def lived_month(root: Path) -> None:
     """Let a memory live through the month, read by whoever knows its outcomes."""
-    user = load_user_settings(os.environ, f"exec:{sys.executable} {MONTH / 'answer.py'}")
+    user = load_user_settings(f"exec:{sys.executable} {MONTH / 'answer.py'}")
     live(read_month(MONTH), "5", root, lambda home, how, when: night_of(home, how, when, "", user), lambda _, __: None)
 
 

@@ -14,7 +14,6 @@ once, the most alike first.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections import Counter
@@ -317,7 +316,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     lived: dict[str, Lived] = {}
     try:
-        user, month = load_user_settings(os.environ, asked.provider), read_month(asked.folder)
+        user, month = load_user_settings(asked.provider), read_month(asked.folder)
 
         def make_night(root: Path, settings: Settings, when: datetime) -> Night:
             return night_of(root, settings, when, "", user)

@@ -5,17 +5,14 @@ This module does not import pydantic.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from pipelines.errors import BadSettings, CurateError, read_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Table = dict[str, object]
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
@@ -127,68 +124,67 @@ class EmbedderSettings:
     max_retries: int = 2
 
 
-def config_folder(environ: Mapping[str, str], variable: str = "XDG_CONFIG_HOME", usual: str = ".config") -> Path | None:
+def config_folder(variable: str = "XDG_CONFIG_HOME", usual: str = ".config") -> Path | None:
     """Return the folder of the user's settings and keys; None if the environment gives no place for it.
 
     Args:
-        environ: the environment.
         variable: what names the folder in which it is.
         usual: where that is in the home, unless named.
     """
-    named, home = environ.get(variable, ""), environ.get("HOME", "")
+    named, home = os.environ.get(variable, ""), os.environ.get("HOME", "")
     if Path(named).is_absolute():  # the XDG rules say to ignore a relative one
         return Path(named, "memcurate")
     return Path(home, usual, "memcurate") if home else None
 
 
-def models_folder(environ: Mapping[str, str]) -> Path:
+def models_folder() -> Path:
     """Return the folder of all models: `$XDG_CACHE_HOME/memcurate/models`, else the same below `~/.cache`.
 
     Raises:
         CurateError: neither XDG_CACHE_HOME nor HOME is set.
     """
-    if folder := config_folder(environ, "XDG_CACHE_HOME", ".cache"):
+    if folder := config_folder("XDG_CACHE_HOME", ".cache"):
         return folder / "models"
     raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
 
 
-def user_file(environ: Mapping[str, str]) -> Path | None:
+def user_file() -> Path | None:
     """Return the path of the user's settings, which may not exist; None if the environment gives no place for it.
 
     Raises:
         BadSettings: CURATE_CONFIG names a missing file.
     """
-    if named := environ.get("CURATE_CONFIG"):
+    if named := os.environ.get("CURATE_CONFIG"):
         path = Path(named).expanduser()
         if not path.exists():
             raise BadSettings(path, ["CURATE_CONFIG names this file, and it does not exist"])
         return path
-    folder = config_folder(environ)
+    folder = config_folder()
     return folder / "config.toml" if folder else None
 
 
-def _table(environ: Mapping[str, str], name: str) -> Table:
+def _table(name: str) -> Table:
     """Return a table of the user's settings; faults never stop what only needs one, and an unreadable file has none."""
     try:
-        path = user_file(environ)
+        path = user_file()
         table = read_toml(path).get(name) if path else None
     except BadSettings:
         table = None
     return table if isinstance(table, dict) else {}
 
 
-def shares_memories(environ: Mapping[str, str]) -> bool:
+def shares_memories() -> bool:
     """Whether the user's settings have a table `[push]`."""
-    return bool(_table(environ, "push"))
+    return bool(_table("push"))
 
 
-def trust_settings(environ: Mapping[str, str]) -> tuple[bool, frozenset[str]]:
+def trust_settings() -> tuple[bool, frozenset[str]]:
     """Return the user's settings for sessions, from their table `[trust]`.
 
     Returns:
         Whether prompts sent by a program are the owner's (`headless = "owner"`), and the names of `tools` that bring in
         nothing from outside.
     """
-    table = _table(environ, "trust")
+    table = _table("trust")
     tools = table.get("tools")
     return table.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))

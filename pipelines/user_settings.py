@@ -7,6 +7,7 @@ decide. This module imports pydantic: import it only where the settings are need
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -233,21 +234,20 @@ class UserSettings:
     ignored: tuple[str, ...] = ()
 
 
-def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
-    """Return the user's settings from their file and from the keys in `environ`; both may be missing.
+def load_user_settings(provider: str = "") -> UserSettings:
+    """Return the user's settings from their file and from the keys in the environment; both may be missing.
 
     Without `providers`, the first with a key is chosen: Claude, Gemini, and else the rules, which need none. An
     OpenAI-compatible address is used only if it is named.
 
     Args:
-        environ: the environment.
         provider: a provider from the command line, which replaces all of the file's; empty for none.
 
     Raises:
         BadSettings: the file cannot be read, has faults (the message lists all), or names a provider without its key.
         UsageFault: `provider` is not a provider, or lacks its key.
     """
-    path = user_file(environ)
+    path = user_file()
     raw = read_toml(path) if path else {}
     gone = ", ".join(_taken_out(raw))
     try:
@@ -255,7 +255,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     except ValidationError as error:
         raise BadSettings(path or Path(), faults_of(error)) from None
     tables = {name: getattr(file, name.replace("-", "_")) for name in (*KEY_VARIABLES, *LOGINS)}
-    found = {name: _provider(name, table, environ) for name, table in tables.items()}
+    found = {name: _provider(name, table) for name, table in tables.items()}
     lacks = {name: one for name, one in found.items() if isinstance(one, str)}
     models = {name: one for name, one in found.items() if not isinstance(one, str)}
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
@@ -273,7 +273,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         models,
         exec=file.exec,
         caps=file.limits,
-        embedder=_embedder(file.embedder, environ),
+        embedder=_embedder(file.embedder),
         ping=file.ping.url,
         rules_from=file.rules_from,
         push=file.push,
@@ -312,14 +312,14 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
     return provider
 
 
-def _provider(name: str, table: _Provider | _LoggedIn, environ: Mapping[str, str]) -> ProviderSettings | str:
+def _provider(name: str, table: _Provider | _LoggedIn) -> ProviderSettings | str:
     """Return a provider's settings, or what it lacks. The user's own address may need no key; a login needs none."""
     if isinstance(table, _LoggedIn):
         return ProviderSettings(**table.model_dump() | {"model": table.model or DEFAULT_MODELS[name]})
     variables = (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
     if name == "openai" and table.base_url and not table.api_key_env:
         variables = ()  # OpenAI's own key is never sent to another address unasked
-    key = next(filter(None, (environ.get(variable, "").strip() for variable in variables)), "")
+    key = next(filter(None, (os.environ.get(variable, "").strip() for variable in variables)), "")
     if name == "openai" and not table.model:
         return "its model is missing; set model in the table openai of your settings"
     if not key and (not table.base_url or table.api_key_env or name == "gemini"):
@@ -332,12 +332,12 @@ def _provider(name: str, table: _Provider | _LoggedIn, environ: Mapping[str, str
     )
 
 
-def _embedder(table: _Embedder, environ: Mapping[str, str]) -> EmbedderSettings:
+def _embedder(table: _Embedder) -> EmbedderSettings:
     """Return the embedder's settings. A missing key is no error here: search by words still works, and status warns."""
     variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
     return EmbedderSettings(
         model=table.model or "",
         key_variable=variable,
-        api_key=environ.get(variable, "").strip() if variable else "",
+        api_key=os.environ.get(variable, "").strip() if variable else "",
         **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
     )

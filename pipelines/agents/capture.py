@@ -7,7 +7,6 @@ from a log stays deleted, because `State/sessions.jsonl` records how far each tr
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -119,7 +118,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
         NotWritable: the disk refused.
         LockHeld: another capture does not finish.
     """
-    headless, tools = trust_settings(os.environ)
+    headless, tools = trust_settings()
     capture = Capture(root, settings, now, project, since, headless=headless)
     capture.tools = tools
     found = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -127,7 +126,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn("curate capture: the hook's input names no transcript_path.")
     except (CurateError, OSError) as fault:
         warn(f"curate capture: {fault}")
-    if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories(os.environ):
+    if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories():
         with contextlib.suppress(CurateError, OSError):
             start_aside(str(find_memory(named_memory(memory))), "sync")  # `curate status` shows failures
 

@@ -70,7 +70,7 @@ def _show(root: Path) -> None:
             say(f"  {line[2:]}", hang=" " * 8)
     began = time.monotonic()
     _, settings, when = open_memory(root, _NIGHT)
-    night = night_of(root, settings, when, "", load_user_settings(os.environ))
+    night = night_of(root, settings, when, "", load_user_settings())
     report = curate_night(night, Watch())
     say("")
     say_bold("One night", f", in {time.monotonic() - began:.1f} s: {report.summary()}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +83,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     """
     if not is_utf8(str(place := (directory or Path()).absolute())):
         raise BadFile(place, "is not UTF-8", "Rename the folder.")
-    user_file(os.environ)  # a missing one is named before anything is made
+    user_file()  # a missing one is named before anything is made
     said = SetUp(agents, reader, nights, yes=yes and not adopt)
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
@@ -159,7 +158,7 @@ def _make(root: Path, now: str | None, said: SetUp) -> None:
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")
     # On this machine, nobody at a terminal has said yet who reads the logs.
-    if fresh or said.is_said or (can_ask() and not load_user_settings(os.environ).chosen):
+    if fresh or said.is_said or (can_ask() and not load_user_settings().chosen):
         set_up(root, said)
     if fresh:
         say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')
@@ -214,7 +213,7 @@ def set_up(root: Path, said: SetUp) -> None:
         names = found_agents(asked_for(root))
     for name in names:
         _install(root, name)
-    user = load_user_settings(os.environ)
+    user = load_user_settings()
     if said.reader:
         choose([said.reader])
     elif may_ask and not user.chosen:
@@ -230,7 +229,7 @@ def set_up(root: Path, said: SetUp) -> None:
     _schedule(root, nights)
     if not (may_ask or said.is_said):
         say(f"No agent is connected and no night is scheduled: `curate init --yes {shlex.quote(str(root))}` does both.")
-    if not may_ask and not load_user_settings(os.environ).chosen:
+    if not may_ask and not load_user_settings().chosen:
         say("Who reads the logs is your choice: `curate models` shows who can.")
 
 

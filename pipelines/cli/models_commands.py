@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,9 +31,9 @@ def curate_models(context: click.Context) -> None:
 
     if context.invoked_subcommand:
         return
-    user = load_user_settings(os.environ)
+    user = load_user_settings()
     _, why = chosen_embedder(user.embedder)
-    folder = models_folder(os.environ) / MODEL
+    folder = models_folder() / MODEL
     here = "fetched" if (folder / WEIGHTS).is_file() else "not fetched; run `curate models fetch`"
     others = ((name, means) for name, means in readers(user) if name not in user.providers)
     say_fields(
@@ -57,8 +56,7 @@ def fetch() -> None:
         watch.begin("model")
         source = fetch_model(
             MINILM,
-            models_folder(os.environ),
-            os.environ,
+            models_folder(),
             lambda here, needed: watch.advance(here // _MILLION, needed // _MILLION),
         )
     came = f"came from {source}" if source else "was here already"
@@ -91,17 +89,17 @@ def choose(names: Sequence[str]) -> None:
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import model_of  # noqa: PLC0415  as above
 
-    file = user_file(os.environ)
+    file = user_file()
     if file is None:
         raise UsageFault("HOME is not set, so your settings cannot be found.", "Set it to your home directory.")
     if names[1:] and "rules" in names:
         raise UsageFault("Rules stand alone.", "A day that no model can read waits for the next run.")
-    user, more = load_user_settings(os.environ), dict[str, str]()
+    user, more = load_user_settings(), dict[str, str]()
     if "openai" in names and "openai" not in user.models and (local := local_server()):
         more = {"base_url": local[0], "model": local[1]}
     for name in names:
         if name != "openai" or not more:
-            user = load_user_settings(os.environ, name)
+            user = load_user_settings(name)
     carry_out(InstallPlan((reader_edit(file, names, more),)))
     say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
     for name in filter(LOGINS.__contains__, names):
@@ -112,7 +110,7 @@ def choose(names: Sequence[str]) -> None:
 
 def _why(user: UserSettings) -> str:
     if user.chosen:
-        return f"your settings name {'it' if len(user.providers) == 1 else 'them'} ({user_file(os.environ)})."
+        return f"your settings name {'it' if len(user.providers) == 1 else 'them'} ({user_file()})."
     if not user.keys:
         return "no model reads, because there is no key and your settings name no reader."
     others = f"; {', '.join(user.keys[1:])} has a key too, but is not used" if user.keys[1:] else ""

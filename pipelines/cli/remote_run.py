@@ -5,7 +5,6 @@ Its exit code tells what passes by itself (75: run it again later) from what nee
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -82,9 +81,9 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
-    user = load_user_settings(os.environ)
+    user = load_user_settings()
     guard = open_guard(user)
-    folder = workdir or models_folder(os.environ).with_name("nights")
+    folder = workdir or models_folder().with_name("nights")
     with fetched_clone(remote, folder) as clone:
         settings = load_settings(clone.root)
         when = moment(now, settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
@@ -101,7 +100,7 @@ def curate_run(  # noqa: PLR0913  one option each
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     try:
-        user = load_user_settings(os.environ, provider)
+        user = load_user_settings(provider)
         night = night_of(root, settings, when, again or "", user, max_usd)
     except BadSettings as fault:
         if not (estimate or dry_run):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -92,10 +91,10 @@ def curate_sync(opened: OpenMemory) -> int:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    if not (remote := load_user_settings(os.environ).push.remote_of(root)):
+    if not (remote := load_user_settings().push.remote_of(root)):
         raise CurateError(
             "Your settings name no remote for this memory.",
-            f'Add it to {user_file(os.environ) or "config.toml"}: remote = "origin" under [push].',
+            f'Add it to {user_file() or "config.toml"}: remote = "origin" under [push].',
         )
     sweep_sessions(root, settings, when, quiet=True)
     sharing = Sharing(settings, remote, when)

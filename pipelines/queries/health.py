@@ -185,7 +185,7 @@ def _settings(checkup: Checkup) -> Finding:
 
 def _providers(_: Checkup) -> Finding:
     """Check the user's settings and whether keys are set; keys are never shown."""
-    user = load_user_settings(os.environ)
+    user = load_user_settings()
     for name in (*user.providers, *user.verify):
         if name in LOGINS and not found_program(name, user.models[name].program):
             says = f"{name} should read the logs, but `{LOGINS[name].program}` is not installed."
@@ -288,7 +288,7 @@ def _push(checkup: Checkup) -> Finding:
 
 
 def _models(_: Checkup) -> Finding:
-    probes = probe(load_user_settings(os.environ))
+    probes = probe(load_user_settings())
     if bad := next((f"{name} {why}." for name, why in probes if why), ""):
         return Finding(WRONG, bad, "docs/models.md shows how to set it up.")
     named = ", ".join(name for name, _ in probes)

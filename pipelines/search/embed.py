@@ -69,11 +69,11 @@ def chosen_embedder(settings: EmbedderSettings | None = None) -> Choice:
         BadSettings: the file cannot be read, or has that table and any fault.
     """
     if settings is None:
-        path, settings = user_file(os.environ), EmbedderSettings(api_key=os.environ.get(VOYAGE_KEY, "").strip())
+        path, settings = user_file(), EmbedderSettings(api_key=os.environ.get(VOYAGE_KEY, "").strip())
         if path and "embedder" in read_toml(path):
             from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
-            settings = load_user_settings(os.environ).embedder
+            settings = load_user_settings().embedder
     if settings.provider == "none":
         return None, f"{_WORDS_ONLY}, as configured."
     if settings.provider == "openai":
@@ -83,7 +83,7 @@ def chosen_embedder(settings: EmbedderSettings | None = None) -> Choice:
     from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  only the chosen one is imported
 
     try:
-        folder = models_folder(os.environ) / MODEL
+        folder = models_folder() / MODEL
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
     if not (folder / WEIGHTS).is_file():

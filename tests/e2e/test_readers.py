@@ -1,7 +1,6 @@
 """The real Claude Code and Codex as readers: what the model is sent, what comes back, and that nothing is captured."""
 
 import json
-import os
 import socket
 import subprocess
 import tempfile
@@ -29,7 +28,7 @@ REPLY = {"items": ["ü"]}
 
 
 def model(name: str) -> ProviderModel:
-    return model_of(name, load_user_settings(os.environ).models[name])
+    return model_of(name, load_user_settings().models[name])
 
 
 def not_told(request: Request) -> bool:
@@ -100,7 +99,8 @@ def test_who_is_not_logged_in_is_told_so(
     assert (codex.exists(), claude.exists()) == (True, True)
     settings = Path.home() / "settings.toml"
     settings.write_text('providers = ["claude-code", "codex"]')
-    user = load_user_settings({"CURATE_CONFIG": str(settings)})
+    monkeypatch.setenv("CURATE_CONFIG", str(settings))
+    user = load_user_settings()
     assert [why for _, why in probe(user)] == ["", ""]
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key is no login")

@@ -169,11 +169,14 @@ def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> No
     assert time.monotonic() - begun < 50
 
 
-def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: Path) -> None:
+def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claude = lay(programs, "claude", claude_says(), logged_out=1)
     lay(programs, "codex", codex_says())
     Path(os.environ["HOME"], "c.toml").write_text('providers = ["claude-code", "codex"]')
-    user = load_user_settings({"CURATE_CONFIG": str(Path(os.environ["HOME"], "c.toml"))})
+    monkeypatch.setenv("CURATE_CONFIG", str(Path(os.environ["HOME"], "c.toml")))
+    user = load_user_settings()
     (first, why), second = probe(user)
     assert (first, "is not logged in here" in why, second) == ("claude-code", True, ("codex", ""))
     assert not claude.calls

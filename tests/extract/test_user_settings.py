@@ -1,6 +1,8 @@
 """The user's own settings: the keys in the environment, the file, and every fault of it at once."""
 
+import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -19,9 +21,14 @@ def config(tmp_path: Path) -> Path:
     return folder / "config.toml"
 
 
+def load_in(environ: dict[str, str], provider: str = "") -> UserSettings:
+    with patch.dict(os.environ, environ, clear=True):
+        return load_user_settings(provider)
+
+
 def load(config: Path, text: str = "", **environ: str) -> UserSettings:
     config.write_text(text, encoding="utf-8")
-    return load_user_settings({"XDG_CONFIG_HOME": str(config.parent.parent), **environ})
+    return load_in({"XDG_CONFIG_HOME": str(config.parent.parent), **environ})
 
 
 def faults(config: Path, text: str, **environ: str) -> tuple[str, ...]:
@@ -43,7 +50,7 @@ def faults(config: Path, text: str, **environ: str) -> tuple[str, ...]:
     ],
 )
 def test_without_a_file_the_keys_decide(environ: dict[str, str], providers: tuple[str, ...]) -> None:
-    assert load_user_settings(environ).providers == providers
+    assert load_in(environ).providers == providers
 
 
 def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> None:
@@ -93,15 +100,15 @@ def test_where_the_file_is_looked_for(tmp_path: Path) -> None:
     key = {"ANTHROPIC_API_KEY": KEY}
     home = str(tmp_path / "home")
     for environ in ({"CURATE_CONFIG": str(named)}, {"HOME": home}, {"HOME": home, "XDG_CONFIG_HOME": "relative"}):
-        user = load_user_settings({**key, **environ})
+        user = load_in({**key, **environ})
         assert user.models["anthropic"].model == "mine"
-    elsewhere = load_user_settings({**key, "HOME": home, "XDG_CONFIG_HOME": str(tmp_path)})
+    elsewhere = load_in({**key, "HOME": home, "XDG_CONFIG_HOME": str(tmp_path)})
     assert elsewhere.models["anthropic"].model == "claude-haiku-5-5"
 
 
 def test_a_named_file_that_is_missing_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="does not exist"):
-        load_user_settings({"CURATE_CONFIG": str(tmp_path / "none.toml")})
+        load_in({"CURATE_CONFIG": str(tmp_path / "none.toml")})
 
 
 def chain(user: UserSettings) -> list[str]:
@@ -111,12 +118,12 @@ def chain(user: UserSettings) -> list[str]:
 
 def test_the_providers_are_a_chain_and_the_rules_stand_alone(config: Path) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
-    both = load_user_settings(keys)
+    both = load_in(keys)
     assert chain(both) == ["anthropic:claude-haiku-5-5"]
     named = load(config, 'providers = ["gemini", "exec:./me.sh -x", "anthropic"]', **keys)
     assert chain(named) == ["gemini:gemini-3.8-flash", "exec:me.sh", "anthropic:claude-haiku-5-5"]
     assert len(faults(config, 'providers = ["rules", "anthropic"]')) == 1
-    for rules in (UserSettings(("anthropic", "gemini")), load_user_settings({}), load(config, 'providers = ["rules"]')):
+    for rules in (UserSettings(("anthropic", "gemini")), load_in({}), load(config, 'providers = ["rules"]')):
         assert not chain(rules)
     assert KEY not in repr(both)
 
@@ -147,7 +154,7 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
     named = load(config, text, **keys)
     assert (named.providers, named.verify) == (("anthropic",), ("gemini", "exec:./judge.sh"))
     environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "ANTHROPIC_API_KEY": KEY}
-    assert load_user_settings(environ, "anthropic").verify == (), "the command line names the only one that is asked"
+    assert load_in(environ, "anthropic").verify == (), "the command line names the only one that is asked"
     [fault] = faults(config, text, ANTHROPIC_API_KEY=KEY)
     assert fault.startswith("verify.providers[0]: its key is missing")
 

@@ -1,11 +1,13 @@
 """What is fed with random inputs, and what must hold of whatever comes out."""
 
 import io
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
 from pipelines.errors import BadSettings, CurateError, ModelFailed
 from pipelines.extract.claims import Claim, Verdict
@@ -140,7 +142,8 @@ def _layout(data: bytes, folder: Path) -> None:
 def _user_settings(data: bytes, folder: Path) -> None:
     file = folder / "config.toml"
     file.write_bytes(data)
-    load_user_settings({"CURATE_CONFIG": str(file), "KEY": "k", "HOME": str(folder)})
+    with patch.dict(os.environ, {"CURATE_CONFIG": str(file), "KEY": "k", "HOME": str(folder)}, clear=True):
+        load_user_settings()
 
 
 def _review(data: bytes, _folder: Path) -> None:

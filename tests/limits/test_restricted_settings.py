@@ -1,8 +1,10 @@
 """What a memory's own curate.toml cannot set, such as what is the user's, is named and counts for nothing."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
+from unittest.mock import patch
 
 import pytest
 from pydantic import BaseModel
@@ -90,4 +92,5 @@ def test_the_night_goes_on_and_run_status_and_doctor_name_the_keys(memory: Memor
         assert str(canary) not in told
     assert "use SQLite for the index" in memory.read("Areas/general.md")
     assert not canary.exists()
-    assert load_user_settings({}).providers == ("rules",)
+    with patch.dict(os.environ, clear=True):
+        assert load_user_settings().providers == ("rules",)

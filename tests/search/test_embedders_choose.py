@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -43,7 +44,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def settings(place: Path, text: str = "", **environ: str) -> EmbedderSettings:
     table = f"[embedder]\n{text}" if text else ""
     (place / "config" / "memcurate" / "config.toml").write_text(table, encoding="utf-8")
-    return load_user_settings(os.environ | environ).embedder
+    with patch.dict(os.environ, environ):
+        return load_user_settings().embedder
 
 
 def choose(place: Path, text: str = "", **environ: str) -> Choice:

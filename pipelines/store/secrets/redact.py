@@ -253,7 +253,7 @@ def key_outside(name: str, *, make: bool) -> bytes:
     """
     from pipelines.provider_settings import config_folder  # noqa: PLC0415  a text without secrets needs no key
 
-    if folder := config_folder(os.environ):
+    if folder := config_folder():
         with contextlib.suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
