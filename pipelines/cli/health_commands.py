@@ -38,7 +38,7 @@ from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import FoundSecret, known_values, load_redactor, without_secrets
+from pipelines.store.secrets.redact import FoundSecret, load_redactor, without_secrets
 from pipelines.store.secrets.scan import scan_files, scan_history, without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.trees import MISSING, left_out
@@ -197,12 +197,12 @@ def curate_secrets(action: str, tag: str, *, history: bool, as_json: bool, root:
     With --history it prints the commands that remove them from git's history. Nothing is changed. A value that was
     found once is redacted wherever it occurs; `curate secrets allow TAG` stops that for one value.
     """
+    git, redactor = Git(root), load_redactor(root)
     if action == "allow":
-        if not known_values(root).allow(tag):
+        if not (redactor.known and redactor.known.allow(tag)):
             raise UsageFault("No known secret has that tag.", "It stands in the mark, as in [redacted:token:TAG].")
         say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
         return FINE
-    git, redactor = Git(root), load_redactor(root)
     git.check()
     files = list(scan_files(root, redactor))
     past = scan_history(git, redactor) if history else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,9 +14,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.own_items import named_items
 from pipelines.store.layout import LOGS, STATE, Kind
 from pipelines.store.secrets.redact import (
-    Redactor,
     format_found,
-    known_values,
     load_redactor,
     log_without_private,
     without_private,
@@ -108,7 +107,7 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
         root: the memory.
         changes: the change set.
     """
-    lines, veil = list[str](), Redactor(os.urandom(32), known_values(root))
+    lines, veil = list[str](), replace(load_redactor(root), key=os.urandom(32))
     for change in changes:
         if change.path.startswith(f"{STATE}/"):
             continue

@@ -77,7 +77,8 @@ class TrustGate:
     def __init__(
         self, days: Iterable[DayToRead], seals: Seals, rules_from: str, ids: frozenset[str], owner: str = ""
     ) -> None:
-        self._provenance = Provenance({day.path: day.entries for day in days}, seals, ids, owner)
+        names = {owner, owner.partition(" ")[0]} - {""}
+        self._provenance = Provenance({day.path: day.entries for day in days}, seals, ids, names)
         self._rules_from, self._ids = rules_from, ids
 
     def look(self, candidate: Candidate) -> Candidate:

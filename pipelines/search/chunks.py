@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, Placed, document_at
-from pipelines.store.evidence import pointer_in
+from pipelines.store.evidence import voice_in
 from pipelines.store.generated import read_sentence
 from pipelines.store.item import (
     QUIET,
@@ -142,7 +142,7 @@ def read_units(
     entries, units = parse_entries(path, day, text), list[Unit]()
     provenance = Provenance({path: entries}, load_seals())
     for entry in entries:
-        above, record = entry.start_line - 1, pointer_in(entry.head)
+        above, record = entry.start_line - 1, voice_in(entry.head)
         for block in split_blocks(entry.text.split("\n")):
             unit = _prose(base, block)
             if not _WORD.search(unit.text):

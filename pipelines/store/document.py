@@ -284,16 +284,17 @@ _WRITTEN = frozenset({Kind.BRIEFING, Kind.EPISODE})
 _HAS_STATE = re.compile(rf"^#+ {STATE_TITLE}", re.MULTILINE | re.IGNORECASE)
 
 
+_D = TypeVar("_D", Document, Document | None)
 _T = TypeVar("_T")
 
 
-def kept_with_document(work: Callable[[Document], _T]) -> Callable[[Document], _T]:
+def kept_with_document(work: Callable[[_D], _T]) -> Callable[[_D], _T]:
     """Keep what a function returns for a document with that document, as a cached property does."""
     name = f"{work.__module__}.{work.__qualname__}"
 
     @wraps(work)
-    def kept(document: Document) -> _T:
-        values: dict[str, _T] = document.__dict__
+    def kept(document: _D) -> _T:
+        values: dict[str, _T] = getattr(document, "__dict__", {})  # nothing is kept with None
         if name not in values:
             values[name] = work(document)
         return values[name]

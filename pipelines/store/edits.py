@@ -21,7 +21,7 @@ from pipelines.store.layout import PARTIAL, REVIEW, TRACKED, day_of_log, is_trac
 from pipelines.store.review_queue import QueueEntry, read_queue
 from pipelines.store.secrets.redact import is_private, load_redactor
 from pipelines.store.secrets.scan import held_because, secrets_in
-from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
+from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, read_documents
 from pipelines.store.state import read_record, write_record
 from pipelines.store.template import own_files
 from pipelines.store.trees import LEFT_OUT, MISSING, TOLD, committed, ledger_at, read_documents_in
@@ -195,7 +195,7 @@ def _told(git: Git) -> set[str]:
 def _to_ask_about(git: Git, gone: Iterable[str]) -> list[str]:
     """Return the pages that are gone with so many items that it looks like a bad checkout."""
     pages, tree = [committed(git, git.head(), path) for path in gone], git.tree(git.head())
-    here = documents_on_disk(git.root)
+    here = {path: page for path, page in read_documents(git.root).items() if (git.root / path).exists()}
     known = {ident for one in here.values() for ident in one.held}
     waits = {ident for page in pages for ident, (_, item) in page.held.items() if item.status is Status.WAITING}
     lost = {page.path: page.held.keys() - known - waits for page in pages}

@@ -63,7 +63,8 @@ class Quotes:
                 entry, end = start, start + evidence.height
                 while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
                     entry -= 1  # the pointer is on the entry's first line
-                return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), pointer_in(lines[entry]))
+                voice = voice_in(lines[entry])
+                return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), voice and voice[:2])
         return FoundQuote(evidence.path, evidence.start_line, evidence.end_line, None)
 
     def text(self, evidence: Evidence) -> str:
@@ -144,12 +145,6 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
     """
     voice = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
     return f"<!-- {file}#L{line}~{mark}{voice} -->"
-
-
-def pointer_in(line: str) -> tuple[str, int] | None:
-    """Return the transcript and the record (from 1) that a log line points to, or None."""
-    voice = voice_in(line)
-    return voice[:2] if voice else None
 
 
 def voice_in(line: str) -> Voice | None:

@@ -18,7 +18,7 @@ from pipelines.store.layout import ASIDE, NOTES, PRIVATE, SESSIONS, day_of_log
 from pipelines.store.user_layout import inside, layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from io import BufferedReader
     from pathlib import Path
 
@@ -105,7 +105,7 @@ def list_files(
         folder: the folder.
         suffix: the end of their names.
         links: receives the symbolic links, in the same order.
-        globs: of the folder of the notes around the memory, which ones count.
+        globs: of the folder of the notes around the memory, which ones count; without any, none does.
 
     Raises:
         BadFile: the folder or one above it is a symbolic link, or it cannot be listed: a partial list would make the
@@ -114,7 +114,7 @@ def list_files(
     layout = layout_of(root) if folder == NOTES else None
     if layout is None:
         inside(root, folder)
-    found, linked, pending = list[str](), list[str](), [folder]
+    found, linked, pending = list[str](), list[str](), [folder] if layout is None or globs else []
     while pending:
         here = pending.pop()
         try:
@@ -135,14 +135,9 @@ def list_files(
     return sorted(found)
 
 
-def list_notes(root: Path, globs: Iterable[str], links: list[str] | None = None) -> list[str]:
-    """Return the notes around a memory that globs include; what else is promised is what `list_files` promises."""
-    return list_files(root, NOTES, ".md", links, tuple(globs)) if globs else []
-
-
 def log_notes(root: Path, links: list[str] | None = None) -> list[str]:
     """Return the notes around a memory that are logs."""
-    return list(filter(day_of_log, list_notes(root, layout_of(root).logs, links)))
+    return list(filter(day_of_log, list_files(root, NOTES, ".md", links, layout_of(root).logs)))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,16 +68,15 @@ _MANY_PACKS = 16
 _IMPORT = b"refs/memcurate/import"
 
 
+@dataclass(eq=False, repr=False)
 class Git(GitCommands):
     """The git repository of a memory. Paths are relative to it, with `/`."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        # Commits and trees are immutable, and read often in one run.
-        self._trees: dict[str, dict[str, tuple[str, str]]] = {}
-        self._listed: dict[str, list[tuple[bytes, int, str]]] = {}
-        self._repository: Repository | None = None
-        self._objects: Any = None
+    # Commits and trees are immutable, and read often in one run.
+    _trees: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict, init=False)
+    _listed: dict[str, list[tuple[bytes, int, str]]] = field(default_factory=dict, init=False)
+    _repository: Repository | None = field(default=None, init=False)
+    _objects: Any = field(default=None, init=False)
 
     # ------------------------------------------------------------ asking
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _NOT_FOUND = 127
 
 
+@dataclass(eq=False)
 class GitCommands:
     """Git commands in a folder.
 
@@ -28,8 +30,7 @@ class GitCommands:
         root: the folder, which git takes for its work tree or a part of one.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    root: Path
 
     def run(self, *arguments: str, data: bytes = b"") -> bytes:
         """Run a git command with this input, and return its output.
@@ -77,13 +78,15 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
 
         def execute(self, command: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401  as GitPython has it
             own = Path(os.path.realpath(str(self.working_dir)))
-            path, program = _programs(str(own), os.environ.get("PATH", os.defpath))
+            folders = (one for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if one.startswith("/"))
+            path = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
             passed = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
             top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
             # Git looks no further up: a damaged repository is not passed over for another one.
             environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
             settings = [part for setting in _SETTINGS for part in ("-c", setting)]
             # `env -i` is the only way to give GitPython's children a minimal environment.
+            program = shutil.which("env", path=path) or "/usr/bin/env"
             start = [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
             verb, *asked = command[1:]
             if verb == "log":  # `-G` would run a textconv, too
@@ -109,14 +112,6 @@ def without_git_variables(**own: str) -> Iterator[None]:
         for key in own:
             del os.environ[key]
         os.environ.update(kept)
-
-
-@cache
-def _programs(own: str, path: str) -> tuple[str, str]:
-    """Return the folders of PATH that are not in the memory, and `env` in them."""
-    folders = [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
-    outside = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
-    return outside, shutil.which("env", path=outside) or "/usr/bin/env"
 
 
 def fault_of(command: str, code: int, error: str) -> GitFault:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.files import list_notes, log_notes, open_regular
-from pipelines.store.layout import day_of_log, log_path
+from pipelines.store.files import list_files, log_notes, open_regular
+from pipelines.store.layout import NOTES, day_of_log, log_path
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
@@ -102,7 +102,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
     if log:
         raise UsageFault(f"There is no log of {day}.", "Search for the topic to find its days.")
     wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
-    notes = list_notes(root, layout_of(root).notes)
+    notes = list_files(root, NOTES, ".md", globs=layout_of(root).notes)
     paths = [path for path in notes if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
     paths = paths or named_documents(read_documents(root), name)
     if len(paths) > 1:

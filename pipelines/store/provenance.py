@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.store.evidence import Act, act_in, fold_markdown, voice_in, without_pointer
@@ -176,6 +177,7 @@ _said = functools.lru_cache(4)(lambda text: said_in_turn(text.split("\n")))
 _sealed = functools.lru_cache(4)(lambda seals, path, text: seals.trust_of(path, text.split("\n")))
 
 
+@dataclass(slots=True)
 class Provenance:
     """Decides whose words logs contain, by seals and lead-ins alone.
 
@@ -183,20 +185,18 @@ class Provenance:
         entries: all entries of each log, in order.
         seals: verify whose words a captured line contains.
         ids: the ids of all items; a mark with another id was copied from elsewhere.
-        owner: the owner's name, folded; what the agent tells as the owner's words has no source, as with `the user`.
+        owner: the owner's names, folded; what the agent tells as the owner's words has no source, as with `the user`.
     """
 
-    def __init__(
-        self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = (), owner: str = ""
-    ) -> None:
-        """Store the arguments."""
-        self._entries, self._seals, self._ids = entries, seals, ids
-        self._owner = {owner, owner.partition(" ")[0]} - {""}
-        self._above: tuple[Entry | None, str] = None, ""
+    entries: Mapping[str, Sequence[Entry]]
+    seals: Seals
+    ids: Container[str] = ()
+    owner: Container[str] = ()
+    _above: tuple[Entry | None, str] = field(default=(None, ""), init=False)
 
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
         """Return whose word an entry is. In a question or plan, the words are the agent's, but not the decision."""
-        trust, act = _sealed(self._seals, entry.path, entry.text), _act(entry.text)
+        trust, act = _sealed(self.seals, entry.path, entry.text), _act(entry.text)
         agents = trust is Trust.OWNER and act and act[0] in {*_TO_QUESTION, Act.PLANNED} and not decided
         return Trust.SELF if agents else trust
 
@@ -263,15 +263,15 @@ class Provenance:
             at: the line, from 0.
             words: the line, with the following ones of the same statement.
         """
-        if any(ident not in self._ids for ident in ids_in(words)):
+        if any(ident not in self.ids for ident in ids_in(words)):
             return "another memory"
         for line in words.split("\n"):
             marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
-                if (source := source_in(marked[start:end])) and source.casefold() not in self._owner:
+                if (source := source_in(marked[start:end])) and source.casefold() not in self.owner:
                     return source
         if led := self._led_in(entry, at):
-            return "" if led.casefold() in self._owner else led
+            return "" if led.casefold() in self.owner else led
         return "a quotation" if _is_quoted(entry, at, words) and not self._quotes_owner(entry, at) else ""
 
     def _quotes_owner(self, entry: Entry, at: int) -> bool:
@@ -283,7 +283,7 @@ class Provenance:
         before = (one.text.split("\n")[-1] for one in self._run(entry))
         above = parse_spoken(without_pointer(lines[first - 1] if first else next(before, ""))).marked
         name = fold_markdown([above]).strip()
-        return name.endswith((":", "：")) and name.rstrip(" :：").casefold() in self._owner
+        return name.endswith((":", "：")) and name.rstrip(" :：").casefold() in self.owner
 
     def _led_in(self, entry: Entry, at: int) -> str:
         """Return the source that leads in a line of an entry from above it, or an empty string."""
@@ -299,7 +299,7 @@ class Provenance:
 
     def _run(self, entry: Entry) -> Iterable[Entry]:
         """Yield the preceding entries that an entry continues, nearest first; an entry with a time continues none."""
-        entries = self._entries.get(entry.path, ())
+        entries = self.entries.get(entry.path, ())
         if _TIMED.match(entry.text):
             return
         at = bisect_left(entries, entry.start_line, key=lambda one: one.start_line)

@@ -70,13 +70,11 @@ class QueueEntry:
         return "q" + hashlib.sha256(asked.encode()).hexdigest()[:8]
 
 
+@kept_with_document
 def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
     """Return the entries of Review.md (none if it does not exist); headings without a run's mark are a person's."""
-    return _entries(document) if document else ()
-
-
-@kept_with_document
-def _entries(document: Document) -> tuple[QueueEntry, ...]:
+    if document is None:
+        return ()
     lines, placed_at, found = document.lines, [placed.line for placed in document.items], []
     firsts = [heading.line for heading in document.headings]
     for first, end in zip(firsts, [*firsts[1:], len(lines)], strict=False):

@@ -177,17 +177,6 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
         root: the memory.
         warnings: receives what was skipped, or has a problem.
     """
-    documents = documents_on_disk(root, warnings)
-    gone = {path: data for path, data in left_out(root).items() if path not in documents}
-    left = read_documents_in(gone, ledger_on_disk(root)) if gone else {}
-    here = {ident for one in documents.values() for ident in one.held} if left else set()
-    for path, page in left.items():
-        documents[path] = edited(page, remove=twice) if (twice := here & page.held.keys()) else page
-    return documents
-
-
-def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
-    """Return the documents that are on the disk by path; `warnings` as for `read_documents`."""
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
     ledger = ledger_on_disk(root)
@@ -211,7 +200,13 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
         for commit in ((git := Git(root)).head(), git.last_run()) if bare else ():
             known = ledger_at(git, commit)
             documents |= {p: document_at(p, documents[p].text, {**known, **documents[p].rows}) for p in bare}
-    return _without_copies(root, documents, warnings)
+    documents = _without_copies(root, documents, warnings)
+    gone = {path: data for path, data in left_out(root).items() if path not in documents}
+    left = read_documents_in(gone, ledger)
+    here = {ident for one in documents.values() for ident in one.held} if left else set()
+    for path, page in left.items():
+        documents[path] = edited(page, remove=twice) if (twice := here & page.held.keys()) else page
+    return documents
 
 
 def conflict_in(text: str) -> int:

@@ -113,19 +113,16 @@ def ledger_after(
     for one in documents:
         wanted |= {ident: one.rows[ident] for ident in (one.held.keys() & one.rows.keys()) | one.told}
     after: dict[str, dict[str, str]] = {path: {} for path in files}
-    for ident, row in sorted(wanted.items()):
-        after.setdefault(homes.get(ident) or _home(ident, row), {})[ident] = row
+    for key, row in sorted(wanted.items()):
+        if (home := homes.get(key)) is None:  # the month in which an item was born, or which a line tells of
+            is_item = ITEM_ID.fullmatch(key)
+            day = (values_in(row).get("since") or row.partition('"from": ["Logs/')[2]) if is_item else key
+            folder, otherwise = (ITEMS, "undated") if is_item else (GENERATED, "pages")
+            month = _MONTH.match(day)
+            home = f"{folder}{month[0] if month else otherwise}.jsonl"
+        after.setdefault(home, {})[key] = row
     written = {path: "".join(f"{row}\n" for row in rows.values()).encode() for path, rows in after.items()}
     return {path: data for path, data in written.items() if data != state.get(path)}
-
-
-def _home(key: str, row: str) -> str:
-    """Return the file of a new row: that of the month in which an item was born, or which a line tells of."""
-    is_item = ITEM_ID.fullmatch(key)
-    day = (values_in(row).get("since") or row.partition('"from": ["Logs/')[2]) if is_item else key
-    folder, otherwise = (ITEMS, "undated") if is_item else (GENERATED, "pages")
-    month = _MONTH.match(day)
-    return f"{folder}{month[0] if month else otherwise}.jsonl"
 
 
 # ---------------------------------------- documents

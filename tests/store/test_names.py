@@ -11,10 +11,10 @@ from pipelines.agents.adopt_source import dated
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.search.indexed_files import scan
 from pipelines.store.change_set import Change
-from pipelines.store.files import list_notes, log_notes
+from pipelines.store.files import list_files, log_notes
 from pipelines.store.git import Author, Git
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import day_of_log, is_matched
+from pipelines.store.layout import NOTES, day_of_log, is_matched
 from pipelines.store.user_layout import find_memory, inside, layout_of
 
 
@@ -92,7 +92,11 @@ def test_folders_that_no_glob_reaches_are_not_walked(tmp_path: Path, monkeypatch
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "scandir", scandir)
-        assert list_notes(memory, layout_of(memory).logs) == log_notes(memory) == ["../memory/deep/2026-03-18.md"]
+        assert (
+            list_files(memory, NOTES, ".md", globs=layout_of(memory).logs)
+            == log_notes(memory)
+            == ["../memory/deep/2026-03-18.md"]
+        )
         assert set(walked) == {"..", "../memory", "../memory/deep"}
         assert "../plan.md" in scan(memory)[0]
     assert set(walked) == {"..", "../memory", "../memory/deep", "."}

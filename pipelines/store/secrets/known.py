@@ -10,7 +10,7 @@ import contextlib
 import hmac
 import json
 import re
-from functools import cache
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
@@ -44,29 +44,30 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
 
 
+@dataclass(slots=True, eq=False)
 class KnownSecrets:
     """The values of a memory that were found before.
 
     Args:
         root: the memory.
-        key: loads the user's key, when there is something to hash.
+        key: returns the user's key, when there is something to hash.
         rules: digest → the rule that found the value.
         allowed: the digests of values that a person allowed.
     """
 
-    def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
-        self._root, self.key = root, cache(key)
-        self.rules: dict[str, str] = {}
-        self.allowed: set[str] = set()
-        self._lengths: set[int] = set()
-        self._size = -1
+    root: Path
+    key: Callable[[], bytes]
+    rules: dict[str, str] = field(default_factory=dict, init=False)
+    allowed: set[str] = field(default_factory=set, init=False)
+    _lengths: set[int] = field(default_factory=set, init=False)
+    _size: int = field(default=-1, init=False)
 
     def refresh(self) -> None:
         """Read what other processes have written since."""
         with contextlib.suppress(OSError, CurateError, ValueError):
-            size = (self._root / FILE).stat().st_size
+            size = (self.root / FILE).stat().st_size
             if size != self._size:
-                self._size, data = size, read_bytes(self._root, FILE) or b""
+                self._size, data = size, read_bytes(self.root, FILE) or b""
                 for line in data.splitlines():
                     with contextlib.suppress(ValueError, TypeError, KeyError):
                         self._take(json.loads(line))
@@ -82,8 +83,8 @@ class KnownSecrets:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         with contextlib.suppress(CurateError, OSError):  # this process knows them all the same
-            private_folder(self._root)
-            append_bytes(self._root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+            private_folder(self.root)
+            append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""

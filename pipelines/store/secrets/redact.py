@@ -162,21 +162,17 @@ def format_found(found: Sequence[FoundSecret]) -> str:
 def without_secrets(text: str) -> str:
     """Return a text without its secrets: the last safeguard for what leaves the memory, where no key is at hand.
 
-    Nothing is remembered: two harmless texts may read as a secret in one line. Where no value is known, its tags are
-    comparable within one process only.
+    Nothing is remembered: two harmless texts may read as a secret in one line. The values of the memory that this
+    process opened last count. Where no value is known, its tags are comparable within one process only.
     """
-    return _in_use().redact(text).text
+    known = next(iter(_OPENED.values()), None)
+    redactor = Redactor(known.key, known, learns=False) if known and known.rules else _VEIL
+    return redactor.redact(text).text
 
 
 def holds_secret(text: str) -> bool:
     """Return whether a text holds a secret; likewise."""
-    return bool(_in_use().find(text.encode(errors="surrogatepass")))
-
-
-def _in_use() -> Redactor:
-    """Return the redactor of the memory that this process opened last, or one that knows no values."""
-    known = next(iter(_OPENED.values()), None)
-    return Redactor(known.key, known, learns=False) if known and known.rules else _VEIL
+    return without_secrets(text) != text
 
 
 _VEIL = Redactor(cache(lambda: os.urandom(_BYTES)))
@@ -211,23 +207,19 @@ _LONGEST = 1024
 
 
 def load_redactor(root: Path) -> Redactor:
-    """Return the user's redactor. Its key is read, or created, only when the first secret is found.
+    """Return the user's redactor, with the values of a memory that were found before.
+
+    Its key is read, or created, only when the first secret is found.
 
     Raises:
         NotWritable: later, if there is no key and nowhere to store one.
     """
-    known = known_values(root)
-    return Redactor(known.key, known)
-
-
-def known_values(root: Path) -> KnownSecrets:
-    """Return the values of a memory that were found before."""
     if (known := _OPENED.get(root)) is None:
-        known = KnownSecrets(root, lambda: redaction_key(root))
+        known = KnownSecrets(root, cache(lambda: redaction_key(root)))
         _OPENED.clear()
         _OPENED[root] = known
     known.refresh()
-    return known
+    return Redactor(known.key, known)
 
 
 def redaction_key(root: Path) -> bytes:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
-from pipelines.store.files import list_notes, open_regular
-from pipelines.store.layout import PRIVATE, SESSIONS, TRACKED, Kind
+from pipelines.store.files import list_files, open_regular
+from pipelines.store.layout import NOTES, PRIVATE, SESSIONS, TRACKED, Kind
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files
@@ -34,7 +34,7 @@ def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     Links are not followed.
     """
     layout = layout_of(root)
-    notes = list_notes(root, (*layout.logs, *layout.notes))
+    notes = list_files(root, NOTES, ".md", globs=(*layout.logs, *layout.notes))
     for path, file in _opened(root, (*own_files(root, (*TRACKED, SESSIONS)), *notes)):
         yield from secrets_in(path, file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -166,29 +166,23 @@ _KINDS_OF_SIGNS = {
 }  # fmt: skip
 
 
-def _issued(row: str) -> tuple[str, dict[str, str]]:
-    """Return the name and the fields of the rule in a row of issuers: of tokens that say who issued them.
-
-    The row has its name, and how the tokens may begin. Something random follows, up to the end of its letters, digits
-    and signs; after a plus it is known what: kinds of signs, each with how many, and signs.
-    """
-    begun, _, known = row.partition(" + ")
-    name, *starts = begun.split()
-    parts = iter(known.split())
-    form = "".join(
-        f"{_KINDS_OF_SIGNS[part]}{{{next(parts)}}}" if part in _KINDS_OF_SIGNS else re.escape(part) for part in parts
-    )
-    source = f"<left>(?:{'|'.join(map(re.escape, starts))}){form or _RANDOM}(?![A-Za-z0-9])"
-    return name, {"pattern": source, "keywords": "|".join(starts), "check": "" if form else "issued"}
-
-
-@lru_cache(maxsize=1)
+@cache
 def load_rules() -> Rules:
     """Return the rules, reading the file once."""
     with open(FILE, "rb") as file:  # noqa: PTH123  as above
         raw = tomllib.load(file)
-    rows: dict[str, dict[str, Any]] = dict(map(_issued, raw["values"]["issuers"].splitlines())) | raw["rules"]
-
+    rows: dict[str, dict[str, Any]] = {}
+    for issuer in raw["values"]["issuers"].splitlines():
+        # Its name, and how its tokens may begin. Something random follows, up to the end of its letters, digits and
+        # signs; after a plus it is known what: kinds of signs, each with how many, and signs.
+        begun, _, known = issuer.partition(" + ")
+        name, *starts = begun.split()
+        form, parts = "", iter(known.split())
+        for part in parts:
+            form += f"{_KINDS_OF_SIGNS[part]}{{{next(parts)}}}" if part in _KINDS_OF_SIGNS else re.escape(part)
+        source = f"<left>(?:{'|'.join(map(re.escape, starts))}){form or _RANDOM}(?![A-Za-z0-9])"
+        rows[name] = {"pattern": source, "keywords": "|".join(starts), "check": "" if form else "issued"}
+    rows |= raw["rules"]
     for row in rows.values():
         for field in _LISTS & row.keys():
             row[field] = row[field].replace("<passwords>", raw["values"]["passwords"]).split("|")
