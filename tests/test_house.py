@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 79_160, "night": 48_350, "extract": 31_250, "search": 24_490, "cli": 24_310, "agents": 23_220,
-    "queries": 20_880, "review": 17_060, "view": 15_400, "loose": 11_400,
+    "store": 78_990, "night": 48_350, "extract": 31_250, "search": 24_490, "cli": 24_310, "agents": 23_220,
+    "queries": 20_880, "review": 17_080, "view": 15_400, "loose": 11_400,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 295_490
+WHOLE = 295_340
 
 
 def test_no_room_outgrows_its_budget() -> None:
