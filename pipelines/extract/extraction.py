@@ -223,7 +223,7 @@ class Operation:
         text: the new sentence of an update.
         how: the outcome, for `close`.
         reason: the reason, in a few words.
-        places: the evidence in the log, if there is no candidate.
+        places: the evidence in the log, that of the candidate if there is one.
         by: who proposed it.
         beside: other lines of the day that a second reader needs.
     """

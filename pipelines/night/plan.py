@@ -325,7 +325,6 @@ def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, ob
     """
     extracted, context = run.extracted, run.context
     ruled = {place for one in run.rulings for place in one.operation.places}
-    ruled |= {place for one in run.rulings if one.candidate for place in one.candidate.places}
     why = {one.places[0]: "it does not say whose it is" for one in unplaced}
     for form in (one for one in extracted.forms if one.how and one.place not in ruled):
         same = [context.known.same(kind, form.target, "") for kind in ItemType]

@@ -29,7 +29,7 @@ from pipelines.review.rulings import (
 )
 from pipelines.store.evidence import Act, act_in
 from pipelines.store.item import OUTCOMES, UNSURE, Confidence, ItemType, Status, Trust
-from pipelines.store.wording import folded
+from pipelines.store.wording import folded, veto_key
 from pipelines.text import ARROW, stated_due
 
 if TYPE_CHECKING:
@@ -156,20 +156,13 @@ def certain_ruling(one: Candidate, context: ReviewContext) -> Ruling | None:
         return _confirming(one, same, context)
     if same is None and _is_vetoed(one, context):
         return _ruling(one, OperationKind.IGNORE)
-    if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < one.entry.day):
-        return _answered_again(one, context)
-    return None
-
-
-def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
-    """Return the ruling on the owner's new answer to a question already answered on the page; else None."""
+    is_new = same is None or (same.item.status is Status.SUPERSEDED and same.item.until < one.entry.day)
     act = act_in(one.entry.text)
     question, arrow, _ = one.text.partition(ARROW)
-    if not (arrow and act and act[0] is Act.ANSWERED and one.trust is Trust.OWNER):
-        return None
-    held = [
+    is_answer = is_new and arrow and act and act[0] is Act.ANSWERED and one.trust is Trust.OWNER
+    held = [  # what answers the question on the page already
         belief
-        for belief in context.known.near(one)
+        for belief in (context.known.near(one) if is_answer else ())
         if belief.item.text.startswith(f"{question}{arrow}")
         and (belief.item.type, belief.item.trust) == (one.type, Trust.OWNER)
     ]
@@ -179,8 +172,19 @@ def _answered_again(one: Candidate, context: ReviewContext) -> Ruling | None:
 
 
 def _is_vetoed(one: Candidate, context: ReviewContext) -> bool:
-    """Whether a person deleted or closed an item that differs from a candidate in articles or punctuation at most."""
-    return context.buried(one) or context.known.was_closed_by_person(one)
+    """Whether a person deleted or closed an item that differs from a candidate in articles or punctuation at most.
+
+    A todo or risk said again after it was closed is a new one.
+    """
+    day, key = one.entry.day, veto_key(one.text)
+    return context.buried(one) or any(
+        (RECURRING.isdisjoint({old.item.type, one.type}) or old.item.type is one.type)
+        and repeats_there(old.document, one.page)
+        and not (old.item.type in RECURRING and old.item.until < day and old.item.status is not Status.NEVER_HELD)
+        and veto_key(old.item.text) == key
+        for old in context.known.all
+        if old.item.closed_by_person
+    )
 
 
 def _by_rules(one: Candidate, context: ReviewContext) -> Ruling:
@@ -299,10 +303,8 @@ def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -
     """Return whose word an operation is: the lowest trust of its lines."""
     if one and one.source:  # what somebody told the agent is the agent's word for it, as the gate decided
         return one.trust
-    places = operation.places or (one.places if one else ())
-    words = [context.word_of(place.entry, "\n".join(place.lines)) for place in places]
-    ranks = list(Trust)
-    return max([*words, *([one.trust] if one else [])], key=ranks.index, default=Trust.SELF)
+    words = [context.word_of(place.entry, "\n".join(place.lines)) for place in operation.places]
+    return max([*words, *([one.trust] if one else [])], key=list(Trust).index)
 
 
 def guarded(

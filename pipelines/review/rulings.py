@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import (
@@ -36,7 +35,7 @@ from pipelines.store.item import (
 )
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.review_queue import waiting
-from pipelines.store.wording import veto_key, without_remarks, without_tags, words_key
+from pipelines.store.wording import without_remarks, without_tags, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +55,8 @@ class Ruling:
     """One operation of a night, ready to apply.
 
     Args:
-        operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
+        operation: what to do; its ids are those of items, or temporary ones of this run's candidates. Its places are in
+            the log of the candidate, if there is one.
         candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
             line only speaks of existing items.
         trust: whose word it is.
@@ -73,66 +73,55 @@ class Ruling:
         """The kind of operation."""
         return self.operation.kind
 
-    @property
-    def day(self) -> str:
-        """The day it takes effect."""
-        return self.candidate.day if self.candidate else self.operation.day
-
-    @property
-    def told(self) -> str:
-        """The day of the log it is from."""
-        return self.candidate.entry.day if self.candidate else self.operation.day
-
 
 def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling]:
-    """Apply rulings to the items; what a person must decide becomes a question or a claim, and changes none."""
+    """Apply rulings to the items; what a person must decide becomes a question or a claim, and changes none.
+
+    A new item is added to its document, or in place of the items that it supersedes there or in one for all.
+    """
     for ruling in rulings:
-        candidate, kind = ruling.candidate, ruling.kind
-        targets = [belief for ident in ruling.operation.ids if (belief := known.ids.get(ident))]
+        one, kind = ruling.candidate, ruling.kind
+        old = [belief for ident in ruling.operation.ids if (belief := known.ids.get(ident))]
         makes = kind in {OperationKind.ADD, OperationKind.SUPERSEDE, OperationKind.UPDATE}
-        if candidate and (makes or (kind is OperationKind.CONFIRM and not targets)):
-            _begin(ruling, candidate, targets, known)  # also if it repeats an item that was dropped: it may be right
-        else:
-            for belief in targets:
+        # What repeats an item that was dropped is new, too: it may be right.
+        if one is None or not (makes or (kind is OperationKind.CONFIRM and not old)):
+            for belief in old:
                 _change(ruling, belief, known)
+            continue
+        path, place = one.place, old[0].document if old and not ruling.asks else ""
+        path = place if place and speaks_for(place, path) and kind_of(place) is not Kind.ARCHIVE else path
+        # The line that a person has to judge is its last evidence.
+        judged = [at for at in one.places if one.decider and one.decider.meets(at)]
+        places = [*(at for at in one.places if at not in judged), *judged]
+        item = Item(
+            type=one.type,
+            text=one.text,
+            status=one.closed or (Status.OPEN if one.type is ItemType.TODO else Status.LIVE),
+            since=one.day,
+            until=one.entry.day if one.closed else "",
+            trust=one.trust,
+            confidence=one.confidence,
+            evidence=tuple(dict.fromkeys(map(evidence_of, places))),
+            by=one.by,
+            page_section=one.page_section,
+            due=one.due,
+            reason="" if one.by_rules else one.reason,
+            source=one.source,
+            person=one.name,
+            on=one.on,
+        )
+        item = replace(item, id=new_id(item, path, known.ids))
+        mine = Belief(waiting(item, path) if ruling.asks else item, path, one.id, links=one.links)
+        known.add(mine)
+        if ruling.asks:
+            known.questions.append((mine, ruling.asks, old[0] if old else None))
+            continue
+        known.titles.setdefault(path, one.entry.project or one.new_project or one.new_area)
+        told = ruling.operation.day if kind is OperationKind.SUPERSEDE else ""
+        for belief in old:
+            mine.item = with_link(mine.item, "supersedes", belief.item.id)
+            known.take_out(belief, with_successor(belief.item, mine.item, one.day), told, mine)
     return rulings
-
-
-def _begin(ruling: Ruling, candidate: Candidate, old: Sequence[Belief], known: KnownItems) -> None:
-    """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
-    path, place = candidate.place, old[0].document if old and not ruling.asks else ""
-    path = place if place and speaks_for(place, path) and kind_of(place) is not Kind.ARCHIVE else path
-    # The line that a person has to judge is its last evidence.
-    decider = candidate.decider
-    places = sorted(candidate.places, key=lambda one: decider is not None and decider.meets(one))
-    item = Item(
-        type=candidate.type,
-        text=candidate.text,
-        status=candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE),
-        since=candidate.day,
-        until=candidate.entry.day if candidate.closed else "",
-        trust=candidate.trust,
-        confidence=candidate.confidence,
-        evidence=tuple(dict.fromkeys(map(evidence_of, places))),
-        by=candidate.by,
-        page_section=candidate.page_section,
-        due=candidate.due,
-        reason="" if candidate.by_rules else candidate.reason,
-        source=candidate.source,
-        person=candidate.name,
-        on=candidate.on,
-    )
-    item = replace(item, id=new_id(item, path, known.ids))
-    mine = Belief(waiting(item, path) if ruling.asks else item, path, candidate.id, links=candidate.links)
-    known.add(mine)
-    if ruling.asks:
-        known.questions.append((mine, ruling.asks, old[0] if old else None))
-        return
-    known.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
-    told = ruling.told if ruling.kind is OperationKind.SUPERSEDE else ""
-    for one in old:
-        mine.item = with_link(mine.item, "supersedes", one.item.id)
-        known.take_out(one, with_successor(one.item, mine.item, candidate.day), told, mine)
 
 
 def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
@@ -140,7 +129,8 @@ def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     operation, kind, item, how = ruling.operation, ruling.kind, belief.item, Status.NEVER_HELD
     if kind in {OperationKind.CLOSE, OperationKind.CONFIRM}:
         how = operation.how or OUTCOMES[item.type][0]
-    ended = with_end(item, how, ruling.day, evidence_of(operation.places[-1]))
+    day = ruling.candidate.day if ruling.candidate else operation.day
+    ended = with_end(item, how, day, evidence_of(operation.places[-1]))
     if ruling.asks or kind is OperationKind.QUESTION:
         claimed = how.value if kind is OperationKind.CLOSE else DOUBT
         known.claims.append(DoubtfulClaim(ended, claimed, ruling.asks or "nothing says what is true instead"))
@@ -148,13 +138,13 @@ def _change(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
         return
     if kind is OperationKind.CONFIRM and operation.how:
         said = shown_text(" ".join(operation.places[-1].lines), _MOST_SAID)
-        belief.item = replace(item, perhaps=f"{how} {ruling.day}: {said}")
+        belief.item = replace(item, perhaps=f"{how} {day}: {said}")
     elif kind is OperationKind.CONFIRM:
         _confirm(ruling, belief, known)
     elif kind is OperationKind.QUESTION:
-        belief.item = replace(item, doubted=ruling.day)
+        belief.item = replace(item, doubted=day)
     elif kind in {OperationKind.CLOSE, OperationKind.RETRACT}:
-        known.take_out(belief, ended, ruling.told)
+        known.take_out(belief, ended, operation.day)
         known.closed[item.id] = None
 
 
@@ -256,13 +246,14 @@ class KnownItems:
         self.titles: dict[str, str] = {}
         self.ids: dict[str, Belief] = {}
         self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
+        self._same = defaultdict[str, list[Belief]](list)  # by their words; empty until somebody asks for the same
         self._removed: Counter[tuple[str, str]] = Counter()
         for path, item in items:
             self.add(Belief(item, path, item.id, item))
 
     def add(self, one: Belief) -> None:
         """Add an item."""
-        if "_same" in self.__dict__:
+        if self._same:
             self._same[_said(one.item.type, one.item.text)].append(one)
         one.at = len(self.all)
         self.all.append(one)
@@ -270,13 +261,6 @@ class KnownItems:
             self.ids.setdefault(ident, one)
         if one.item.active:
             self._there[one.document][one] = None
-
-    @cached_property
-    def _same(self) -> defaultdict[str, list[Belief]]:
-        found = defaultdict[str, list[Belief]](list)
-        for one in self.all:
-            found[_said(one.item.type, one.item.text)].append(one)
-        return found
 
     def added(self) -> list[Belief]:
         """Return the new items, without those that wait for a person."""
@@ -328,6 +312,9 @@ class KnownItems:
         Words of the owner or the agent never match an external item: they carry their own `trust`. The `#tags` at the
         end of two sentences differ only if both have some.
         """
+        if not self._same:
+            for one in self.all:
+                self._same[_said(one.item.type, one.item.text)].append(one)
         tags, is_ours = without_tags(text)[1], trust.reaches(Trust.SELF)
         matching = (one for one in self._same.get(_said(kind, text), ()) if one.item.type is kind)
         found = [
@@ -338,18 +325,6 @@ class KnownItems:
             and not (tags and (others := without_tags(one.item.text)[1]) and tags != others)
         ]
         return max(found, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
-
-    def was_closed_by_person(self, candidate: Candidate) -> bool:
-        """Whether a person closed an item that a candidate repeats; a todo or risk said again later is a new one."""
-        day, key = candidate.entry.day, veto_key(candidate.text)
-        return any(
-            (RECURRING.isdisjoint({one.item.type, candidate.type}) or one.item.type is candidate.type)
-            and repeats_there(one.document, candidate.page)
-            and not (one.item.type in RECURRING and one.item.until < day and one.item.status is not Status.NEVER_HELD)
-            and veto_key(one.item.text) == key
-            for one in self.all
-            if one.item.closed_by_person
-        )
 
     def near(self, one: Candidate) -> list[Belief]:
         """Return the active items that a candidate may change: the most alike first, then a document's own, the newest.

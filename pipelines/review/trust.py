@@ -16,7 +16,7 @@ from pipelines.store.provenance import ORDERS, QUOTED, Provenance, without_telle
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.store.log import Entry
@@ -84,9 +84,19 @@ class TrustGate:
     def look(self, candidate: Candidate) -> Candidate:
         """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
-        Its trust is the lowest of what it needs. What another said names its source; a rule of theirs needs a person.
+        Its trust is the lowest of what it needs: of the owner's lines, if the others tell no word of it that these do
+        not; else of those not quoted, likewise; else of all. What another said names its source; a rule of theirs needs
+        a person.
         """
-        looked = [(*self._word(candidate, place), place) for place in self._needed(candidate)]
+        rows = [(one.entry, at) for one in candidate.places for at in range(one.start_line, one.end_line + 1)]
+        lines, needed = [Place.whole(entry, at, at) for entry, at in rows], [*candidate.places]
+        matter, said = matter_words(candidate.text), matter_words("\n".join([one.quote for one in lines]))
+        theirs = [one for one in lines if self._word(candidate, one)[0] is Trust.OWNER]
+        for own in (theirs, [one for one in lines if not QUOTED.match(one.lines[0])]):
+            if own and own != lines and not matter & (said - matter_words("\n".join([one.quote for one in own]))):
+                needed = own
+                break
+        looked = [(*self._word(candidate, place), place) for place in needed]
         trust, source, place = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
         told = source and trust is Trust.SELF
         text, doubt = without_unseen(without_teller(candidate.text) if told else candidate.text), ""
@@ -121,17 +131,6 @@ class TrustGate:
         if self._provenance.source(entry, at, line) or self._provenance.echoes(entry, line):
             return Trust.EXTERNAL
         return Trust.SELF
-
-    def _needed(self, candidate: Candidate) -> Sequence[Place]:
-        """Return the owner's lines if the others tell no word of an item that these do not; else those not quoted."""
-        rows = [(one.entry, at) for one in candidate.places for at in range(one.start_line, one.end_line + 1)]
-        lines = [Place.whole(entry, at, at) for entry, at in rows]
-        matter, told = matter_words(candidate.text), matter_words("\n".join([one.quote for one in lines]))
-        theirs = [one for one in lines if self._word(candidate, one)[0] is Trust.OWNER]
-        for own in (theirs, [one for one in lines if not QUOTED.match(one.lines[0])]):
-            if own and own != lines and not matter & (told - matter_words("\n".join([one.quote for one in own]))):
-                return own
-        return candidate.places
 
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
         """Return a candidate's trust by one of its places, and the source if it is external."""

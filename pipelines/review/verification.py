@@ -275,11 +275,11 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         rulings: in order.
         known: the items that the rulings name, as the rulings leave them.
     """
-    days = set(sorted({one.told for one in rulings})[-UNSETTLED_DAYS:])
+    days = set(sorted({one.operation.day for one in rulings})[-UNSETTLED_DAYS:])
     after, named = list(rulings), frozenset(ident for one in rulings for ident in one.operation.ids)
     for at, ruling in enumerate(rulings):
         one = ruling.candidate
-        if one is None or ruling.told not in days or not one.by_rules:
+        if one is None or ruling.operation.day not in days or not one.by_rules:
             continue
         mine = known.ids.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
         there = known.near(one) if mine else []
@@ -293,7 +293,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
             if belief in alone and belief.learnt < one.entry.day
         ]
         is_own = one.trust.reaches(Trust.SELF) and one.page_section != ASKED
-        alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= ruling.told]
+        alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= one.entry.day]
         held = {old.item.id: old for old in alike_ones if mine and old.at < mine.at}
         other = replaced_in(one.text, [old.item for old in held.values()])
         other = held[other].name if other else ""
