@@ -177,11 +177,10 @@ class LabelReader:
 
     def _close(self, index: int, end: int, how: str, target: str) -> int:
         """Add what closes an item; return its last line."""
-        self._take(index, end)
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
         target = target if how in {"", "ended"} else due_of(target, self._entry.day)[0]
-        self.forms.append(ClosingForm(how, target, self._place(index, end)))
+        self.forms.append(ClosingForm(how, target, self._take(index, end)))
         return end
 
     def _read_list(self, index: int, label: Label) -> int:
@@ -234,11 +233,16 @@ class LabelReader:
         words = "" if first is None else first.marked if at is None else first.said[at:]
         return clean(" ".join([words, *(spoken.said for spoken in rest if spoken)]), marks)
 
-    def _take(self, index: int, end: int) -> None:
-        self.taken.update(line.number for line in self._lines[index : end + 1])
+    def _take(self, index: int, end: int) -> Place:
+        """Note that some lines were understood or rejected; return their place."""
+        lines = self._lines[index : end + 1]
+        self.taken.update(line.number for line in lines)
+        quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
+        start = lines[0].number
+        return Place(self._entry, start, min(lines[-1].number, start + quote.count("\n")), quote)
 
     def _add(self, index: int, end: int, label: Label, text: str, reason: str = "label") -> None:
-        self._take(index, end)
+        place = self._take(index, end)
         kind, section, spoken = label.type, label.page_section, self._lines[index].spoken
         box, bare = spoken.box if spoken else "", text.lstrip(_DONE_MARKS)
         done, text = label.closed or box in _TICKED or bare != text, bare
@@ -256,15 +260,8 @@ class LabelReader:
             self._close(index, end, how, text)
             return
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
-        place, name = self._place(index, end), person_of(text) if section == "contacts" else ""
+        name = person_of(text) if section == "contacts" else ""
         self.found.append(Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name))
-
-    def _place(self, index: int, end: int) -> Place:
-        """Return the place of some lines."""
-        lines = self._lines[index : end + 1]
-        quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
-        start = lines[0].number
-        return Place(self._entry, start, min(lines[-1].number, start + quote.count("\n")), quote)
 
 
 def due_of(text: str, log_day: str) -> tuple[str, str]:

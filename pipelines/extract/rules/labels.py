@@ -151,7 +151,12 @@ def read_label(spoken: Spoken) -> Label | None:
         is_other |= not (word.isupper() or found["number"])
     elif strictness == _CAPITAL:
         is_other |= word.islower() and not (found["open"] or spoken.heading)
-    if _REFUSING.search(paren) or not _separated(found, spoken) or is_other:
+    if found["dash"]:  # a dash or emphasis sets apart what is written as a label; a colon, anything
+        is_other |= not (word[0].isupper() or found["open"] or found["number"])
+    elif not found["colon"]:
+        is_marked = word in {"TODO", "FIXME"} or (found["open"] and found["close1"])
+        is_other |= not (is_marked and spoken.said[found.end() :].strip(" *_"))
+    if _REFUSING.search(paren) or is_other:
         return None
     if (name == "action" and not _asks_for_action(found, spoken)) or (
         spoken.is_speech
@@ -199,17 +204,6 @@ def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
         return False
     is_alone = not spoken.said[found.end() :].strip(" *_")
     return not is_alone if found["what"] else is_alone or found["word"][-1] not in "sS"
-
-
-def _separated(found: re.Match[str], spoken: Spoken) -> bool:
-    """Whether a colon, emphasis, or a dash after a word written as a label sets the label apart."""
-    word = found["word"]
-    if found["colon"]:
-        return True
-    if found["dash"]:
-        return word[0].isupper() or bool(found["open"] or found["number"])
-    is_marked = word in {"TODO", "FIXME"} or bool(found["open"] and found["close1"])
-    return is_marked and bool(spoken.said[found.end() :].strip(" *_"))
 
 
 # ---------------------------------------- headings that give the type of the list items under them

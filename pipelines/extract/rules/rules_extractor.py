@@ -39,38 +39,40 @@ class RulesExtractor:
         """Return the day's candidates in log order: labelled ones with high confidence, others with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
-        laid_down: list[Candidate] = []
+        laid_down, suggested = list[Candidate](), list[Candidate]()
         if acts := [one for one in read if act_in(one[0].text)]:
             from pipelines.extract.rules.owner_acts import read_acts  # noqa: PLC0415  only sessions have acts
 
             said = (one for entry, lines in acts for one in read_acts(entry, lines, request.seals, _lays_down))
             laid_down = [one for one in said if one.places[0].start_line not in reader.taken]
         own = [one for one in read if voice_in(one[0].head) is None]
-        suggested: list[Candidate] = []
         # In minutes and chats people think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in own)
         if speaking < _FEW or speaking * _SHARE < len(own):
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         kept = once_each(reader.found, laid_down, suggested)
         more = [one for one in kept if one.confidence is not Confidence.HIGH][_MOST:]
-        boxes = tuple(_lists_of_boxes(reader, request.entries))
-        return Extraction(tuple(one for one in kept if one not in more), forms=tuple(reader.forms), open_lists=boxes)
-
-
-def _lists_of_boxes(reader: LabelReader, entries: Sequence[Entry]) -> Iterator[OpenList]:
-    """Yield the tick boxes of a day as lists: all below one heading, a title of the day or of all aside."""
-    is_title = len({one.headings[0] for one in entries if one.headings}) == 1
-    found = [(one.places[0], one.text, True) for one in reader.found if one.reason == TICK_BOX]
-    ticked = (one for one in reader.forms if _TICKED.match(one.place.quote) and not voice_in(one.place.entry.head))
-    found += [(one.place, one.target, False) for one in ticked]
-    under = defaultdict[tuple[str, ...], list[tuple[Place, str, bool]]](list)
-    for one in found:
-        headings = one[0].entry.headings
-        under[headings[: 2 if is_title or one[0].entry.day in "".join(headings[:1]) else 1]].append(one)
-    for top, boxes in under.items():
-        places = tuple(place for place, _, is_open in boxes if is_open)
-        said = tuple(text for _, text, _ in boxes)
-        yield OpenList(places, depth=len(top), whole=False, boxes=said)
+        # The tick boxes of a day are lists: all below one heading, a title of the day or of all aside.
+        is_title = len({one.headings[0] for one in request.entries if one.headings}) == 1
+        boxes = [(one.places[0], one.text, True) for one in reader.found if one.reason == TICK_BOX]
+        ticked = (one for one in reader.forms if _TICKED.match(one.place.quote) and not voice_in(one.place.entry.head))
+        boxes += [(one.place, one.target, False) for one in ticked]
+        under = defaultdict[tuple[str, ...], list[tuple[Place, str, bool]]](list)
+        for box in boxes:
+            headings = box[0].entry.headings
+            under[headings[: 2 if is_title or box[0].entry.day in "".join(headings[:1]) else 1]].append(box)
+        lists = [
+            OpenList(
+                tuple(place for place, _, is_open in some if is_open),
+                depth=len(top),
+                whole=False,
+                boxes=tuple(text for _, text, _ in some),
+            )
+            for top, some in under.items()
+        ]
+        return Extraction(
+            tuple(one for one in kept if one not in more), forms=tuple(reader.forms), open_lists=tuple(lists)
+        )
 
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
