@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.night.file_items import PAGES, new_document
@@ -26,7 +27,7 @@ from pipelines.night.sentences import (
     with_due,
     with_episodes,
     with_history,
-    with_states,
+    with_state,
 )
 from pipelines.store.document import (
     NOW_TITLE,
@@ -56,7 +57,7 @@ from pipelines.store.spoken_lines import OPEN_TASK
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pipelines.settings import Settings
 
@@ -100,12 +101,12 @@ class Pruned:
         if path in self.closed:
             return False
         document, late = self.documents[path], {ItemType.RULE, ItemType.DECISION}
-
-        def turn(item: Item) -> Turn:
-            return 2 if item.pinned else item.type in late, priority(item, self.newest), item.since, item.id
-
-        out = _leaving(cap, document, [one for one in document.items if one.item.id and one.item.by], turn)
-        if out:
+        ranked = [
+            ((2 if item.pinned else item.type in late, priority(item, self.newest), item.since, item.id), placed)
+            for placed in document.items
+            if (item := placed.item).id and item.by
+        ]
+        if out := _leaving(cap, document, ranked):
             self.documents[path] = edited(document, remove=[placed.item.id for placed in out])
             self._move([block_of(document, one) for one in out], path, free_path(GENERAL, self.closed))
         return bool(out)
@@ -127,10 +128,10 @@ class Pruned:
 
         while (document := self.documents[path]).size > cap and document.kind in PAGES:
             movable = [one for one in document.items if one.item.id and one.item.by and not one.item.pinned]
-            if not (out := _leaving(cap, document, movable, turn)):
+            if not (out := _leaving(cap, document, [(turn(one.item), one) for one in movable])):
                 return
             left = edited(document, remove=[placed.item.id for placed in out])
-            self.documents |= with_states({path: left}, self.vetoed)
+            self.documents[path] = with_state(left, self.vetoed)
             archives: dict[str, list[Block]] = {}
             for block in (block_of(document, placed) for placed in sorted(out, key=lambda one: one.line)):
                 target = free_path(archive_path(path, block.item.since), self.closed)
@@ -165,7 +166,7 @@ def prune(
     work = Pruned(with_history(documents, newest), closed, vetoed, newest)
     if USER in documents:
         work.shrink(USER, caps.user)
-    work.documents = with_states(work.documents, vetoed)
+    work.documents = {path: with_state(one, vetoed) for path, one in work.documents.items()}
     general = free_path(GENERAL, closed)
     for path in [one for one in sorted(work.documents) if one != general and one not in closed]:
         work.overflow(path, caps.document)
@@ -178,7 +179,7 @@ def prune(
             room = min(whole.size - bare.size, caps.briefing // POINTER_SHARE)
             leaves = work.shrink(BRIEFING, caps.briefing - room)
     if general in work.documents:
-        work.documents |= with_states({general: work.documents[general]}, vetoed)
+        work.documents[general] = with_state(work.documents[general], vetoed)
         work.overflow(general, caps.document)
     after = work.documents = with_true_now(with_episodes(work.documents, vetoed, closed), vetoed=vetoed)
     if BRIEFING in after:
@@ -186,10 +187,10 @@ def prune(
     return work
 
 
-def _leaving(cap: int, document: Document, movable: Iterable[Placed], turn: Callable[[Item], Turn]) -> list[Placed]:
+def _leaving(cap: int, document: Document, movable: Iterable[tuple[Turn, Placed]]) -> list[Placed]:
     """Return what must leave a document to bring it under its cap, in the order of their turns."""
     over, out = document.size - cap, []
-    for placed in sorted(movable, key=lambda one: turn(one.item)):
+    for _, placed in sorted(movable, key=itemgetter(0)):
         if over <= 0:
             break
         over -= len("".join(document.lines[placed.line : placed.end]).encode())
@@ -248,15 +249,16 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
     newest = max(
         (one.newest for one in known.values()), default=""
     )  # the clock would change rows on a day without news
-    active = [(item, f"([{one.title}]({path}))") for path, one in known.items() for item in _active(one)]
-
-    def row(item: Item, place: str) -> str:
-        return f"{clipped(item.text, _LENGTH)}{item.unsure} {place}"
-
-    dues = sorted((item.due, item.text, f"- {item.due}: {row(item, place)}") for item, place in active if item.due)
+    active = [
+        (item, clipped(item.text, _LENGTH), f"{item.unsure} ([{one.title}]({path}))")
+        for path, one in known.items()
+        for item in citable_items(one)
+        if item.active
+    ]
+    dues = sorted((item.due, item.text, f"- {item.due}: {text}{place}") for item, text, place in active if item.due)
     dues.sort(key=lambda one: days_apart(one[0], newest))  # or old ones would hide what is due now
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
-    risks = [(item.learnt, item.text, f"- {row(item, at)}") for item, at in active if item.type is ItemType.RISK]
+    risks = [(item.learnt, item.text, f"- {text}{at}") for item, text, at in active if item.type is ItemType.RISK]
     projects = [
         (one.newest, f"- [{one.title}]({path}){_summary(one)}")
         for path, one in known.items()
@@ -268,16 +270,14 @@ def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
         rows = (_VALUE.fullmatch(line.rstrip()) for number, line in owner.body if number not in items)
         fields = [f"{found['key']}: {found['value']}" for found in rows if found]
         user += [f"- {clipped('; '.join(fields), _LENGTH)}"] if fields else []
-    mine = _active(owner) if owner else []
-    user += [
-        f"- {clipped(one.text, _LENGTH)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"
-    ]
+        mine = (one for one in citable_items(owner) if one.active and one.type in _KNOWN)
+        user += [f"- {clipped(one.text, _LENGTH)}" for one in mine if one.page_section != "questions"]
     people: dict[str, str] = {}
-    for item, place in active:
+    for item, _, place in active:
         if item.person or item.page_section == "contacts":
             name = item.person or re.split(r"[,:(<–—]", item.text)[0].strip(" *_")
             told = item.text if name.split(" ")[0].casefold() in item.text.casefold() else f"{name}: {item.text}"
-            people.setdefault(name, f"- {clipped(told, _LENGTH)}{item.unsure} {place}")
+            people.setdefault(name, f"- {clipped(told, _LENGTH)}{place}")
     return [
         Section(_THE_USER, user, USER),
         Section(_PROJECTS, [told for _, told in sorted(projects, reverse=True)], "Projects/"),
@@ -299,41 +299,34 @@ def with_briefing(
         cap: its size limit in bytes; the section that shows the most rows loses one first.
         vetoed: what people deleted from the generated sentences.
     """
-    sections = [one._replace(rows=_wanted(document, one, vetoed)) for one in sections]
-    shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in sections}
-    while (over := (made := _written(document, sections, shown)).size - cap) > 0 and any(shown.values()):
+    wanted = list[Section]()
+    for one in sections:  # without what a person deleted, and without pages of which they wrote a row themselves
+        theirs = (line for _, line in document.body) if one.title == _ELSEWHERE else under(document, one.title)
+        pages = {_page_of(line) for line in theirs} - {""}
+        rows = (row for row in map(words_of, one.rows) if _page_of(row) not in pages)
+        wanted.append(one._replace(rows=[row for row in rows if not is_vetoed(one.title, row, (), vetoed)]))
+    shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in wanted}
+    told: dict[str, list[Sentence]] = {title: [] for title in ROWS}
+    while True:
+        for one in wanted:
+            left = len(one.rows) - shown[one.title]
+            more = [f"- {left} more: {one.rest}"] if left else []
+            told[one.title] = list(map(Sentence, [*one.rows[: shown[one.title]], *more]))
+        made = with_sentences(document, told, ORDER)
+        over = made.size - cap
+        if over <= 0:
+            return made
+        if not any(shown.values()):
+            return with_sentences(document, {title: [] for title in ROWS}, ORDER)
         while over > 0 and any(shown.values()):
-            longest = max(sections, key=lambda one: shown[one.title])
+            longest = max(wanted, key=lambda one: shown[one.title])
             shown[longest.title] -= 1
             over -= len(longest.rows[shown[longest.title]].encode())
-    return made if made.size <= cap else _written(document, [], {})
-
-
-def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
-    """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
-    theirs = (line for _, line in document.body) if section.title == _ELSEWHERE else under(document, section.title)
-    pages = {_page_of(line) for line in theirs} - {""}
-    rows = (row for row in map(words_of, section.rows) if _page_of(row) not in pages)
-    return [row for row in rows if not is_vetoed(section.title, row, (), vetoed)]
 
 
 def _page_of(row: str) -> str:
     """Return the target of the link that a row begins with, or an empty string."""
     return row.partition("](")[2].partition(")")[0] if row.startswith("- [") else ""
-
-
-def _written(document: Document, sections: Sequence[Section], shown: Mapping[str, int]) -> Document:
-    rows = {one.title: list(one.rows[: shown[one.title]]) for one in sections}
-    for one in sections:
-        if left := len(one.rows) - shown[one.title]:
-            rows[one.title].append(f"- {left} more: {one.rest}")
-    wanted = {title: list(map(Sentence, rows.get(title, ()))) for title in ROWS}
-    return with_sentences(document, wanted, ORDER)
-
-
-@kept_with_document
-def _active(document: Document) -> list[Item]:
-    return [item for item in citable_items(document) if item.active]
 
 
 @kept_with_document
@@ -343,7 +336,7 @@ def _summary(document: Document) -> str:
     The status is the first sentence of its State that tells more than todos, risks, questions and people; else the
     latest decision or fact.
     """
-    items = _active(document)
+    items = [item for item in citable_items(document) if item.active]
     told = {one.id for one in items if one.type in _KNOWN and one.page_section in {"", "goals"}}
     ours = {one.text: one for _, one in sentences_under(document, STATE_TITLE)}
     read = map(str.strip, under(document, STATE_TITLE))

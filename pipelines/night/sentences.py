@@ -93,14 +93,11 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     return (*first, *(one for one in holding if one not in first), *over[:SPEAKS_FOR_ITSELF])
 
 
-def with_states(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
-    """Return the documents, each page's State brought up to date, without what a person vetoed."""
-    return {path: _with_state(document, vetoed) for path, document in documents.items()}
-
-
 @lru_cache(maxsize=256)
-def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
+def with_state(document: Document, vetoed: frozenset[str]) -> Document:
     """Return the document with its State: the model's sentences that still hold, and code's own for what is missing.
+
+    What a person vetoed is left out.
 
     Cached: one run asks several times, and most pages have not changed.
     """
@@ -277,7 +274,7 @@ def with_episodes(
     days = {day for day in (*map(day_of_log, logs), *written) if day and episode_path(day) not in closed}
     homes = {day: episode_path(day) for day in days}
     for page in (one for one in documents.values() if one.kind is Kind.EPISODE):
-        homes |= {day: page.path for day, _, _ in _days_on(page) if sentences_under(page, day)}
+        homes |= {one.title: page.path for one in page.headings if one.level > 1 and sentences_under(page, one.title)}
     items, former = items_of_days(documents, homes) if homes else {}, former_of(known.values())
     for day, path in sorted(homes.items()):
         page = after.get(path) or document_at(path, f"# {date.fromisoformat(day):%B %Y}\n")
@@ -342,13 +339,7 @@ def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[s
     """Yield each day that has an episode, in order, with the episode's lines, a person's included."""
     for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page = documents[path]
-        for day, start, stop in sorted(_days_on(page)):
-            yield day, [line.rstrip() for line in page.lines[start:stop] if line.strip()]
-
-
-def _days_on(page: Document) -> Iterator[tuple[str, int, int]]:
-    """Yield each day of a page, the line after its heading (from 0), and the line where the next one begins."""
-    stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
-    for heading, stop in zip(page.headings, stops, strict=False):
-        if heading.level > 1:
-            yield heading.title, heading.line + 1, stop
+        stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
+        for heading, stop in sorted(zip(page.headings, stops, strict=False), key=lambda pair: pair[0].title):
+            if heading.level > 1:
+                yield heading.title, [line.rstrip() for line in page.lines[heading.line + 1 : stop] if line.strip()]

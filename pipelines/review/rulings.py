@@ -246,15 +246,14 @@ class KnownItems:
         self.titles: dict[str, str] = {}
         self.ids: dict[str, Belief] = {}
         self._there = defaultdict[str, dict[Belief, None]](dict)  # active ones by document, the newest last
-        self._same = defaultdict[str, list[Belief]](list)  # by their words; empty until somebody asks for the same
+        self._same = defaultdict[str, list[Belief]](list)  # by their words; those of `all` up to the one
+        self._looked_up = 0  # with this number, since many nights look for none
         self._removed: Counter[tuple[str, str]] = Counter()
         for path, item in items:
             self.add(Belief(item, path, item.id, item))
 
     def add(self, one: Belief) -> None:
         """Add an item."""
-        if self._same:
-            self._same[_said(one.item.type, one.item.text)].append(one)
         one.at = len(self.all)
         self.all.append(one)
         for ident in filter(None, (one.name, one.item.id)):
@@ -312,9 +311,9 @@ class KnownItems:
         Words of the owner or the agent never match an external item: they carry their own `trust`. The `#tags` at the
         end of two sentences differ only if both have some.
         """
-        if not self._same:
-            for one in self.all:
-                self._same[_said(one.item.type, one.item.text)].append(one)
+        for one in self.all[self._looked_up :]:
+            self._same[_said(one.item.type, one.item.text)].append(one)
+        self._looked_up = len(self.all)
         tags, is_ours = without_tags(text)[1], trust.reaches(Trust.SELF)
         matching = (one for one in self._same.get(_said(kind, text), ()) if one.item.type is kind)
         found = [
