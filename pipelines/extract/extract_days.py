@@ -29,7 +29,7 @@ from pipelines.store.state import LogProgress, file_hash
 from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from pipelines.extract.nearby import Nearby
     from pipelines.extract.rules.labels import ClosingForm
@@ -191,26 +191,6 @@ _REDACTED = re.compile(
     r"(?:\b(?:is|was|are|ist|lautet|est|es)|[=:：＝是为為は])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z"
 )
 """A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
-
-
-def advanced_progress(
-    progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str
-) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress after these days were read; a day before `today` is closed.
-
-    Args:
-        progress: what earlier runs read.
-        read: the days that this run read.
-        today: the memory's day.
-    """
-    after = dict(progress)
-    for day in read:
-        is_over = day.file and day.day < today and not is_note(day.path)
-        keys = frozenset[str]() if is_over else frozenset(entry.key for entry in day.entries)
-        # While it has marks of a conflict, the records from before know what stands between them.
-        kept = () if day.file else tuple(record for record in progress.get(day.path, ()) if record.file)
-        after[day.path] = (*kept, LogProgress(day.file, keys))
-    return after
 
 
 def first_days(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayToRead], list[DayToRead]]:

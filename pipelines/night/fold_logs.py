@@ -28,6 +28,7 @@ def take_logs(run: Run) -> None:
     cleaned = {} if rules_changed(run.night.root) else snapshot.progress
     logs, partials, redacted = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
     run.logs, folded, odd = with_partial_logs(logs, partials, run.night.today, snapshot.unreadable())
+    run.log_days = sorted({day for path in run.logs if (day := day_of_log(path)) <= run.night.today})
     notes = {path for path in run.logs if is_note(path)}  # they keep what they hold
     run.files |= {path: data for path, data in run.logs.items() if path not in notes}
     run.files |= {**partials, **dict.fromkeys(folded)}
@@ -43,15 +44,6 @@ def take_logs(run: Run) -> None:
     report.warnings += [f"{path} {why}." for path in odd]
     report.logs["folded"] = folded
     report.logs["redacted"] = {path: len(found) for path, found in redacted.items()}
-
-
-def take_secrets_out(run: Run) -> None:
-    """Take out of the logs that this run writes what was known as secret only after they were read, as by a reply."""
-    redactor, report = load_redactor(run.night.root), run.report
-    for path, data in run.files.items():
-        if data and data != run.snapshot.logs.get(path) and redactor.find(data):
-            run.files[path], found = redactor.redact_bytes(data)
-            report.warnings.append(f"{path}: {format_found(found)} redacted.")
 
 
 def with_partial_logs(

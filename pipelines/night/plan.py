@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
-from pipelines.extract.extract_days import DayToRead, advanced_progress, days_to_read, extract, first_days
+from pipelines.extract.extract_days import DayToRead, days_to_read, extract, first_days
 from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
-from pipelines.night.fold_logs import take_logs, take_secrets_out
+from pipelines.night.fold_logs import take_logs
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night, Run
@@ -32,14 +32,14 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Git, run_id
 from pipelines.store.item import ItemType, Trust
-from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, kind_of
+from pipelines.store.layout import PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, is_note, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.provenance import is_told
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import without_secrets
+from pipelines.store.secrets.redact import format_found, load_redactor, without_secrets
 from pipelines.store.session_state import NAME, load_seals, read_kept
 from pipelines.store.spoken_lines import is_of_program, parse_spoken, read_lines
-from pipelines.store.state import Reason, file_hash, render_progress, render_tombstones, wording_hash
+from pipelines.store.state import LogProgress, Reason, file_hash, render_progress, render_tombstones, wording_hash
 from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
 
@@ -140,7 +140,7 @@ def _read(run: Run) -> None:
         shown = ((path.removesuffix(".md"), item) for path, item in linkable(catalog.items))
         nearby = Nearby(shown, max((one.newest for one in run.documents.values()), default=""))
     extracted = run.extracted = extract(
-        run.days, reader, document_choices(catalog),
+        run.days, reader, document_choices(catalog) if nearby else (),
         lambda done: run.watch.advance(done, len(run.days)), nearby, seals,
     )  # fmt: skip
     if extracted.is_stopped or waiting:
@@ -289,10 +289,18 @@ def _finish(run: Run) -> None:
     cap = night.settings.caps.briefing
     if faults := check_documents(run.found, run.documents, cap, added=run.added):
         raise snapshot.refusal(faults)
-    progress = run.progress
-    if extracted.read:
-        progress = advanced_progress(progress, extracted.read, run.night.today)
-    take_secrets_out(run)
+    progress = dict(run.progress)
+    for day in extracted.read:
+        is_over = day.file and day.day < night.today and not is_note(day.path)
+        keys = frozenset[str]() if is_over else frozenset(entry.key for entry in day.entries)
+        # While it has marks of a conflict, the records from before know what stands between them.
+        kept = () if day.file else tuple(record for record in run.progress.get(day.path, ()) if record.file)
+        progress[day.path] = (*kept, LogProgress(day.file, keys))
+    redactor = load_redactor(night.root)
+    for path, data in run.files.items():  # what was known as secret only after the logs were read, as by a reply
+        if data and data != snapshot.logs.get(path) and redactor.find(data):
+            run.files[path], found = redactor.redact_bytes(data)
+            report.warnings.append(f"{path}: {format_found(found)} redacted.")
     run.files |= {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(run.stones)}
     was = {**snapshot.logs, **snapshot.partials, **snapshot.state}
     run.changes = [

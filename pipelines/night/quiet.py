@@ -70,15 +70,28 @@ def with_quiet(
         days: the days with logs, in order.
         today: the memory's day.
     """
-    after, told, read = dict(documents), _linked_mentions(documents), _with_headings(documents, lists)
+    after, read = dict(documents), _with_headings(documents, lists) if lists else []
+    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    told: dict[str, str] = {}  # the last day on which an item that it is linked with was mentioned, or closed
+    linked = [
+        (item, held[ident])
+        for item in held.values()
+        for kind, idents in item.links
+        if kind != "contradicts"
+        for ident in idents
+        if ident in held
+    ]
+    for item, other in (*linked, *((other, item) for item, other in linked)):
+        if is_pending(other) or other.type is ItemType.TODO:
+            told[item.id] = max(told.get(item.id, ""), other.until or max(other.learnt, other.confirmed))
     for path, document in documents.items():
         new: dict[str, Item] = {}
         active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
         for item in active:
             now = item
-            for day, one, headings in read:
-                if one.document in {"", document.id}:
-                    now = _after_list(now, day, one, headings, seen)
+            for day, listed, headings in read:
+                if listed.document in {"", document.id}:
+                    now = _after_list(now, day, listed, headings, seen)
             since = _quiet_since(now, days, today, told.get(item.id, ""))
             now = now if bool(since) == bool(now.quiet) else replace(now, quiet=since)
             if now != item:
@@ -156,19 +169,6 @@ def _top(heading: str) -> str:
     return heading.partition("/")[0]
 
 
-def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
-    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
-    told: dict[str, str] = {}
-    for item in held.values():
-        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
-        for other in (held[ident] for ident in linked if ident in held):
-            for one, at in ((item, other), (other, item)):
-                if is_pending(at) or at.type is ItemType.TODO:
-                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
-    return told
-
-
 def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str], seen: Mapping[str, str]) -> Item:
     """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
     if not is_pending(item) or item.type is ItemType.RISK:
@@ -176,7 +176,7 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
     if heading := _heading_on(item, listed):
         return with_extra(item, LISTED, heading)
     is_over = dict(item.extra).get(LISTED, "") in headings or _is_told_anew(item.text, listed.boxes)
-    is_told = seen.get(item.id) == day or _mentioned(item) >= day
+    is_told = seen.get(item.id) == day or max(item.learnt, item.confirmed) >= day
     return replace(item, quiet=day) if is_over and not is_told else item
 
 
@@ -184,10 +184,6 @@ def _is_told_anew(text: str, boxes: Iterable[str]) -> bool:
     """Whether a list has a box that ends with a link to the same note, and shares a word with the item besides."""
     (said, note), told = task_note(text), map(task_note, boxes)
     return bool(note) and any(note == other and content_words(said) & content_words(words) for words, other in told)
-
-
-def _mentioned(item: Item) -> str:
-    return max(item.learnt, item.confirmed)
 
 
 def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> str:
@@ -203,11 +199,12 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
         return ""
     if item.on:
         return item.quiet or today if item.on < day_before(today, UNKNOWN_DAYS) else ""
-    if not is_pending(item) or (item.quiet and _mentioned(item) >= item.quiet):
+    mentioned = max(item.learnt, item.confirmed)
+    if not is_pending(item) or (item.quiet and mentioned >= item.quiet):
         return ""
     if dict(item.extra).get(LISTED):
         return item.quiet
-    silent = bisect_right(days, today) - bisect_right(days, max(_mentioned(item), linked))
+    silent = bisect_right(days, today) - bisect_right(days, max(mentioned, linked))
     return item.quiet or today if silent >= SILENT_DAYS else ""
 
 

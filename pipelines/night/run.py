@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import DayToRead, Extracted
-from pipelines.store.layout import PRIVATE, day_of_log
+from pipelines.store.layout import PRIVATE
 from pipelines.store.session_state import CAPTURED
 from pipelines.usage import Usage
 
@@ -160,6 +160,7 @@ class Run:
         catalog: the documents with people's edits and answers, which new items are filed in.
         progress: log → what earlier runs read of it.
         logs: the logs by path, cleaned, with the partial ones folded in.
+        log_days: the days with logs, in order.
         days: the logs with something to read in this run.
         later: those left for the runs that follow.
         extracted: what was read.
@@ -186,6 +187,7 @@ class Run:
     catalog: Catalog
     progress: Mapping[str, tuple[LogProgress, ...]]
     logs: Mapping[str, bytes] = field(default_factory=dict)
+    log_days: list[str] = field(default_factory=list)
     days: list[DayToRead] = field(default_factory=list)
     later: list[DayToRead] = field(default_factory=list)
     extracted: Extracted = field(default_factory=Extracted)
@@ -195,11 +197,6 @@ class Run:
     briefed: Brief | None = None
     added: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-
-    @property
-    def log_days(self) -> list[str]:
-        """The days with logs, in order."""
-        return sorted({day for path in self.logs if (day := day_of_log(path)) <= self.night.today})
 
     @property
     def is_last(self) -> bool:

@@ -50,11 +50,47 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
         NotWritable: the disk refused.
         CurateError: the night was not published (only if `night.sharing` is a `night.sync.Publishing`).
     """
-    if not monitor:
-        return _night(night, watch)
+    if monitor:
+        return _with_pings(night, watch, monitor)
+    git, run = Git(night.root), run_id(night.now, None)
+    with contextlib.ExitStack() as held:
+        gc.set_threshold(_ALLOCATIONS, 50, 50)
+        try:
+            git.check()
+            held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
+            recover(night.root, git)
+            run = run_id(night.now, git.head())
+            reports = _curate(night, git, watch)
+            git.settle()  # the person's index, where only edits were committed
+        except LockHeld:
+            raise
+        except BaseException as error:
+            save_failure(night.root, run, night.now, error)
+            with contextlib.suppress(CurateError):  # the next start tries again
+                Git(night.root).settle()  # what ended this may have ended its git
+            raise
+        report = joined(reports)
+        if night.sharing:
+            night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
+        if report.commit:
+            git.pack()
+        if not report.entries["pending"] and (night.root / REPLIES).is_dir():
+            from pipelines.extract.llm.fallback import drop_replies  # noqa: PLC0415  only models reply
+
+            drop_replies(night.root)
+    watch.ready()  # the index follows once the night is committed and pushed, and the lock is let go
+    last = reports[-1]
+    last.index, warnings = reindex(night.root, watch)
+    last.warnings[:0], last.pending = warnings, last.pending or bool(warnings)
+    last.seconds = {stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES}
+    save_report(night.root, last.to_json())
+    return joined(reports)
+
+
+def _with_pings(night: Night, watch: Watch, monitor: str) -> RunReport:
     faults = _pinged(monitor, "start", "/start")
     try:
-        report = _night(night, watch)
+        report = curate_night(night, watch)
     except LockHeld:
         raise
     except BaseException:
@@ -84,43 +120,6 @@ def _pinged(monitor: str, when: str, more: str) -> list[str]:
     except Exception:  # noqa: BLE001  whatever the network does, the night goes on
         why = "no answer"
     return [f"The ping at the {when} of the run failed ({why})."]
-
-
-def _night(night: Night, watch: Watch) -> RunReport:
-    """Run one night. The index follows once the night is committed and pushed, and the lock is let go."""
-    git, run = Git(night.root), run_id(night.now, None)
-    with contextlib.ExitStack() as held:
-        gc.set_threshold(_ALLOCATIONS, 50, 50)
-        try:
-            git.check()
-            held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
-            recover(night.root, git)
-            run = run_id(night.now, git.head())
-            reports = _curate(night, git, watch)
-            git.settle()  # the person's index, where only edits were committed
-        except LockHeld:
-            raise
-        except BaseException as error:
-            save_failure(night.root, run, night.now, error)
-            with contextlib.suppress(CurateError):  # the next start tries again
-                Git(night.root).settle()  # what ended this may have ended its git
-            raise
-        report = joined(reports)
-        if night.sharing:
-            night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
-        if report.commit:
-            git.pack()
-        if not report.entries["pending"] and (night.root / REPLIES).is_dir():
-            from pipelines.extract.llm.fallback import drop_replies  # noqa: PLC0415  only models reply
-
-            drop_replies(night.root)
-    watch.ready()
-    last = reports[-1]
-    last.index, warnings = reindex(night.root, watch)
-    last.warnings[:0], last.pending = warnings, last.pending or bool(warnings)
-    last.seconds = {stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES}
-    save_report(night.root, last.to_json())
-    return joined(reports)
 
 
 def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
