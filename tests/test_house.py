@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_990, "night": 48_350, "extract": 31_250, "search": 24_490, "cli": 24_310, "agents": 23_220,
-    "queries": 20_880, "review": 17_080, "view": 15_400, "loose": 11_400,
+    "store": 78_990, "night": 48_250, "extract": 31_000, "search": 24_490, "cli": 24_310, "agents": 23_220,
+    "queries": 20_880, "review": 16_920, "view": 15_400, "loose": 11_400,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 295_340
+WHOLE = 294_830
 
 
 def test_no_room_outgrows_its_budget() -> None:
