@@ -168,7 +168,7 @@ class Capture:
         """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         before = Acts(headless=True)
-        gone = taken_back(source, before, self.days.zone)
+        gone = taken_back(source, before)
         source.seek(0)
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy):
             acts = Acts(self.headless, asked=before.asked)

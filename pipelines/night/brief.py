@@ -22,7 +22,7 @@ from pipelines.night.sentences import citable_items, episodes_in, has_passed, ha
 from pipelines.review.outcomes import item_asked_about
 from pipelines.review.trust import made_inert
 from pipelines.store.days import day_before
-from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter
+from pipelines.store.document import NOW_TITLE, STATE_TITLE, Document, with_front_matter
 from pipelines.store.generated import (
     Sentence,
     can_stand,
@@ -197,7 +197,7 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> dict[str, D
             stood = [one for _, one in sentences_under(after[path], title)]
             sentences += [one for one in stood if one.text not in written.before]
         if path in after and (title == NOW_TITLE or has_state(after[path])):
-            after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
+            after[path] = with_sentences(after[path], {title: sentences[:most]})
     for path, purpose in written.purposes.items():
         if path in after and after[path].front.lines:
             after[path] = with_front_matter(after[path], {"purpose": purpose})

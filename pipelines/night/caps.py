@@ -31,7 +31,6 @@ from pipelines.night.sentences import (
 )
 from pipelines.store.document import (
     NOW_TITLE,
-    ORDER,
     STATE_TITLE,
     Block,
     Document,
@@ -312,12 +311,12 @@ def with_briefing(
             left = len(one.rows) - shown[one.title]
             more = [f"- {left} more: {one.rest}"] if left else []
             told[one.title] = list(map(Sentence, [*one.rows[: shown[one.title]], *more]))
-        made = with_sentences(document, told, ORDER)
+        made = with_sentences(document, told)
         over = made.size - cap
         if over <= 0:
             return made
         if not any(shown.values()):
-            return with_sentences(document, {title: [] for title in ROWS}, ORDER)
+            return with_sentences(document, {title: [] for title in ROWS})
         while over > 0 and any(shown.values()):
             longest = max(wanted, key=lambda one: shown[one.title])
             shown[longest.title] -= 1
@@ -412,5 +411,5 @@ def with_true_now(
         # What rests on a day alone has nothing that could end: it goes when the day is no longer one of the last.
         if one.ids or not today or not set(late).isdisjoint(one.days)
     ]
-    after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
+    after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept})
     return after

@@ -26,7 +26,6 @@ from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import (
     HISTORY,
-    ORDER,
     STATE_TITLE,
     Document,
     block_of,
@@ -103,7 +102,7 @@ def with_state(document: Document, vetoed: frozenset[str]) -> Document:
     """
     if not has_state(document):
         is_told = document.told and document.kind in _KINDS
-        return with_sentences(document, {STATE_TITLE: []}, ORDER) if is_told else document
+        return with_sentences(document, {STATE_TITLE: []}) if is_told else document
     items = {one.id: one for one in citable_items(document)}
     there = [one for _, one in sentences_under(document, STATE_TITLE)]
     told = [one for one in there if one.ids and still_rests(one, items, with_status=True)][:MOST_SENTENCES]
@@ -122,7 +121,7 @@ def with_state(document: Document, vetoed: frozenset[str]) -> Document:
         said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
         dated = f"{title} ({said})" if said and title != _GOAL else title
         told.append(Sentence(joined(map(with_due, named), dated), tuple(one.id for one in named)))
-    return with_sentences(document, {STATE_TITLE: told}, ORDER)
+    return with_sentences(document, {STATE_TITLE: told})
 
 
 _GOAL = "Goal"

@@ -366,7 +366,7 @@ def edited(
         rows = sections.setdefault(block.section or section_of(block.item), [])
         rows += [render_item(block.item) + end, *block.notes]
     for title in (title for title in ORDER if title in sections):
-        lines = insert_rows(lines, title, sections[title], ORDER)
+        lines = insert_rows(lines, title, sections[title])
     for title in {placed.section for placed in document.items if placed.item.id in gone}.intersection(ORDER):
         lines = without_empty(lines, title)
     return document.with_text("".join(lines), [*(block.item for block in added), *replace.values()])
@@ -414,7 +414,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
     return document.with_text("".join([*out, block[-1], *lines[front.lines :]]))
 
 
-def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
+def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...] = ORDER) -> list[str]:
     """Return `lines` with rows appended to the section `title`; if it is missing, add it where `order` has it."""
     lines = list(lines)
     end, start = line_end(lines), read_front_matter(lines).lines

@@ -221,9 +221,7 @@ def act_in(entry: str) -> tuple[Act, str, str] | None:
     A turn's words cannot forge the label, because it precedes them. A journal may contain anything, though: the label
     counts only if the entry has the owner's seal.
     """
-    turn = turn_in(entry)
-    who = _WHO.fullmatch(turn["speaker"]) if turn else None
-    if turn is None or who is None:
+    if (turn := turn_in(entry)) is None or (who := _WHO.fullmatch(turn["speaker"])) is None:
         return None
     act = next((act for act, label in _LABELS.items() if label == who[1]), Act.TYPED)
     return act, who[2] or "", without_pointer(turn.string[turn.end() :]).strip()

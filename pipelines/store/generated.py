@@ -16,7 +16,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_with_document, numbered, without_empty
+from pipelines.store.document import (
+    ORDER,
+    STATE_TITLE,
+    Document,
+    insert_rows,
+    kept_with_document,
+    numbered,
+    without_empty,
+)
 from pipelines.store.item import Item, Status
 from pipelines.store.item_line import ID_PATTERN, OPENS, ROWS, line_key, values_in
 from pipelines.store.markdown import line_end
@@ -109,7 +117,9 @@ def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence]
     return sentences_in(document).get(title.casefold(), [])
 
 
-def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
+def with_sentences(
+    document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...] = ORDER
+) -> Document:
     """Return the document with exactly these generated sentences under each heading, besides a person's lines.
 
     Args:

@@ -85,7 +85,25 @@ def apply_changes(
     if theirs := [change.path for change in changes if is_note(change.path)]:
         raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
     journal = _Journal(tuple(changes), message, author, git.head(), onto)
-    _stage(root, journal)
+    private, folder = private_folder(root), inside(root, _FOLDER)
+    manifest = {
+        "message": message,
+        "author": author[:2],
+        "when": author.when.isoformat(),
+        "head": journal.head,
+        "onto": onto,
+        "changes": [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in changes],
+    }
+    with writing(_FOLDER):
+        folder.mkdir(0o700)
+        for number, change in enumerate(changes):  # the new side to apply, and the old one to merge against
+            for side, content in (("before", change.before), ("after", change.after)):
+                if content is not None:
+                    write_synced(folder / f"{number}.{side}", content, 0o600)
+        sync_folder(folder)
+        sync_folder(private)
+        replace_synced(folder / _MANIFEST, json.dumps(manifest).encode())
+        sync_folder(folder)
     return _complete(root, git, journal)
 
 
@@ -106,29 +124,6 @@ def recover(root: Path, git: Git) -> None:
 def is_unfinished(root: Path) -> bool:
     """Whether a run left something for the next start to complete or drop."""
     return (root / _FOLDER).is_dir()
-
-
-def _stage(root: Path, journal: _Journal) -> None:
-    """Write both sides of each change, the new one to apply and the old one to merge against, and then the manifest."""
-    private, folder = private_folder(root), inside(root, _FOLDER)
-    manifest = {
-        "message": journal.message,
-        "author": journal.author[:2],
-        "when": journal.author.when.isoformat(),
-        "head": journal.head,
-        "onto": journal.onto,
-        "changes": [{"path": c.path, "before": _sha(c.before), "after": _sha(c.after)} for c in journal.changes],
-    }
-    with writing(_FOLDER):
-        folder.mkdir(0o700)
-        for number, change in enumerate(journal.changes):
-            for side, data in (("before", change.before), ("after", change.after)):
-                if data is not None:
-                    write_synced(folder / f"{number}.{side}", data, 0o600)
-        sync_folder(folder)
-        sync_folder(private)
-        replace_synced(folder / _MANIFEST, json.dumps(manifest).encode())
-        sync_folder(folder)
 
 
 def _read_manifest(folder: Path) -> _Journal | None:

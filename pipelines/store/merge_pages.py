@@ -333,14 +333,14 @@ def _completed(lines: list[str], missing: Places, versions: tuple[Document, Docu
     end, titles = line_end(lines), {one.title for side in versions[1:] for one in side.headings}
     for one in sorted(missing.values(), key=lambda one: (one.item.since, one.item.id)):
         title = one.section if one.section in titles else section_of(one.item)
-        lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
+        lines = insert_rows(lines, title, [one.line + end, *one.notes])
     was, mine, theirs = (
         [(title, page.lines[at]) for at, (title, _) in page.generated.items() if page.kind is not Kind.EPISODE]
         for page in versions
     )
     made = theirs if mine == was else mine
     for title in dict.fromkeys(title for title, _ in made):
-        lines = insert_rows(lines, title, [line.rstrip("\r\n") + end for under, line in made if under == title], ORDER)
+        lines = insert_rows(lines, title, [line.rstrip("\r\n") + end for under, line in made if under == title])
     for title in ORDER:
         if all(without_empty(side.lines, title) is side.lines for side in versions[1:]):
             lines = without_empty(lines, title)

@@ -80,11 +80,11 @@ def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
         UsageFault: there is none.
     """
     wanted = name.casefold().removesuffix(".md")
-    found = []
-    for path, document in documents.items():
-        names = (document.id, document.title, document.id.rpartition("/")[2])
-        if wanted in map(str.casefold, names):
-            found.append(path)
+    found = [
+        path
+        for path, one in documents.items()
+        if wanted in map(str.casefold, (one.id, one.title, one.id.rpartition("/")[2]))
+    ]
     found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
         paths = sorted(path.removesuffix(".md") for path in documents)

@@ -100,7 +100,7 @@ class Redactor:
     def redact(self, text: str) -> Redacted:
         """Return a text without its secrets. Lines marked with `<!-- allow-secret -->` are exempt."""
         data, found = self.redact_bytes(text.encode(errors="surrogatepass"))
-        return Redacted(data.decode(errors="surrogatepass"), found) if found else Redacted(text)
+        return Redacted(data.decode(errors="surrogatepass"), found)
 
     def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[FoundSecret, ...]]:
         """Return the bytes of a text file without its secrets, and what was found; marked lines are exempt."""

@@ -164,15 +164,14 @@ class Outside:
             return _From.OUTSIDE
         arguments = _arguments(given)
         paths = [value for key, value in arguments.items() if key in _PATHS and isinstance(value, str)]
+        wholes = {posixpath.normpath(posixpath.join(cwd, path)) for path in paths}
         if tool in _OWN:
-            if tool in _WRITES:
-                self._written.update(posixpath.normpath(posixpath.join(cwd, path)) for path in paths)
+            self._written |= wholes if tool in _WRITES else set()
             return _From.SESSION
         if tool in _SHELLS:
             return self._shown(str(arguments)[:20_000], cwd)
         if tool not in _READS or any(self._leads_out(path, cwd) for path in paths):
             return _From.OUTSIDE
-        wholes = {posixpath.normpath(posixpath.join(cwd, path)) for path in paths}
         return _From.SESSION if wholes and wholes <= self._written else _From.FILE
 
     def _shown(self, command: str, cwd: str) -> _From:

@@ -176,7 +176,7 @@ class Transcript:
         return said
 
 
-def taken_back(file: Iterable[bytes], acts: Acts, zone: tzinfo = UTC) -> frozenset[int]:
+def taken_back(file: Iterable[bytes], acts: Acts) -> frozenset[int]:
     """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
 
     In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
@@ -185,7 +185,6 @@ def taken_back(file: Iterable[bytes], acts: Acts, zone: tzinfo = UTC) -> frozens
     Args:
         file: the lines of the transcript.
         acts: learns on the way which questions the session asks.
-        zone: the time zone of times without one.
     """
     parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
     asked, rolled, last = list[int](), set[int](), ""
@@ -198,7 +197,7 @@ def taken_back(file: Iterable[bytes], acts: Acts, zone: tzinfo = UTC) -> frozens
             rolled |= set(range(first, number))
             asked = [one for one in asked if one < first]
             continue
-        said = said_in(record, zone, acts)
+        said = said_in(record, UTC, acts)
         is_prompt = isinstance(said, list) and any(turn.role is Role.USER and turn.act for turn in said)
         ident = str(record.get("uuid") or record.get("id") or "")
         if in_tree and ident:

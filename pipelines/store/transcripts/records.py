@@ -115,25 +115,26 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         acts: the state from the records before it.
     """
     kind, message, payload = record.get("type") or "", record.get("message"), record.get("payload")
-    kind, time = kind if isinstance(kind, str) else UNKNOWN, record.get("timestamp")
+    kind, moment = kind if isinstance(kind, str) else UNKNOWN, _moment(record.get("timestamp"), zone)
     if kind in {"user", "assistant"} and isinstance(message, dict):
-        return _claude(record, message, zone, acts)
+        return _claude(record, message, moment, acts)
     if kind == "session_meta" and isinstance(payload, dict):
         acts.opened(payload)
     if kind == "response_item" and isinstance(payload, dict):
-        return _codex(payload, time, zone, acts)
+        return _codex(payload, moment, acts)
     if kind == "event_msg" and isinstance(payload, dict) and isinstance(item := payload.get("item"), dict):
-        return _completed(item, time, zone, acts)
+        return _completed(item, moment, acts)
     if kind in {"queue-operation", "attachment"} and (words := acts.queued(record)):
-        turn = Turn(0, Role.USER, _without_put_in(words), _moment(time, zone), tool="claude-code", act=Act.TYPED)
+        turn = Turn(0, Role.USER, _without_put_in(words), moment, tool="claude-code", act=Act.TYPED)
         return _with_session([turn], record, subagent=record.get("isSidechain") is True)
     if kind == "message" and isinstance(message, dict):
-        said = _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
+        moment = _moment(record.get("timestamp") or message.get("timestamp"), zone)
+        said = _said(message, moment, "openclaw", _text(record, "id"))
         return _sent(message, said, acts) if isinstance(said, list) and said and said[0].role == Role.USER else said
     if kind in {"", "message"} and "role" in record and "content" in record:
         program = _text(record, "program")
         tool = "codex" if kind else program if _PROGRAM.fullmatch(program) else "plain"
-        return _said(record, time, zone, tool, _text(record, "id"))
+        return _said(record, moment, tool, _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARY
     speaks = not {"message", "content"}.isdisjoint(record) or not _ROLES.isdisjoint(map(str, record.values()))
@@ -158,10 +159,10 @@ _SENDER = 40
 _PROGRAM = re.compile(r"[a-z0-9-]{1,30}")
 
 
-def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bool = False) -> list[Turn] | str:
+def _codex(payload: Record, moment: datetime | None, acts: Acts, *, event: bool = False) -> list[Turn] | str:
     kind = payload.get("type")
     if kind == "message":
-        said = _said(payload | {"content": acts.codex_parts(payload)}, time, zone, "codex", _text(payload, "id"))
+        said = _said(payload | {"content": acts.codex_parts(payload)}, moment, "codex", _text(payload, "id"))
         for turn in said if isinstance(said, list) else ():
             if acts.is_twice(turn.role, turn.text, event=event):
                 return []
@@ -169,20 +170,20 @@ def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bo
             return [replace(turn, act=act, text=text, subagent=acts.subagent)]
         return said
     if kind in ("function_call", "function_call_output") and (done := acts.codex(payload)):
-        return [Turn(0, Role.USER, words, _moment(time, zone), tool="codex", act=act) for act, words, _ in done]
+        return [Turn(0, Role.USER, words, moment, tool="codex", act=act) for act, words, _ in done]
     return [] if isinstance(kind, str) and kind.endswith(("reasoning", "_call", "_output")) else UNKNOWN
 
 
 _COMPLETED = {"UserMessage": "user", "AgentMessage": "assistant"}
 
 
-def _completed(item: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+def _completed(item: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
     """Return the turn in an event of Codex: some versions write messages only so, most write each as a record too."""
     role, content = _COMPLETED.get(str(item.get("type")), ""), item.get("content")
     parts = [{**one, "type": str(one.get("type")).lower()} for one in content or () if isinstance(one, dict)]
     if not role or not isinstance(content, list):
         return []
-    return _codex({**item, "type": "message", "role": role, "content": parts}, time, zone, acts, event=True)
+    return _codex({**item, "type": "message", "role": role, "content": parts}, moment, acts, event=True)
 
 
 Opening = tuple[str, str, str, "datetime | None"]
@@ -208,7 +209,7 @@ def opening_of(record: Record, zone: tzinfo) -> Opening:
     )
 
 
-def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+def _claude(record: Record, message: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
     is_user = message.get("role") == Role.USER
     subagent = acts.is_subagents(record, _words(message.get("content"))[0] if is_user else "")
     if record.get("isCompactSummary"):
@@ -218,14 +219,14 @@ def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[T
     if record.get("isApiErrorMessage") or message.get("model") == "<synthetic>":
         return []
     if is_user:
-        said = _done(record, message, zone, acts)
+        said = _done(record, message, moment, acts)
     else:
         acts.called(message.get("content"))
-        said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
+        said = _said(message, moment, "claude-code", _text(record, "uuid"))
     return said if isinstance(said, str) else _with_session(said, record, subagent=subagent)
 
 
-def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+def _done(record: Record, message: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
     """Return what the owner did in a user's record, if anything, or that it sums up what was said before."""
     content, human = message.get("content"), is_human(record)
     if human and isinstance(content, list):  # an editor adds its own blocks to the typed text
@@ -234,9 +235,9 @@ def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Tur
     done = acts.approved(record, text) or list(acts.decided(record, content))
     if text and not done and not others & _TOOL_BLOCKS:
         done.append(acts.typed(record, text))
-    time, ident = _moment(record.get("timestamp"), zone), _text(record, "uuid")
+    ident = _text(record, "uuid")
     turns = [
-        Turn(0, Role.USER, words, time, record=ident, tool="claude-code", act=act, refused=refused)
+        Turn(0, Role.USER, words, moment, record=ident, tool="claude-code", act=act, refused=refused)
         for act, said, refused in done
         if (words := said if human or act in _WHOLE else _without_put_in("" if said.startswith(_NOT_TYPED) else said))
     ]
@@ -257,7 +258,7 @@ def _is_put_in(block: object) -> bool:
     return isinstance(text, str) and not _without_put_in(text)
 
 
-def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) -> list[Turn] | str:
+def _said(message: Record, moment: datetime | None, tool: str, ident: str) -> list[Turn] | str:
     role, act = message.get("role"), Act.NONE
     if not isinstance(role, str) or role not in _ROLES:
         known = role if isinstance(role, str) else ""
@@ -269,7 +270,7 @@ def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) ->
             return SUMMARY if text.startswith(_CONTINUED) else []
         act = Act.TYPED
         text = _without_put_in(text)
-    return [Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool, act=act)] if text else []
+    return [Turn(0, Role(role), text, moment, record=ident, tool=tool, act=act)] if text else []
 
 
 def _text(record: Record, key: str) -> str:

@@ -105,13 +105,13 @@ def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, mon
     memory.night("2025-01-01T23:00")
     memory.write(PAGE, memory.read(PAGE) + PROSE)
     append_log(memory, "2025-01-02", "project: Kestrel\n\n- Risk: the mast may break\n")
-    real = journal._stage
+    real = journal._complete
 
-    def then_save(*arguments: object) -> None:
-        real(*arguments)  # type: ignore[arg-type]
+    def save_before(*arguments: object) -> str | None:
         memory.write(PAGE, memory.read(PAGE).replace("is red", "is blue"))
+        return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(journal, "_stage", then_save)
+    monkeypatch.setattr(journal, "_complete", save_before)
     memory.night("2025-01-02T23:00")
     page = memory.read(PAGE)
     assert "The boat is blue." in page
