@@ -330,11 +330,10 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
     for item, home in cited:
         told = ", ".join(f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value)
         quotes.append(f"{item.text} ({told})" if told else item.text)
+        today = known.run.night.today if item.active else ""
         due = f", due {item.due}" if item.due else ""
-        over = item.active and "" < (item.on or item.due) < known.run.night.today
-        due += (", its day is over, outcome unknown" if over else "") + (
-            f", perhaps {item.perhaps}" * bool(item.perhaps)
-        )
+        due += ", overdue" * ("" < item.due < today) + ", its day is over, outcome unknown" * ("" < item.on < today)
+        due += f", perhaps {item.perhaps}" * bool(item.perhaps)
         about = f"{item.status} {item.type} of {home.title} since {item.since}{due}{item.unsure}"
         context.append(about + _ASKED * (item.id in known.asked))
     for day in (day for day in days if day in known.episodes):

@@ -116,13 +116,14 @@ def test_none_is_no_decision_and_none_of_them_may_be_one(memory: Memory) -> None
     assert list(items(memory)) == ["None of the vendors gets a key."]
 
 
+@pytest.mark.parametrize("line", ["fence paint", "fence paint (3 days overdue) [[paint-fence]]"])
 def test_a_line_of_a_list_of_what_is_open_that_a_reply_has_seen_is_not_filed_again(
-    memory: Memory, tmp_path: Path
+    memory: Memory, tmp_path: Path, line: str
 ) -> None:
     memory.write("Logs/2026-03-16.md", "project: Kestrel\n\n- Todo: Paint the tall fence of the yard in dark green.\n")
     memory.curate("run", "--provider", "rules", "--now", "2026-03-17T02:00")
     [known] = items(memory).values()
-    log = "project: Kestrel\n\n## Open\n\n- [ ] fence paint\n- [ ] oil the gate\n"
+    log = f"project: Kestrel\n\n## Open\n\n- [ ] {line}\n- [ ] oil the gate\n"
     seen = {**NOTHING, "seen": [known["id"]]}
     found = night(memory, tmp_path, log, {**seen, "open_lists": [{"lines": [[5, 6]], "document": ""}]})
     assert sorted(found) == sorted([known["text"], "oil the gate"])

@@ -9,7 +9,7 @@ from pipelines.extract.rules.label_reader import LOOSE, TICK_BOX, LabelReader
 from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
-from pipelines.store.wording import folded
+from pipelines.store.wording import folded, task_note
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def passed_over(reader: LabelReader, request: ExtractionRequest, reply: Extracti
 
 
 def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Place]) -> bool:
-    said = _words(one.text)
+    said = _words(task_note(one.text)[0])
     own = said.total() if _is_on(one, listed) else 0
     return any((said & other).total() > (own or max(said.total(), other.total())) * _HALF for other in seen)
 
