@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _SMALL = 12
 """The largest number that people write as a word, and that a sentence may have counted."""
-_GROUPED = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’ \u00a0\u066c\u202f]\d{3})+(?!\d)")
+_WRITTEN = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’ \u00a0\u066c\u202f]\d{3})+(?!\d)|\d+")
+"""A grouped number as a whole, or a plain one."""
 _DIGITS = re.compile(r"\d+")
 _LONGEST = 40
 _MARKS = dict.fromkeys(map(ord, "`*\\"))
@@ -42,14 +43,13 @@ class Shown:
     def of(cls, texts: Iterable[str]) -> Shown:
         """Return what some texts show."""
         whole = " \n ".join(texts).translate(_MARKS)
-        grouped = {_value(found[0]) for found in _GROUPED.finditer(whole)}
-        numbers = grouped | {_value(found[0]) for found in _DIGITS.finditer(whole)}
-        return cls(frozenset(numbers), frozenset(_folded(found[0]) for found in _WORD.finditer(whole)))
+        numbers = frozenset(_value(one) for one in (*_WRITTEN.findall(whole), *_DIGITS.findall(whole)))
+        return cls(numbers, frozenset(map(_folded, _WORD.findall(whole))))
 
     def numbers_missing(self, text: str) -> tuple[list[str], list[str]]:
         """Return the large and the small numbers of a text that were not shown, as they are written."""
         large, small = dict[str, None](), dict[str, None]()
-        for written in _numbers(text):
+        for written in _WRITTEN.findall(text):
             value = _value(written)
             parts = written.split()  # a space may group a number, or part two
             if value in self.numbers or all(_value(part) in self.numbers for part in parts):
@@ -85,15 +85,6 @@ def words_in(data: object) -> Iterator[str]:
         rows = [value for key, value in data.items() if key not in {"id", "ids"}] if isinstance(data, dict) else data
         for one in rows:
             yield from words_in(one)
-
-
-def _numbers(text: str) -> Iterator[str]:
-    at = 0
-    for found in _GROUPED.finditer(text):
-        yield from _DIGITS.findall(text, at, found.start())
-        yield found[0]
-        at = found.end()
-    yield from _DIGITS.findall(text, at)
 
 
 def _value(written: str) -> str:

@@ -146,7 +146,9 @@ def as_failure(provider: str, fault: BaseException) -> ModelFailed:
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
     """
-    (kind, why), words = failure_of(fault), _words_of(fault)
+    kind, why = failure_of(fault)
+    parts = (getattr(fault, name, None) for name in ("body", "details", "message"))  # only for telling kinds apart
+    words = " ".join(str(part)[:_LONGEST_WORDS] for part in parts if part)
     if (status := status_of(fault)) is None:
         return ModelFailed(provider, why, kind)
     if _QUOTA.search(words):
@@ -155,21 +157,11 @@ def as_failure(provider: str, fault: BaseException) -> ModelFailed:
         kind, why = FailureKind.UNUSABLE, f"says the text is too long for its context (status {status})"
     elif _BAD_KEY.search(words):  # Gemini says 400 for a wrong key
         kind, why = FailureKind.UNAUTHORISED, f"{BAD_KEY} (status {status})"
-    return ModelFailed(provider, why, kind, retry_after=_retry_after(fault))
-
-
-def _words_of(fault: BaseException) -> str:
-    """Return the text of an error's body, only for telling kinds apart."""
-    parts = (getattr(fault, name, None) for name in ("body", "details", "message"))
-    return " ".join(str(part)[:_LONGEST_WORDS] for part in parts if part)
-
-
-def _retry_after(fault: BaseException) -> float | None:
-    """Return the seconds to wait before a retry, from an error's header or Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
     named = headers.get("retry-after")
-    found = _DELAY.search(_words_of(fault)) if named is None else _SECONDS.fullmatch(str(named).strip())
-    return float(found[1]) if found else None
+    # Gemini says in its details how long to wait.
+    wait = _DELAY.search(words) if named is None else _SECONDS.fullmatch(str(named).strip())
+    return ModelFailed(provider, why, kind, retry_after=float(wait[1]) if wait else None)
 
 
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)")

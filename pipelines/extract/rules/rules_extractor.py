@@ -171,19 +171,15 @@ def cue_of(sentence: str) -> tuple[ItemType, str] | None:
     if sentence.count("(") != sentence.count(")"):
         return None  # a fragment of a sentence
     for kind, pattern in _CUES.items():
-        if (found := pattern.search(sentence)) and _is_stated(sentence, found):
+        if (
+            (found := pattern.search(sentence))
+            and found.start() <= _FARTHEST
+            and not _DANGLING.match(sentence, found.end())
+            and _FEWEST_WORDS <= len(_WORD.findall(sentence)) <= _MOST_WORDS
+            and not (_NOT_STATED.search(sentence[: found.start()]) or _HEDGED.search(sentence) or _VOTE.match(sentence))
+        ):
             return kind, found[0].strip()
     return None
-
-
-def _is_stated(sentence: str, found: re.Match[str]) -> bool:
-    before = sentence[: found.start()]
-    return (
-        len(before) <= _FARTHEST
-        and not _DANGLING.match(sentence, found.end())
-        and _FEWEST_WORDS <= len(_WORD.findall(sentence)) <= _MOST_WORDS
-        and not (_NOT_STATED.search(before) or _HEDGED.search(sentence) or _VOTE.match(sentence))
-    )
 
 
 def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator[Candidate]:
