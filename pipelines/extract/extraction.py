@@ -144,7 +144,7 @@ class Candidate:
             numbers were not shown.
         id: the temporary id (`n12`) that operations of the same run use.
         page: the path of the document that it names, or empty. Code fills in this and what follows.
-        home: the path of the document that it would be filed in.
+        home: the path of the document that it would be filed in: that one, if it names one.
         doubt: why a person must approve it, as a clause; or empty.
         decider: of a doubted one, the place whose word it is.
         echo: whether it repeats the memory's own words.
@@ -183,11 +183,6 @@ class Candidate:
     def by_rules(self) -> bool:
         """Whether the rules proposed it."""
         return self.by.startswith("rules@")
-
-    @property
-    def place(self) -> str:
-        """The path of the document it would be in."""
-        return self.page or self.home
 
     @property
     def entry(self) -> Entry:

@@ -78,9 +78,8 @@ class Proposal(NamedTuple):
         text: the sentence.
         items: those that it cites.
         days: the days whose episodes it rests on.
-        quotes: the words that it rests on.
-        context: what each of them is.
-        is_old: whether it stood there before, and what it rests on is unchanged.
+        claim: the claim for the second reader, with the words that it rests on, and what each of them is; None if the
+            sentence needs none: an item says it, or it stood there before, and what it rests on is unchanged.
     """
 
     path: str
@@ -88,16 +87,7 @@ class Proposal(NamedTuple):
     text: str
     items: tuple[Item, ...]
     days: tuple[str, ...]
-    quotes: tuple[str, ...]
-    context: tuple[str, ...]
-    is_old: bool
-
-    @property
-    def claim(self) -> Claim | None:
-        """The claim for the second reader; None if the sentence needs none."""
-        if self.is_old or any(folded(one.text) == folded(self.text) and one.active for one in self.items):
-            return None
-        return Claim("sentence", self.text, self.quotes, self.context)
+    claim: Claim | None
 
 
 class Brief(NamedTuple):
@@ -325,7 +315,8 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
     mine = (folded(text), digest(items, with_status=True))
     # What a sentence rested on when it was supported need not be shown again: episodes are, for some days alone.
     before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)
-    days = days if before is None else before
+    if before is not None or any(folded(one.text) == folded(text) and one.active for one in items):
+        return Proposal(path, title, text, items, days if before is None else before, None)
     quotes, context = list[str](), list[str]()
     for item, home in cited:
         told = ", ".join(f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value)
@@ -342,4 +333,4 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
         context.append(", ".join([f"what happened on {day}", *headings]))
     if names := known.numbers.names_missing(text):
         context.append(f"not shown: {', '.join(names)}")
-    return Proposal(path, title, text, items, days, tuple(quotes), tuple(context), before is not None)
+    return Proposal(path, title, text, items, days, Claim("sentence", text, tuple(quotes), tuple(context)))

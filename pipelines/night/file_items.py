@@ -200,13 +200,14 @@ class Catalog:
     def names(self) -> dict[str, str]:
         """Folded title or file name → path, projects before areas before resources; former names after all of them.
 
-        A page that is named after a day has no name: each log has its own day as its title.
+        A page that is named after a day has no name: each log has its own day as its title. Nor has a note under
+        Resources without items: runs do not file in it, since it is its writer's.
         """
         found: dict[str, str] = {}
         former: dict[str, str] = {}
         for kind in PAGES:
             for path, document in sorted(self.documents.items()):
-                if document.kind is kind and _takes_items(document):
+                if document.kind is kind and (kind is not Kind.RESOURCE or document.items):
                     for name in (document.title, document.id.rpartition("/")[2]):
                         found.setdefault(slug(name), path)
                     for name in aliases_of(document):
@@ -236,19 +237,18 @@ class Catalog:
 
 
 def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
-    """Return the closed list of documents that a model may name: each by its file's name where only it has that."""
+    """Return the closed list of documents that a model may name: each by its file's name where only it has that.
+
+    Notes under Resources without items are left out, as in the names of a catalog.
+    """
     left = {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}
-    found = [one for _, one in sorted(catalog.documents.items()) if one.kind not in left and _takes_items(one)]
+    pages = [one for _, one in sorted(catalog.documents.items()) if one.kind not in left]
+    found = [one for one in pages if one.kind is not Kind.RESOURCE or one.items]
     names = Counter(one.id.rpartition("/")[2] for one in found)
     return tuple(
         DocumentChoice(name if names[name := one.id.rpartition("/")[2]] == 1 else one.id, one.title, one.kind, one.id)
         for one in found
     )
-
-
-def _takes_items(document: Document) -> bool:
-    """Whether runs may file in a document: a note under Resources is its writer's, unless it holds items."""
-    return document.kind is not Kind.RESOURCE or bool(document.items)
 
 
 def _words(title: str) -> frozenset[str]:
@@ -280,8 +280,8 @@ def filed_candidates(
         told = file_candidate(gate.look(given), catalog)
         is_ours = bool(voice_in(told.entry.head)) or told.trust is not Trust.EXTERNAL
         if is_ours and (told.entry.project or not told.source):
-            made.add(told.place)
-        elif told.place not in catalog.documents and told.place not in made:
+            made.add(told.home)
+        elif told.home not in catalog.documents and told.home not in made:
             home = home_of(ItemType.TODO, told.text, told.confidence, catalog)  # as below
             told = replace(told, new_project="", new_area="", page="", home=home)
         filed.append(told)

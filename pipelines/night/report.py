@@ -264,14 +264,17 @@ def _names(root: Path, folder: str) -> list[str]:
         return []
 
 
+@dataclass(eq=False)
 class Watch:
-    """Times each stage and shows nothing; `cli.progress_line` shows progress to people."""
+    """Times each stage and shows nothing; `cli.progress_line` shows progress to people.
+
+    `seconds` holds the time of each stage so far.
+    """
 
     patience = 1800.0
     """Seconds for vectors after a run, enough for some megabytes of new logs; the rest waits for the next run."""
 
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:

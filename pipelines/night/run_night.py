@@ -24,7 +24,7 @@ from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from pipelines.night.run import Night, Run
+    from pipelines.night.run import Night
 
 
 _ALLOCATIONS = 1_000_000
@@ -123,15 +123,15 @@ def _pinged(monitor: str, when: str, more: str) -> list[str]:
 
 
 def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
-    """Return a report for each day that was a run of its own; all are saved."""
+    """Plan and apply; return a report for each day that was a run of its own. All are saved."""
     make_missing_folders(night.root)
     redactor = load_redactor(night.root)
     known = redactor.learned
     found = find_edits(git)
     # People's edits get a commit of their own, so that an undo can tell them from the run's changes. It comes before
     # anything is pulled, so that a join sees them beside the other machine's.
-    message = "Edits since the last run\n\nCommitted as they stood before the run.\n"
-    commit = partial(commit_edits, git, message, Author(*night.settings.author, night.now), follow=False)
+    author, edits = Author(*night.settings.author, night.now), "Edits since the last run"
+    commit = partial(commit_edits, git, f"{edits}\n\nCommitted as they stood before the run.\n", author, follow=False)
     commit(found)
     if night.sharing:
         night.sharing.pull(git)
@@ -139,10 +139,28 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
     while run is None or run.later:  # with a model, each day is a run of its own
         # A second later for each day: ids are in the order of the runs, and the last one tells what is left.
         ident = run_id(night.now + timedelta(seconds=len(reports)), git.head())
-        run = _write(night, git, ident, watch, run)
-        reports.append(run.report)
+        memory, head = read_memory(git, night.settings, night.now), git.head()
+        run = plan_night(night, taken_in(memory), watch, memory.documents, run)
+        report = run.report
+        report.run = ident
+        reports.append(report)
+        if run.changes or git.head() != head:
+            with watch.stage("commit"):
+                # What others wrote to the files meanwhile is merged with the run's changes.
+                changes = (*run.changes, *shared_reports(night.root, report))
+                rows = sorted(report.items["by_document"].items())
+                message = render(
+                    "commit.txt",
+                    summary=report.summary(),
+                    lines=[without_secrets(f"{path}: {count} added") for path, count in rows],
+                    run_id=report.run,
+                    added=report.added,
+                    changed=report.changed,
+                    extractor=report.extractor,
+                )
+                report.commit = apply_changes(night.root, git, changes, message, author)
         if run.later:
-            save_report(night.root, run.report.to_json())
+            save_report(night.root, report.to_json())
             watch.next_day(len({one.day for one in run.later}))
             commit()  # what people wrote during the run
     if redactor.learned > known or any(one.logs["redacted"] for one in reports):
@@ -159,27 +177,3 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
         last.warnings += [f"{name} gave no usable answer in this run ({how})." for name, how in failing.items()]
     save_report(night.root, last.to_json())
     return reports
-
-
-def _write(night: Night, git: Git, ident: str, watch: Watch, earlier: Run | None) -> Run:
-    """Plan and apply; what others wrote to the files meanwhile is merged with the run's changes."""
-    found, head = read_memory(git, night.settings, night.now), git.head()
-    run = plan_night(night, taken_in(found), watch, found.documents, earlier)
-    report = run.report
-    report.run = ident
-    if run.changes or git.head() != head:
-        with watch.stage("commit"):
-            changes = (*run.changes, *shared_reports(night.root, report))
-            rows = sorted(report.items["by_document"].items())
-            message = render(
-                "commit.txt",
-                summary=report.summary(),
-                lines=[without_secrets(f"{path}: {count} added") for path, count in rows],
-                run_id=report.run,
-                added=report.added,
-                changed=report.changed,
-                extractor=report.extractor,
-            )
-            author = Author(*night.settings.author, night.now)
-            report.commit = apply_changes(night.root, git, changes, message, author)
-    return run

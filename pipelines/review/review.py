@@ -110,7 +110,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
     found = (context.known.same(kind, form.target, one.page) for kind in ItemType)
     if any(same.current for same in found if same) or _is_vetoed(one, context):
         return []  # the extractor found it, too, or a person removed it
-    if ident := corrected_by(form, [pair for pair in held if repeats_there(pair[0], one.place)], one.place):
+    if ident := corrected_by(form, [pair for pair in held if repeats_there(pair[0], one.home)], one.home):
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
@@ -127,7 +127,7 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
 
 def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) -> list[Ruling]:
     """Return the rulings of a form that ends or answers an item; `one` stands for its line."""
-    if (ident := target_of(form, ((one.document, one.item) for one in context.known.all), one.place)) is None:
+    if (ident := target_of(form, ((one.document, one.item) for one in context.known.all), one.home)) is None:
         return []
     page, item = next(pair for pair in context.known.held() if pair[1].id == ident)
     if any(said.path == form.place.path and said.start_line > form.place.start_line for said in item.evidence):
@@ -135,7 +135,7 @@ def _by_closing_form(form: ClosingForm, one: Candidate, context: ReviewContext) 
     operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=(form.place,), by=FORMS)
     closed = rulings_of_operation(operation, None, context, one.id)
     text = answer_in(form, page, item) if one.trust.reaches(Trust.SELF) else ""
-    told = replace(one, text=text, page=page)
+    told = replace(one, text=text, page=page, home=page)
     return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
 
 
@@ -293,7 +293,8 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     successor = Candidate(
         old.type, text.rstrip(), operation.places, Confidence.HIGH, operation.reason, operation.by,
         page_section=old.page_section, name=old.person, due=day or due_after(old, operation.text, operation.day),
-        trust=trust, id=fresh, page=belief.document, beside=(f"in the memory: {old.text}",) if has_other else (),
+        trust=trust, id=fresh, page=belief.document, home=belief.document,
+        beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(belief.name,))
     return Ruling(operation, successor, trust, asks)

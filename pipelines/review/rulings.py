@@ -88,7 +88,7 @@ def carried_out(rulings: Sequence[Ruling], known: KnownItems) -> Sequence[Ruling
             for belief in old:
                 _change(ruling, belief, known)
             continue
-        path, place = one.place, old[0].document if old and not ruling.asks else ""
+        path, place = one.home, old[0].document if old and not ruling.asks else ""
         path = place if place and speaks_for(place, path) and kind_of(place) is not Kind.ARCHIVE else path
         # The line that a person has to judge is its last evidence.
         judged = [at for at in one.places if one.decider and one.decider.meets(at)]
@@ -162,8 +162,8 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     if after != item:
         belief.item = after
         if candidate and belief.is_archived:
-            known.bring_back(belief, candidate.place)
-            known.titles.setdefault(candidate.place, candidate.entry.project or candidate.new_project)
+            known.bring_back(belief, candidate.home)
+            known.titles.setdefault(candidate.home, candidate.entry.project or candidate.new_project)
         known.confirmed |= {item.id: None} if belief.was else {}
 
 
@@ -331,7 +331,7 @@ class KnownItems:
         They are the document's, and those that speak for all: a project's first lines are older than its page. Only
         external words match an external item.
         """
-        pages, is_ours = dict.fromkeys((one.place, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
+        pages, is_ours = dict.fromkeys((one.home, *_SHARED_PAGES)), one.trust.reaches(Trust.SELF)
         there = (belief for page in pages for belief in reversed(self._there[page]) if belief.name != one.id)
         others = (belief for belief in there if belief.item.is_ours or not is_ours)
         return sorted(others, key=lambda belief: -alike(one.text, belief.item.text))[:MOST_NEAR]

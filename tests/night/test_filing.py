@@ -141,7 +141,7 @@ def test_what_another_said_goes_into_a_new_project_only_where_own_words_have_mad
 
     def places(*candidates: Candidate) -> list[str]:
         gate = Gate((), NO_SEALS, "self", frozenset())
-        return [one.place for one in filed_candidates(candidates, CATALOG, gate)[0]]
+        return [one.home for one in filed_candidates(candidates, CATALOG, gate)[0]]
 
     page = "Projects/eelgrass.md"
     assert places(told) == ["Areas/general.md"]

@@ -28,7 +28,7 @@ def test_what_is_closed_waits_or_is_private_is_shown_to_no_model() -> None:
 
 def ruling(kind: str, one: Candidate, number: int, *ids: str) -> Ruling:
     operation = Operation(OperationKind(kind), ids, places=one.places)
-    return Ruling(operation, replace(one, id=f"n{number}", page=ALPHA))
+    return Ruling(operation, replace(one, id=f"n{number}", page=ALPHA, home=ALPHA))
 
 
 def test_links_are_those_of_what_is_new_and_a_cycle_harms_nothing() -> None:

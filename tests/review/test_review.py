@@ -20,7 +20,7 @@ def held(
 
 
 def ruled(text: str, by: Sequence[Held], document: str = "", home: str = GENERAL) -> tuple[str, tuple[str, ...]]:
-    [one] = told(rulings([replace(candidate(text), page=document, home=home)], context(by)))
+    [one] = told(rulings([replace(candidate(text), page=document, home=document or home)], context(by)))
     return one
 
 
