@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.search.candidates import CandidatePlace, IndexQuestion, fitting_units
+from pipelines.search.candidates import CandidatePlace, IndexQuestion, Scores, fitting_units
 from pipelines.search.schema import HELD_BACK, REJECTED
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
+    from sqlite3 import Connection
 
 
 class Overruled(NamedTuple):
@@ -91,9 +91,7 @@ class Governed(NamedTuple):
     overruled: dict[int, Overruled]
 
 
-def apply_beliefs(
-    connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, all_lines: bool
-) -> Governed:
+def apply_beliefs(connection: Connection, scores: Scores, question: IndexQuestion, *, all_lines: bool) -> Governed:
     """Apply beliefs to what was found: believed items that were found represent their lines, and get their scores.
 
     The item that overruled a line gets its score, unless the line was found for what still holds. An item that no
@@ -151,9 +149,7 @@ def apply_beliefs(
     return governed
 
 
-def _claims(
-    connection: sqlite3.Connection, selection: str, units: Collection[int], day: str
-) -> dict[int, list[_About]]:
+def _claims(connection: Connection, selection: str, units: Collection[int], day: str) -> dict[int, list[_About]]:
     """Return the claims about each unit: item, why it is overruled on a day or now, by what, since when."""
     claims: dict[int, list[_About]] = {}
     for unit, item, *against in connection.execute(selection, (json.dumps(list(units)),)):
@@ -163,7 +159,7 @@ def _claims(
     return claims
 
 
-def _end_of_chain(connection: sqlite3.Connection, item: str, day: str) -> str:
+def _end_of_chain(connection: Connection, item: str, day: str) -> str:
     """Return the end of a chain of superseded items, on a day or now."""
     seen = {item}
     while (found := connection.execute(_NEXT, (item, day, day)).fetchone()) and found[0] not in seen:
@@ -172,7 +168,7 @@ def _end_of_chain(connection: sqlite3.Connection, item: str, day: str) -> str:
     return item
 
 
-def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: str) -> dict[str, list[int]]:
+def evidence_of(connection: Connection, items: Collection[str], *whys: str) -> dict[str, list[int]]:
     """Return the log units that each item is based on, in order.
 
     Args:
@@ -186,7 +182,7 @@ def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: s
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}
 
 
-def over_since(connection: sqlite3.Connection, units: Collection[int], day: str) -> dict[int, tuple[Overruled, ...]]:
+def over_since(connection: Connection, units: Collection[int], day: str) -> dict[int, tuple[Overruled, ...]]:
     """Return for each episode among the units what it tells that no longer holds, on a day or now."""
     found = connection.execute(_OVER_SINCE, (json.dumps(list(units)), day, day)).fetchall()
     ends = {item: _end_of_chain(connection, successor, day) if successor else "" for _, item, _, successor, _ in found}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
@@ -22,6 +23,7 @@ from pipelines.search.schema import (
     writer_lock,
     writing_in,
 )
+from pipelines.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +112,7 @@ def _follow(root: Path, began: float, *, anew: bool) -> IndexReport:
         if not anew:
             raise
         changes = Changes(list(found), [], [])
-    if anew or changes.stale:
+    if anew or any(changes):
         from pipelines.search.read_files import place_claims, put, take_out  # noqa: PLC0415  not needed if all is there
 
         with replacing(root) if anew else writing_in(root) as connection, connection:  # all or nothing
@@ -119,7 +121,7 @@ def _follow(root: Path, began: float, *, anew: bool) -> IndexReport:
                 take_out(connection, path)
             for path in found if anew else (*changes.added, *changes.changed):
                 put(connection, root, path, found[path])
-            place_claims(connection, root, changes.stale)
+            place_claims(connection, root, [*chain(*changes)])
             for table in ("units", "passages") if anew else ():
                 connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
     with reading(root) as connection:
@@ -158,7 +160,8 @@ def freshen(root: Path) -> Freshness:
         changes = changed_in(root, found)
     except IndexUnusable as error:
         return rebuilt(root, error, update_index)  # another process may have built it by now
-    if not changes.stale:
+    stale = frozenset(chain(*changes))
+    if not stale:
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "Run `curate index` to include them."
@@ -169,9 +172,8 @@ def freshen(root: Path) -> Freshness:
             why = error.sentence
         else:
             return Freshness()
-    count = len(changes.stale)
-    files = "1 file changed and is" if count == 1 else f"{count:,} files changed and are"
-    return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))
+    files = count(len(stale), "file changed and is", "files changed and are")
+    return Freshness(stale, (f"{files} left out of this answer. {why}",))
 
 
 def rebuilt(root: Path, fault: IndexUnusable, build: Callable[[Path], IndexReport] = rebuild_index) -> Freshness:

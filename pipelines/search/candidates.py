@@ -5,14 +5,15 @@ from __future__ import annotations
 import heapq
 import json
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
+    from sqlite3 import Connection
 
     from pipelines.search.filters import Filters
 
@@ -89,6 +90,9 @@ class CandidatePlace(NamedTuple):
     key: int
 
 
+Scores = Mapping[int, float]
+Places = Mapping[int, CandidatePlace]
+"""What is known of units, by their numbers."""
 Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
@@ -106,7 +110,7 @@ class IndexQuestion(NamedTuple):
     terms: str
     filters: Filters
     stale: Collection[str]
-    near: Mapping[int, float] | None = None
+    near: Scores | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -120,7 +124,7 @@ class IndexQuestion(NamedTuple):
         return f"{condition} AND files.path NOT IN (SELECT value FROM json_each(?))", (*values, stale)  # noqa: S608  ours
 
 
-def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> Candidates:
+def candidates(connection: Connection, question: IndexQuestion, count: int) -> Candidates:
     """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
@@ -162,7 +166,7 @@ def _best(found: Sequence[tuple[int, float, int]], count: int) -> dict[int, floa
 
 
 def fitting_units(
-    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion, *, past: bool = False
+    connection: Connection, units: Collection[int], question: IndexQuestion, *, past: bool = False
 ) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not; or also past ones."""
     condition, values = question.condition(past=past)
@@ -171,7 +175,7 @@ def fitting_units(
     return {unit: found[unit] for unit in units if unit in found}
 
 
-def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
+def bearing_rules(connection: Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
     """Return the rules, and beliefs about the owner, that are most relevant by meaning, nearest first.
 
     Args:
@@ -188,9 +192,7 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     return {unit: there[unit] for *_, unit in order[:_GIVEN]}
 
 
-def repeated_in_logs(
-    connection: sqlite3.Connection, places: Mapping[int, CandidatePlace], question: IndexQuestion
-) -> set[int]:
+def repeated_in_logs(connection: Connection, places: Places, question: IndexQuestion) -> set[int]:
     """Return those units that are turns repeated in a log, since the log's line is enough.
 
     They stay if that line does not match the filters or its file is stale (a log is the agent's word, and the owner's
@@ -217,7 +219,7 @@ _ITEMS = """
 """
 
 
-def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterable[int]) -> set[int]:
+def repeated_in_copies(root: Path, connection: Connection, units: Iterable[int]) -> set[int]:
     """Return those units that are items in a copy of their page; the documents say where an item stands."""
     places: dict[str, dict[str, int]] = {}
     for item, path, unit in connection.execute(_ITEMS, (json.dumps(list(units)),)):

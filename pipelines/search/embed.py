@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from pipelines.search.chunks import Unit
+    from pipelines.search.embedders.embedder import Floats
 
 
 FEWEST_WORDS = 5
@@ -137,7 +135,7 @@ def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tu
     return report._asdict(), notes
 
 
-def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
+def vector_of(embedder: Embedder, query: str) -> tuple[Floats | None, str]:
     """Return a question's vector, or None and the sentence that says why there is none."""
     if not query.strip():
         return None, ""
@@ -227,7 +225,7 @@ def _wanted(root: Path, model: VectorModel) -> dict[int, str]:
         }
 
 
-def _asked(embedder: Embedder, texts: Mapping[int, str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+def _asked(embedder: Embedder, texts: Mapping[int, str]) -> Iterator[tuple[list[int], Floats]]:
     """Yield keys with their vectors.
 
     A batch that fails is halved until only the refused texts are left, which are left out.

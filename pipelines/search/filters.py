@@ -11,8 +11,8 @@ from pipelines.search.schema import NEVER, SEPARATOR
 from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
+    from sqlite3 import Connection
 
 
 NOT_NEVER = f"units.hidden < {NEVER}"
@@ -100,7 +100,7 @@ def key_value(given: str) -> tuple[str, str]:
     return key, value
 
 
-def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tuple[Filters, str]:
+def resolved(filters: Filters, connection: Connection, query: str) -> tuple[Filters, str]:
     """Return filters with those in a question and all spellings of the project, and the question without them.
 
     `type:TODO` and `project:NAME` filter, unless there is no such type, or one was given beside the question: then they
@@ -131,20 +131,20 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tu
     return filters, rest if rest == query or content_terms(rest) else ""
 
 
-def _spellings(project: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+def _spellings(project: str, connection: Connection) -> tuple[str, ...]:
     """Return the names of a project as the index has them: a log names it by its title, its file's or a former name."""
     names = {slug(project)}.union(*(names for names in _pages(connection) if slug(project) in names))
     return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
 
 
-def _pages(connection: sqlite3.Connection) -> Iterator[set[str]]:
+def _pages(connection: Connection) -> Iterator[set[str]]:
     """Yield all names of each project that has a page."""
     for path, title, meta in connection.execute(_PROJECTS):
         former = (one.removeprefix(_FORMER) for one in meta.split(SEPARATOR) if one.startswith(_FORMER))
         yield {slug(one) for one in (title, path.rpartition("/")[2].removesuffix(".md"), *former)}
 
 
-def no_project(query: str, filters: Filters, connection: sqlite3.Connection) -> tuple[str, ...]:
+def no_project(query: str, filters: Filters, connection: Connection) -> tuple[str, ...]:
     """Return a sentence if a question, or the filter beside it, names a project that is not there."""
     labelled = (found[2] for found in LABELLED.finditer(query) if (found[1] or "").lower() == "project")
     if named := filters.project or next(labelled, "").rstrip(",.;:!?").strip('"'):

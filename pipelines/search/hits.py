@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.search.beliefs import Overruled
+    from pipelines.search.candidates import Scores
 
 
 OPEN, CLOSE = "\x01", "\x02"
@@ -131,7 +132,7 @@ class Hit(NamedTuple):
         return found
 
 
-def read_hits(connection: sqlite3.Connection, scored: Mapping[int, float]) -> list[Hit]:
+def read_hits(connection: sqlite3.Connection, scored: Scores) -> list[Hit]:
     """Return units of the index as hits.
 
     Args:
@@ -242,7 +243,7 @@ def reads(embedder: str, query: str) -> bool:
     return embedder != LOCAL or not unspaced_pairs(query)
 
 
-def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float]) -> dict[int, int]:
+def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Scores) -> dict[int, int]:
     """Return how many of the question's terms the units found by words have themselves, best first.
 
     Args:
@@ -258,7 +259,7 @@ def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapp
     return held
 
 
-def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int, float], embedder: str) -> bool:
+def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Scores, embedder: str) -> bool:
     """Return whether a unit is near to the question in meaning, or has most of its words.
 
     Args:

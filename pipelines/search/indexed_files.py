@@ -169,16 +169,11 @@ def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
 
 
 class Changes(NamedTuple):
-    """The paths of files as compared with the index, in order."""
+    """The paths of files as compared with the index, in order; for all of them it is out of date."""
 
     added: list[str]
     changed: list[str]
     removed: list[str]
-
-    @property
-    def stale(self) -> list[str]:
-        """The files for which the index is out of date."""
-        return [*self.added, *self.changed, *self.removed]
 
 
 def changed_in(root: Path, found: Mapping[str, FileStamp]) -> Changes:

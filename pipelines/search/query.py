@@ -10,6 +10,8 @@ from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, over_
 from pipelines.search.candidates import (
     CandidatePlace,
     IndexQuestion,
+    Places,
+    Scores,
     bearing_rules,
     candidates,
     fitting_units,
@@ -31,12 +33,11 @@ from pipelines.search.hits import Found, Hit, held_words, is_close, read_hits, r
 from pipelines.search.rank import newer_first, weighted, whole_first, worth
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
+    from sqlite3 import Connection
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from pipelines.search.embedders.embedder import Floats
 
 
 CANDIDATES = 100
@@ -70,14 +71,14 @@ class SearchRequest(NamedTuple):
     """
 
     filters: Filters = Filters()
-    vector: NDArray[np.float32] | None = None
+    vector: Floats | None = None
     embedder: str = ""
     overruled: bool = False
 
 
 def answer(
     root: Path,
-    connection: sqlite3.Connection,
+    connection: Connection,
     query: str,
     limit: int,
     stale: Collection[str] = (),
@@ -136,7 +137,7 @@ def answer(
     return _shown(connection, governed, order, asked.filters.as_of), found
 
 
-def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping[int, float]) -> dict[int, float]:
+def _named_by_number(connection: Connection, query: str, scores: Scores) -> dict[int, float]:
     """Return higher scores for units that have what a question names by a number: none below one without it."""
     if not (named := names_by_number(query)):
         return {}
@@ -146,7 +147,7 @@ def _named_by_number(connection: sqlite3.Connection, query: str, scores: Mapping
 
 
 def _question(
-    root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: SearchRequest
+    root: Path, connection: Connection, query: str, stale: Collection[str], asked: SearchRequest
 ) -> tuple[IndexQuestion, str]:
     """Return what to search for, with the vectors to compare with the question's, and the question without filters."""
     filters, query = resolved(asked.filters, connection, query)
@@ -159,7 +160,7 @@ def _question(
 
 
 def _named(
-    connection: sqlite3.Connection, query: str, asked: Collection[str], question: IndexQuestion
+    connection: Connection, query: str, asked: Collection[str], question: IndexQuestion
 ) -> dict[int, CandidatePlace]:
     """Return the items that a question names by id, and the episodes of a day if it asks of nothing else.
 
@@ -174,14 +175,14 @@ def _named(
     return fitting_units(connection, units, question) if units else {}
 
 
-def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
+def _rule_scores(rules: Collection[int], scores: Scores) -> dict[int, float]:
     """Return the scores that move rules, in their order, directly after the first hits; none moves down."""
     behind = heapq.nlargest(_BEFORE_RULES, scores.values())[-1] if scores else 0.0
     wanted = {unit: behind * (1 - number * _STEP) for number, unit in enumerate(rules, 1)}
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, CandidatePlace], limit: int) -> list[int]:
+def _best(governed: Governed, own: Scores, places: Places, limit: int) -> list[int]:
     """Return the best units in order; overruled ones come last, and take at most a third of the places.
 
     A line that says two things gives its score to two items: the one nearer to the question by its own words is first.
@@ -199,7 +200,7 @@ def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, Can
     return [*standing[: limit - len(last)], *last]
 
 
-def _shown(connection: sqlite3.Connection, governed: Governed, units: Sequence[int], day: str) -> list[Hit]:
+def _shown(connection: Connection, governed: Governed, units: Sequence[int], day: str) -> list[Hit]:
     """Return units as hits, each with the lines behind it, or with what overruled it, on a day or now."""
     hits = read_hits(connection, {unit: governed.scores[unit] for unit in units})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")

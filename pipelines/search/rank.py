@@ -10,9 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pipelines.search.candidates import CandidatePlace
+    from pipelines.search.candidates import CandidatePlace, Places, Scores
 
 
 # By what a unit is: written in a document, said in a log, another's turn in a transcript, retold by an episode. Replies
@@ -26,7 +24,7 @@ _RIVALS = 0.03
 _ABOVE = 1 + 1e-6
 
 
-def relative(scores: Mapping[int, float]) -> dict[int, float]:
+def relative(scores: Scores) -> dict[int, float]:
     """Return each score as a share of the best; negative scores become 0.
 
     The floor is 0 and not the worst score, so that an answer does not depend on the number of candidates.
@@ -35,7 +33,7 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
     return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 
-def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
+def weighted(words: Scores, meaning: Scores, vector_weight: float) -> dict[int, float]:
     """Return the weighted sum of both, each relative to its best; the weight of meaning is from 0 to 1.
 
     A unit that none of the words found has 0 for words. One without a vector is taken to be as near, for its words, as
@@ -64,7 +62,7 @@ def _peers(place: CandidatePlace) -> tuple[str, ...]:
     return place.path, place.types, place.until and "over", place.status
 
 
-def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace]) -> dict[int, float]:
+def newer_first(scores: Scores, places: Places) -> dict[int, float]:
     """Return the scores so that of items of one page and type with nearly the same score, the newest is first."""
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for unit, place in places.items():
@@ -81,9 +79,7 @@ def newer_first(scores: Mapping[int, float], places: Mapping[int, CandidatePlace
     return changed
 
 
-def whole_first(
-    scores: Mapping[int, float], held: dict[int, int], count: int, places: Mapping[int, CandidatePlace]
-) -> dict[int, float]:
+def whole_first(scores: Scores, held: dict[int, int], count: int, places: Places) -> dict[int, float]:
     """Return the scores of what has all `count` words of a question, none below a unit that has none of them.
 
     Of several words, an item alone has them all on purpose, and its line's score lifts none of a page and type above

@@ -30,9 +30,9 @@ from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from sqlite3 import Connection
 
     from pipelines.store.days import Days
     from pipelines.store.transcripts.records import Turn
@@ -152,7 +152,7 @@ _FILE = f"INSERT INTO files({', '.join(_STAMPED)}) VALUES ({', '.join('?' * len(
 _UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS[1:])}) VALUES (:{', :'.join(UNIT_COLUMNS[1:])})"  # noqa: S608  as above
 
 
-def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp) -> None:
+def put(connection: Connection, root: Path, path: str, stamp: FileStamp) -> None:
     """Read a file and make its rows anew; an unreadable file is recorded with the reason, a vanished one has no rows.
 
     Args:
@@ -190,7 +190,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp)
     connection.executemany(_PUT, ((file, *claim, at.path, _UNPLACED, _UNPLACED) for claim, at in cited))
 
 
-def take_out(connection: sqlite3.Connection, path: str) -> None:
+def take_out(connection: Connection, path: str) -> None:
     """Delete a file's rows, if it has any."""
     found = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     if found:
@@ -266,7 +266,7 @@ _MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED = -1
 
 
-def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:
+def place_claims(connection: Connection, root: Path, changed: Collection[str]) -> None:
     """Find the lines of claims that are new or whose log changed: lines move when somebody inserts text above them.
 
     Args:

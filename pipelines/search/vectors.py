@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
+
+    from pipelines.search.embedders.embedder import Floats
 
 
 _LARGEST = 127
@@ -61,7 +62,7 @@ def stored_vectors(root: Path, model: VectorModel) -> NDArray[Any]:
     return np.empty(0, kind)
 
 
-def cosines(root: Path, model: VectorModel, question: NDArray[np.float32]) -> dict[int, float]:
+def cosines(root: Path, model: VectorModel, question: Floats) -> dict[int, float]:
     """Return the cosines of a question, a vector of length one, with all stored vectors of a model, by their keys.
 
     Row by row: a matrix product would start a thread per processor, and its rounding depends on the row's position.
@@ -82,7 +83,7 @@ def kept_keys(root: Path, model: VectorModel) -> set[int]:
     return set(stored_vectors(root, model)["key"].tolist())
 
 
-def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:
+def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: Floats) -> None:
     """Append vectors of length one, shape (n, dimension), under their keys.
 
     One byte per number is as good as floats: on two long conversations (230 questions), the shares of evidence found

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float32]
+
 
 MODEL = "all-MiniLM-L6-v2"
 """The local model."""
@@ -28,14 +30,14 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """The length of a vector."""
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_documents(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of documents, in order: shape (n, dimension), float32, unit length.
 
         Raises:
             ModelFailed: there was no usable answer for this batch.
         """
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
+    def embed_query(self, text: str) -> Floats:
         """Return the vector of a question: shape (dimension,), float32, unit length.
 
         Raises:
@@ -46,16 +48,16 @@ class Embedder(Protocol):
 class TwoSided:
     """Both calls of an embedder whose model treats questions and documents nearly alike."""
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed_documents(self, texts: Sequence[str]) -> Floats:
         """Return the vectors of documents, as `Embedder` says."""
         return self._embed(texts, is_query=False)
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
+    def embed_query(self, text: str) -> Floats:
         """Return the vector of a question, as `Embedder` says."""
-        vector: NDArray[np.float32] = self._embed([text], is_query=True)[0]
+        vector: Floats = self._embed([text], is_query=True)[0]
         return vector
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:
         raise NotImplementedError
 
 
@@ -63,7 +65,7 @@ class BadVectors(ValueError):
     """Raised when an answer holds no usable vectors. Its message is a predicate, to follow the embedder's name."""
 
 
-def unit_rows(rows: object, count: int, dimension: int = 0) -> NDArray[np.float32]:
+def unit_rows(rows: object, count: int, dimension: int = 0) -> Floats:
     """Return an answer's vectors as float32 (count, dimension), each of unit length.
 
     Args:
@@ -90,7 +92,7 @@ def unit_rows(rows: object, count: int, dimension: int = 0) -> NDArray[np.float3
     # A NaN or an infinity in a row also shows in its length.
     if not np.isfinite(lengths).all() or not (lengths > 0).all():
         raise BadVectors("returned a vector without a direction")
-    unit: NDArray[np.float32] = (table / lengths).astype(np.float32)
+    unit: Floats = (table / lengths).astype(np.float32)
     return unit
 
 

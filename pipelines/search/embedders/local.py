@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
+    from pipelines.search.embedders.embedder import Floats
 
 
 PROVIDER = "the local model"

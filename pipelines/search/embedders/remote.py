@@ -21,8 +21,7 @@ from pipelines.usage import failure_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from pipelines.search.embedders.embedder import Floats
 
 
 QUERY_SECONDS = 10.0  # a person is waiting, and keyword search is available
@@ -57,7 +56,7 @@ class OpenAIEmbedder(TwoSided):
             self.embed_query("dimension")
         return self._dimension
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:
         fit = [fit_to_send(self._prompts[is_query] + text, _TEXT_BYTES) for text in texts]
         seconds = QUERY_SECONDS if is_query else self.settings.timeout_seconds
         found = _embedded(self.name, lambda: self._ask(fit, seconds), len(fit), self._dimension)
@@ -87,7 +86,7 @@ class VoyageEmbedder(TwoSided):
         self.settings, self._model = settings, settings.model or VOYAGE_MODEL
         self.name = f"voyage:{self._model}"
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> NDArray[np.float32]:
+    def _embed(self, texts: Sequence[str], *, is_query: bool) -> Floats:
         def ask() -> object:
             from voyageai.client import Client  # noqa: PLC0415  takes half a second; loaded only to embed
 
@@ -103,7 +102,7 @@ class VoyageEmbedder(TwoSided):
         return _embedded("voyage", ask, len(fit), _VOYAGE_DIMENSION)
 
 
-def _embedded(name: str, ask: Callable[[], object], count: int, dimension: int) -> NDArray[np.float32]:
+def _embedded(name: str, ask: Callable[[], object], count: int, dimension: int) -> Floats:
     """Return an answer's vectors. A dimension of zero means that the answer sets it.
 
     Raises:
