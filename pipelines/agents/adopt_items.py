@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pipelines.agents.adopt_source import NotesKind
 from pipelines.extract.rules.labels import read_label
 from pipelines.store.change_set import document_changes
-from pipelines.store.document import Block, Document, document_at, edited
+from pipelines.store.document import Block, Document, Documents, document_at, edited
 from pipelines.store.files import writing
 from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_digest
 from pipelines.store.layout import BRIEFING, GENERAL, USER
@@ -25,7 +25,7 @@ from pipelines.store.spoken_lines import clean, parse_spoken, sentences
 from pipelines.store.transcripts.acts import Envelopes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
@@ -87,9 +87,7 @@ def _observed(line: str) -> str:
     return f"- {label.type}: {text}\n" if label else f"- Fact: {category}: {text}\n"
 
 
-def with_statements(
-    notes: Iterable[Document], pages: Mapping[str, Document], today: str, cap: int
-) -> dict[str, Document]:
+def with_statements(notes: Iterable[Document], pages: Documents, today: str, cap: int) -> dict[str, Document]:
     """Return the pages that change if notes of Claude Code say what is a rule, or true of the user.
 
     Args:
@@ -113,7 +111,7 @@ def with_statements(
     return after
 
 
-def write_pages(root: Path, before: Mapping[str, Document], after: Mapping[str, Document]) -> None:
+def write_pages(root: Path, before: Documents, after: Documents) -> None:
     """Write the pages that changed.
 
     Raises:

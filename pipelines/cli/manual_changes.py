@@ -24,14 +24,14 @@ from pipelines.store.template import named_documents
 from pipelines.text import escape_terminal, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pipelines.store.change_set import Change
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
 
-def item_named(documents: Mapping[str, Document], name: str) -> str:
+def item_named(documents: Documents, name: str) -> str:
     """Return the id of the one item that a person named, by the start of its id or by a few words.
 
     Args:
@@ -45,7 +45,7 @@ def item_named(documents: Mapping[str, Document], name: str) -> str:
     return named_items(documents, [name], (lambda _: True, "item"))[0]
 
 
-def document_named(documents: Mapping[str, Document], name: str, *closed: Kind) -> str:
+def document_named(documents: Documents, name: str, *closed: Kind) -> str:
     """Return the path of the one document that a name means, of none of the closed kinds.
 
     Raises:
@@ -58,7 +58,7 @@ def document_named(documents: Mapping[str, Document], name: str, *closed: Kind) 
     raise UsageFault(f"{name} means {' and '.join(found)}.", "Name one by its path; archives take no new items.")
 
 
-def project_named(documents: Mapping[str, Document], name: str) -> str:
+def project_named(documents: Documents, name: str) -> str:
     """Return the path of the one project that a name means.
 
     Raises:

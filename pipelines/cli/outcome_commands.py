@@ -31,11 +31,11 @@ from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from pipelines.cli.options import OpenMemory
     from pipelines.night.own_items import Sought
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
 
 _IDS = click.argument("items", metavar="ID...", nargs=-1, required=True)
@@ -184,7 +184,7 @@ def _close(verb: str, how: str | None, items: tuple[str, ...], opened: OpenMemor
 def _carry_out(
     verb: str,
     sought: Sought,
-    change: Callable[[Mapping[str, Document], list[str], Authority], Changed],
+    change: Callable[[Documents, list[str], Authority], Changed],
     items: tuple[str, ...],
     opened: OpenMemory,
 ) -> None:

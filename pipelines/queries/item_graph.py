@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pipelines.night.outcome_changes import Outcome
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
     Links = Mapping[str, tuple[str, ...]]
 
@@ -81,10 +81,10 @@ class Beliefs:
     """
 
     holdings: tuple[Holding, ...]
-    documents: Mapping[str, Document]
+    documents: Documents
 
     @classmethod
-    def of(cls, documents: Mapping[str, Document]) -> Beliefs:
+    def of(cls, documents: Documents) -> Beliefs:
         """Return the items of some documents."""
         pages = sorted(documents.items())
         return cls(
@@ -192,7 +192,7 @@ _SAID = {
 }
 
 
-def outcome_lines(one: Outcome, documents: Mapping[str, Document], when: Callable[[str], str] = str) -> Iterator[str]:
+def outcome_lines(one: Outcome, documents: Documents, when: Callable[[str], str] = str) -> Iterator[str]:
     """Yield what became of an item that was to change, and of the one that replaced it.
 
     Args:

@@ -13,9 +13,7 @@ from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Episode:
         return {"day": self.day, "path": episode_path(self.day), "sentences": sentences}
 
 
-def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:
+def recap(documents: Documents, since: str, until: str, project: str = "") -> list[Episode]:
     """Return the episodes of some days, in order.
 
     Args:

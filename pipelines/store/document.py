@@ -8,6 +8,7 @@ when it is moved or renamed.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from operator import itemgetter
@@ -33,7 +34,7 @@ from pipelines.store.wording import folded
 from pipelines.text import stated_due
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 SECTIONS: Final = {
@@ -224,6 +225,10 @@ class Document:
     def size(self) -> int:
         """Its size in bytes."""
         return len(self.text.encode())
+
+
+Documents = Mapping[str, Document]
+"""Documents by their paths."""
 
 
 def _extent(lines: Sequence[str], first: int, bare: str) -> tuple[str, int, int]:

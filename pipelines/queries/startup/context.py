@@ -27,6 +27,7 @@ from pipelines.queries.startup.listed import (
 from pipelines.queries.startup.own_project import page_name, project_of_folder
 from pipelines.queries.startup.read import (
     Snippet,
+    Snippets,
     document_entries,
     fitting,
     is_open,
@@ -35,7 +36,7 @@ from pipelines.queries.startup.read import (
     tokens,
 )
 from pipelines.store.days import day_before, read_days
-from pipelines.store.document import NOW_TITLE, Document, document_at
+from pipelines.store.document import NOW_TITLE, Document, Documents, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
 from pipelines.store.generated import sentences_in, sentences_under
 from pipelines.store.item import ItemType
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    Keep = Callable[[list[Snippet], int], tuple[list[Snippet], int]]
+    Keep = Callable[[Snippets, int], tuple[Snippets, int]]
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
@@ -154,12 +155,12 @@ class ContextPart:
 
     name: str
     path: str = ""
-    entries: list[Snippet] = field(default_factory=list)
+    entries: Snippets = field(default_factory=list)
     keep: Keep = fitting
     text: str = ""
     fault: str = ""
     cut: int = 0
-    kept: list[Snippet] = field(default_factory=list)
+    kept: Snippets = field(default_factory=list)
 
     @property
     def frame(self) -> int:
@@ -172,7 +173,7 @@ class ContextPart:
         return sum(entry.size for entry in self.entries) + self.frame if self.entries else 0
 
 
-def assemble(request: ContextRequest, documents: Mapping[str, Document] | None = None) -> list[ContextPart]:
+def assemble(request: ContextRequest, documents: Documents | None = None) -> list[ContextPart]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone.
 
     Args:
@@ -221,13 +222,13 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
     return given
 
 
-def _of_sessions(documents: Mapping[str, Document]) -> list[Document]:
+def _of_sessions(documents: Documents) -> list[Document]:
     """Return the documents whose items a session is shown."""
     kinds = {Kind.BRIEFING, Kind.USER, Kind.PROJECT, Kind.AREA, Kind.RESOURCE}
     return [one for path, one in sorted(documents.items()) if one.kind in kinds]
 
 
-def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: Mapping[str, str]) -> list[ContextPart]:
+def _parts(request: ContextRequest, documents: Documents, faults: Mapping[str, str]) -> list[ContextPart]:
     root, today = request.root, request.today
     pages = _of_sessions(documents)
     held, short = items_of(pages), short_ids(pages)
@@ -282,7 +283,7 @@ def _parts(request: ContextRequest, documents: Mapping[str, Document], faults: M
 
 
 def _always_shown(
-    root: Path, documents: Mapping[str, Document], faults: Mapping[str, str]
+    root: Path, documents: Documents, faults: Mapping[str, str]
 ) -> Iterator[tuple[str, str, Document | None, str]]:
     """Yield SOUL.md, USER.md and MEMORY.md: name, path, document, and what is wrong with it."""
     for name in (SOUL, USER, BRIEFING):
@@ -307,15 +308,13 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return document_at(path, file.read().decode(errors="replace")), ""
 
 
-def _veiled(entries: list[Snippet]) -> list[Snippet]:
+def _veiled(entries: Snippets) -> Snippets:
     """Return entries without secrets."""
     text = "\n".join([entry.text for entry in entries])
     return entries if redacted(text) == text else [replace(one, text=redacted(one.text)) for one in entries]
 
 
-def _now_first(
-    entries: list[Snippet], now: Mapping[str, tuple[str, ...]], homes: Mapping[str, Document], own: str
-) -> list[Snippet]:
+def _now_first(entries: Snippets, now: Mapping[str, tuple[str, ...]], homes: Documents, own: str) -> Snippets:
     """Return the briefing, what a run told of now before the sections that people wrote, and each sentence apart.
 
     Where not all fits, later entries are cut, and no entry in part. Sentences that rest on other projects alone than
@@ -331,7 +330,7 @@ def _now_first(
     if at is None:
         return entries
     end = next((n for n in heads if n > at and entries[n].heading <= entries[at].heading), len(entries))
-    told: list[Snippet] = []
+    told: Snippets = []
     for one in entries[at + 1 : end]:
         lines = one.text.split("\n")
         told += [Snippet(line, ids=now[line]) for line in lines] if now.keys() >= {*lines} else [one]
@@ -347,8 +346,8 @@ def _row(entry: Snippet) -> tuple[str, str]:
 
 
 def _said_once(
-    entries: list[Snippet], now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str], aged: dict[str, str]
-) -> list[Snippet]:
+    entries: Snippets, now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str], aged: dict[str, str]
+) -> Snippets:
     """Return the briefing without rows that its sentences tell.
 
     Behind a sentence stand the ids of the open items that it tells, and the day it is of, if that is not a late one.
@@ -368,14 +367,14 @@ def _said_once(
 
 
 def _log_part(
-    request: ContextRequest, name: str, day: str, said: Said, documents: Mapping[str, Document], project: str
+    request: ContextRequest, name: str, day: str, said: Said, documents: Documents, project: str
 ) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that neither it nor an item covers.
 
     Of a log, a quarter of the budget is shown at most: raw lines answer little, and an agent reads them all.
     """
     root, paths, page = request.root, [log_path(day)], documents.get(episode_path(day))
-    most, told, covered = max(_A_LOG, 16 * request.budget), list[Snippet](), list[tuple[int, int]]()
+    most, told, covered = max(_A_LOG, 16 * request.budget), Snippets(), list[tuple[int, int]]()
     if page is not None:
         written = [one for _, one in sentences_under(page, day)]
         covered = [place for one in written for place in rests_on(one)]
@@ -384,7 +383,7 @@ def _log_part(
         lines = [line for found, some in episodes_in({page.path: page}) if found == day for line in some]
         told = [Snippet(line) for line in lines if line not in listed and not said.tells(line)]
     cited = [at for one in documents.values() for placed in one.items for at in placed.item.evidence]
-    entries, fault = list[Snippet](), ""
+    entries, fault = Snippets(), ""
     try:
         from pipelines.queries.startup.own_log import own_entries
 
@@ -403,7 +402,7 @@ def _log_part(
     except CurateError as error:
         fault = error.sentence
 
-    def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
+    def episode_first(found: Snippets, room: int) -> tuple[Snippets, int]:
         room = min(room, request.budget // _LOG_SHARE) - sum(entry.size for entry in told)
         rest, cut = said_first(found[len(told) :], room, project, whole=bool(told))
         return [*told, *rest], cut
@@ -455,7 +454,7 @@ def _end_of(log: str, most: int) -> str:
     return "\n" * log.count("\n", 0, cut) + log[heading : log.find("\n", heading)] + log[cut:]
 
 
-def _health(request: ContextRequest, documents: Mapping[str, Document]) -> ContextPart:
+def _health(request: ContextRequest, documents: Documents) -> ContextPart:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     runs = reported_nights(request.root, _MOST_REPORTS)
     run = next((one for one in runs if one.moment and one.moment <= request.now + _AHEAD), None)
@@ -473,7 +472,7 @@ def _health(request: ContextRequest, documents: Mapping[str, Document]) -> Conte
     return ContextPart("health", text=line)
 
 
-def _project_path(request: ContextRequest, documents: Mapping[str, Document]) -> tuple[str, str]:
+def _project_path(request: ContextRequest, documents: Documents) -> tuple[str, str]:
     """Return the path of a project's document, or an empty string, and a sentence where the one named is not there.
 
     Among several pages that are named so, projects come first.

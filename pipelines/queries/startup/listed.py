@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from pipelines.queries.startup.own_project import page_name
-from pipelines.queries.startup.read import Snippet, is_open, is_shown, tokens
+from pipelines.queries.startup.read import Snippet, Snippets, is_open, is_shown, tokens
 from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
@@ -142,7 +142,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
     *,
     above: Container[str],
     is_quiet: bool,
-) -> list[Snippet]:
+) -> Snippets:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
     What is overdue comes first, but for what was due weeks ago and not mentioned since; then what is due soon, each
@@ -185,7 +185,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         found.append(
             (rank, item.id, f"{kind}: {words}", f" ({', '.join([*notes, page_name(document.path)])})", is_told)
         )
-    entries, room = list[Snippet](), IN_FULL_TOKENS
+    entries, room = Snippets(), IN_FULL_TOKENS
     most = _NAMED // 2 if is_quiet else _NAMED
     for _, ident, words, where, is_told in sorted(found):
         if (is_told or is_quiet or room < 0) and (size := tokens(words)) > most:
@@ -195,7 +195,7 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
     return entries
 
 
-def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, project: str) -> list[Snippet]:
+def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, project: str) -> Snippets:
     """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
     They are chosen by worth, which fades. What a sentence tells already, and
@@ -217,7 +217,7 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
             if one.of and not one.by_code:  # what code writes there only repeats items
                 state = Item(ItemType.FACT, one.text, since=max([since.get(i, "") for i in one.ids], default=""))
                 rows.append((-priority(state, today, _WORTH["State"]), one.ids, path, "State", one.text))
-    chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
+    chosen, room = dict[str, Snippets](), WORK_TOKENS
     for worth, ids, path, kind, text in _spread(_spread(rows, 3), 2):
         entry = Snippet(text, f"{-worth:.6f}", ids=ids)
         words = text if kind == "State" else text.partition(": ")[2]
@@ -226,7 +226,7 @@ def work_entries(pages: Iterable[Document], held: Held, today: str, said: Said, 
             said.add(words, ids if words is text else ())
             chosen.setdefault(path, []).append(entry)
     latest = sorted(chosen, key=lambda path: shown[path].newest, reverse=True)
-    found = list[Snippet]()
+    found = Snippets()
     for path in latest:
         front = shown[path].front
         purpose = front.get("purpose")
@@ -268,7 +268,7 @@ def _spread(rows: list[_Row], at: int) -> list[_Row]:
     return sorted(found, key=itemgetter(0))
 
 
-def pair_entries(held: Held, short: Mapping[str, str]) -> list[Snippet]:
+def pair_entries(held: Held, short: Mapping[str, str]) -> Snippets:
     """Return an entry for each pair that may conflict, newest first, with the commands by which an agent settles it."""
     there = {item.id: (page_name(page.path), item) for page, item in held}
     named = ((*one, ident) for one in there.values() for ident in dict(one[1].links).get(MAY_CONFLICT, ()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.queries.startup.read import Snippet
+from pipelines.queries.startup.read import Snippet, Snippets
 from pipelines.store.item import Trust
 from pipelines.store.log import drawn, parse_entries
 from pipelines.store.markdown import without_spans
@@ -22,7 +22,7 @@ _RULED = ("-|", "- |", ":|", ": |")
 """How the line under the head of a table ends; a table whose rows are told elsewhere ends with it."""
 
 
-def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int]]) -> list[Snippet]:
+def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int]]) -> Snippets:
     """Return the entries of a log that are the owner's or the agent's own word, in order, below their headings.
 
     Args:
@@ -34,7 +34,7 @@ def own_entries(path: str, day: str, text: str, covered: Iterable[tuple[int, int
     entries = parse_entries(path, day, text)
     provenance = Provenance({path: entries}, load_seals())
     told = {number for first, last in covered for number in range(first, last + 1)}
-    found, above = list[Snippet](), list[str]()
+    found, above = Snippets(), list[str]()
     for entry in entries:
         lines = entry.text.split("\n")
         hidden = {number - entry.start_line for number in told} | {*_copied(lines), *drawn(lines)}

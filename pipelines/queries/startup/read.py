@@ -58,6 +58,9 @@ class Snippet:
         return tokens(self.text) + 1
 
 
+Snippets = list[Snippet]
+
+
 class ShownLine(NamedTuple):
     """A line: its number from 0, its text, the level of a heading, and of an item its day and id."""
 
@@ -81,7 +84,7 @@ def is_open(item: Item) -> bool:
 
 def document_entries(
     document: Document, *, with_open: bool = True, ranks: Mapping[str, str] = MappingProxyType({})
-) -> list[Snippet]:
+) -> Snippets:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Items from outside are left out, too: a session that has a question finds them, marked as such; and those of the
@@ -120,9 +123,9 @@ def document_entries(
     return _without_empty_headings([one for one in _entries(bare) if not _is_blank_form(one.text)])
 
 
-def _entries(lines: Iterable[ShownLine]) -> list[Snippet]:
+def _entries(lines: Iterable[ShownLine]) -> Snippets:
     """Return lines as entries: a bullet, a heading or an empty line ends the one before it; code belongs to it."""
-    found, current = list[Snippet](), list[ShownLine]()
+    found, current = Snippets(), list[ShownLine]()
     for line in (*lines, ShownLine(0)):
         begins = not line.is_code and (not line.text or line.heading or line.text.startswith(_BULLETS))
         if current and (begins or current[-1].heading):
@@ -145,9 +148,9 @@ def _is_blank_form(entry: str) -> bool:
     return entry.startswith(_BULLETS) and entry.endswith(":") and entry[2:-1].replace(" ", "").isalpha()
 
 
-def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:
+def _without_empty_headings(entries: Snippets) -> Snippets:
     """Return the entries without headings that nothing stands under."""
-    kept: list[Snippet] = []
+    kept: Snippets = []
     deepest = 7
     for entry in reversed(entries):
         if not entry.heading:
@@ -159,7 +162,7 @@ def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:
     return kept[::-1]
 
 
-def fitting(entries: list[Snippet], room: int) -> tuple[list[Snippet], int]:
+def fitting(entries: Snippets, room: int) -> tuple[Snippets, int]:
     """Return the entries that fit into `room` tokens, in their order, and how many were cut.
 
     What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
@@ -169,9 +172,7 @@ def fitting(entries: list[Snippet], room: int) -> tuple[list[Snippet], int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def said_first(
-    entries: list[Snippet], room: int, project: str = "", *, whole: bool = False
-) -> tuple[list[Snippet], int]:
+def said_first(entries: Snippets, room: int, project: str = "", *, whole: bool = False) -> tuple[Snippets, int]:
     """Return the entries of a log that fit into `room` tokens, with the headings above them, and how many were cut.
 
     Those of other projects come after all others, and agents' turns after what people said and what was logged; of
@@ -196,7 +197,7 @@ def said_first(
     return kept, cut + len(body) - len(order)
 
 
-def _kept(entries: list[Snippet], order: list[int], room: int) -> tuple[list[Snippet], int]:
+def _kept(entries: Snippets, order: list[int], room: int) -> tuple[Snippets, int]:
     """Return what fits when entries are taken in some order, each with the headings above it."""
     kept, headings, above = set[int](), list[list[int]](), list[int]()
     for number, entry in enumerate(entries):
@@ -212,7 +213,7 @@ def _kept(entries: list[Snippet], order: list[int], room: int) -> tuple[list[Sni
     return [entries[n] for n in sorted(kept)], sum(n not in kept for n in order)
 
 
-def _end_of(entry: Snippet, room: int) -> list[Snippet]:
+def _end_of(entry: Snippet, room: int) -> Snippets:
     """Return the end of an entry that is itself too long, with whoever said it; nothing, if that says nothing."""
     spoken = parse_spoken(head := entry.text.partition("\n")[0])
     marks = head.removesuffix(spoken.said) if spoken.speaker else ""
