@@ -10,7 +10,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from pipelines.errors import BadSettings, CurateError, read_toml
 
@@ -28,8 +28,7 @@ DEFAULT_MODELS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
+class Login(NamedTuple):
     """A program that a person is logged in to, and that can read the logs without a key.
 
     Args:

@@ -47,8 +47,7 @@ class Usage:
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """What a model costs, in USD per million tokens.
 
     Args:

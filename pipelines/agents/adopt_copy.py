@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes, write_pages
@@ -62,8 +62,7 @@ _DREAMING = "memory/dreaming/"
 _LINK = re.compile(r"\]\(([^()\s]{1,300}\.md)\)")
 
 
-@dataclass(frozen=True, slots=True)
-class CopyPlan:
+class CopyPlan(NamedTuple):
     """What an adoption would do.
 
     Args:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
 from glob import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.agents.adopt_items import with_statements, write_pages
 from pipelines.agents.adopt_source import (
@@ -52,8 +51,7 @@ OFTEN = (SOUL, USER, BRIEFING)
 _NEVER = ("AGENTS.md", "CLAUDE.md")
 
 
-@dataclass(frozen=True)
-class InPlace:
+class InPlace(NamedTuple):
     """What adopting in place would do.
 
     Args:

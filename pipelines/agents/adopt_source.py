@@ -11,12 +11,11 @@ import json
 import os
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from glob import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store.files import read_bytes
@@ -105,8 +104,7 @@ _PACKAGE = frozenset({".git", "package.json", "pyproject.toml"})
 """What the top folder of a repository or a package of its own holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """The notes that were found.
 
     Args:
@@ -261,8 +259,7 @@ def _detect(files: Mapping[str, int], left: Sequence[LeftOut]) -> NotesKind:
 # ---------------------------------------- daily notes
 
 
-@dataclass(frozen=True, slots=True)
-class Vault:
+class Vault(NamedTuple):
     """What a vault's settings say.
 
     Args:

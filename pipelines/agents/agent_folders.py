@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPlaces:
+class SessionPlaces(NamedTuple):
     """Where an agent keeps its sessions.
 
     Args:

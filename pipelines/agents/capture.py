@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.provider_settings import trust_settings
@@ -62,8 +62,7 @@ _OTHERS = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 _ROLES = (["assistant"], ["program"], ["user"], ["owner"])
 
 
-@dataclass(frozen=True, slots=True)
-class CapturedSession:
+class CapturedSession(NamedTuple):
     """The result for one transcript.
 
     Args:
@@ -162,7 +161,7 @@ class Capture:
             found = self._read(path, source, replace(kept, file="", lines=0))
         if found is None:
             return CapturedSession(str(path), fault=CHANGED)
-        return replace(found, redacted=self.cleaner.redacted - before)
+        return found._replace(redacted=self.cleaner.redacted - before)
 
     def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
         """Read a transcript; None if it no longer begins with what was captured before."""
@@ -299,7 +298,7 @@ class _Turns:
             self.known += 1
             return
         # Of a session that began in no project, each turn has that of the folder to which it moved.
-        place = replace(self.session, project=self.session.project or capture.project_of(turn)[0])
+        place = self.session._replace(project=self.session.project or capture.project_of(turn)[0])
         more = lines_of(place, turn, moment, day, self._seals, self.outside)
         self.lines.setdefault(day, []).append(more)
         self.new += 1
@@ -337,8 +336,7 @@ class _Turns:
             number += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """What the heading above a session's lines says, and where its transcript is kept."""
 
     name: str

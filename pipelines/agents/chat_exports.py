@@ -14,9 +14,8 @@ import io
 import json
 import re
 import zipfile
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.agents.capture import Capture, CapturedSession
 from pipelines.errors import BadFile, reason_of
@@ -41,8 +40,7 @@ _FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFEr
 _ADVICE = "Name the conversations.json of an export, or the zip file as it was downloaded."
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(NamedTuple):
     """One conversation of an export, as a transcript.
 
     Args:

@@ -10,9 +10,8 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,8 +38,7 @@ NIGHTLY = ("cron", "systemd", "launchd")
 """The targets that start a run every night."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstallRequest:
+class InstallRequest(NamedTuple):
     """What a person asked for.
 
     Args:
@@ -58,8 +56,7 @@ class InstallRequest:
     zone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """A change to one file.
 
     Args:
@@ -71,8 +68,7 @@ class Edit:
     change: TextChange
 
 
-@dataclass(frozen=True, slots=True)
-class InstallPlan:
+class InstallPlan(NamedTuple):
     """What a target does.
 
     Args:
@@ -105,8 +101,7 @@ MCP = ("mcp",)
 _MODULE = ("-m", "pipelines.cli")
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """How to call `curate` for one memory.
 
     Args:

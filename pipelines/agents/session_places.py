@@ -18,14 +18,13 @@ import os
 import re
 import stat
 import time
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import entry_points
 from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.agents.agent_folders import AGENTS_SESSIONS, GROUP
 from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
@@ -122,8 +121,7 @@ def transcripts_below(folder: Path) -> list[Path]:
 # ---------------------------------------- the sweep
 
 
-@dataclass(frozen=True, slots=True)
-class SweptAgent:
+class SweptAgent(NamedTuple):
     """What the last sweep knows of an agent's sessions.
 
     Args:
@@ -169,7 +167,7 @@ def note_installed(root: Path, agent: str) -> None:
     if agent in AGENTS_SESSIONS:
         record = read_record(root, _RECORD)
         known = SweptAgent.read(record.get(agent), _kept_by(agent))
-        write_record(root, _RECORD, {**record, agent: asdict(known)})
+        write_record(root, _RECORD, {**record, agent: known._asdict()})
 
 
 def _sources(root: Path) -> Iterator[tuple[str, list[Kept], Callable[[Path], IO[bytes]], dict[str, str]]]:
@@ -243,7 +241,7 @@ def sweep(root: Path, settings: Settings, now: datetime) -> list[CapturedSession
         seen |= {path: stamp for path, *stamp in kept if path.endswith(DATABASE) and path in whole}
         told += [CapturedSession(path, fault=why) for path, why in passed.items() if path not in known.passed]
         at_last = clock.isoformat(timespec="seconds")
-        record[name] = asdict(replace(known, at=at_last, last=last, files=seen, passed=passed))
+        record[name] = known._replace(at=at_last, last=last, files=seen, passed=passed)._asdict()
         write_record(root, _RECORD, record)
     return told
 

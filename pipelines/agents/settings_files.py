@@ -14,9 +14,8 @@ import os
 import re
 import shlex
 import stat
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.agents.install_plan import MCP, NAME, Edit, InstallPlan, Program, is_call
 from pipelines.errors import BadFile, reason_of
@@ -294,8 +293,7 @@ def put_block(text: str, block: str, begins: str, end: str) -> str:
 # The files of a plan.
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(NamedTuple):
     """A file before and after an edit.
 
     Args:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.agents.install_plan import (
     CAPTURE,
@@ -58,8 +57,7 @@ _STARTS = "startup|clear|compact"
 _NEW_SESSIONS = "Sessions that start from now on have the memory; restart the ones that are running."
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsPlace:
+class SettingsPlace(NamedTuple):
     """Where a program keeps a settings file.
 
     Args:
@@ -83,8 +81,7 @@ class SettingsPlace:
         return _named_path(self.named, _named_path(self.variable, asked.home / self.folder) / self.file)
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(NamedTuple):
     """An agent that is set up by settings files alone.
 
     Args:
@@ -102,10 +99,10 @@ class Agent:
     title: str
     servers: SettingsPlace
     keys: tuple[str, ...] = ("mcpServers",)
-    entry: Mapping[str, str] = field(default_factory=dict)
+    entry: Mapping[str, str] = {}
     hooks: Sequence[Hook] = ()
     hooks_file: SettingsPlace | None = None
-    head: Mapping[str, Any] = field(default_factory=dict)
+    head: Mapping[str, Any] = {}
     grouped: bool = True
     notes: tuple[str, ...] = ()
 

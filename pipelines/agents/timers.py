@@ -13,12 +13,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
 from pipelines.agents.install_plan import Edit, InstallPlan, InstallRequest
@@ -51,8 +50,7 @@ _PLACE = "Library/LaunchAgents/memcurate.plist"
 _MEMORY_AT = 4
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledNight:
+class InstalledNight(NamedTuple):
     """An installed nightly run.
 
     Args:

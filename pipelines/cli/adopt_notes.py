@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -26,8 +25,7 @@ _ALONE = 3
 _NEXT = "Run `curate run` to read the days. A model costs money; `curate run --provider rules` reads them for free."
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """The options of an adoption.
 
     Args:

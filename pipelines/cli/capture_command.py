@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +85,7 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
         chosen, when = _transcripts(paths, agent, sweeping=sweeping), since or ""
         found = capture_sessions(*opened, chosen, project, when, opening=opening)
     if as_json:
-        say_json([asdict(one) for one in found])
+        say_json([one._asdict() for one in found])
     else:
         _tell(found)
     failed = any(one.fault for one in found) and not any(one.file for one in found)
@@ -107,7 +106,7 @@ def sweep_sessions(root: Path, settings: Settings, when: datetime, *, quiet: boo
     except (CurateError, OSError) as fault:  # the logs can be read all the same
         warn(f"Not all sessions were captured: {fault}")
         return
-    _tell([replace(one, turns=0, known=0) for one in found] if quiet else found)
+    _tell([one._replace(turns=0, known=0) for one in found] if quiet else found)
 
 
 def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:

@@ -123,7 +123,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
 
 
 def _rows(findings: Mapping[str, Finding]) -> list[dict[str, str]]:
-    return [{"check": name, **asdict(one)} for name, one in findings.items()]
+    return [{"check": name, **one._asdict()} for name, one in findings.items()]
 
 
 def _cost(costs: Mapping[str, object]) -> str:

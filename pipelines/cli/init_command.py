@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -172,8 +171,7 @@ _AGENTS = [name for name in TARGETS if name not in {"agents", *NIGHTLY}]
 _NONE, _NEVER, _USUAL = "none", "never", "02:00"
 
 
-@dataclass(frozen=True, slots=True)
-class SetUp:
+class SetUp(NamedTuple):
     """What a person said of the set-up; None for what they did not.
 
     Args:

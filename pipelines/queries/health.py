@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pipelines.agents.agent_folders import AGENTS_SESSIONS
@@ -55,8 +55,7 @@ OK, LOOK, WRONG = "ok", "look", "wrong"
 """The results of a check: fine, worth a look, or so wrong that runs fail or do not happen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """What one check found.
 
     Args:
