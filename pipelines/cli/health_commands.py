@@ -15,7 +15,7 @@ import click
 
 from pipelines import __version__
 from pipelines.agents.session_places import swept_agents
-from pipelines.cli.options import flag_option, json_option, now_option, with_memory, with_root
+from pipelines.cli.options import OpenMemory, flag_option, json_option, now_option, with_memory, with_root
 from pipelines.cli.output import (
     day_shown,
     dollars,
@@ -48,8 +48,6 @@ from pipelines.usage import spent
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from pipelines.cli.options import OpenMemory
 
 
 NIGHTS = 30

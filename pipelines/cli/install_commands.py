@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,27 +25,14 @@ from pipelines.errors import CurateError, NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS
 from pipelines.store.user_layout import find_memory
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-_OPTIONS = (
-    click.argument("target", type=click.Choice(list(TARGETS)), required=False, metavar="TARGET"),
-    click.option(
-        "--agents-md",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="For the target agents: the AGENTS.md to change.",
-    ),
-    flag_option("--print", "Show what would change, and change nothing.", "only_print"),
+_TARGET = click.argument("target", type=click.Choice(list(TARGETS)), required=False, metavar="TARGET")
+_AGENTS_MD = click.option(
+    "--agents-md",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="For the target agents: the AGENTS.md to change.",
 )
-
-
-def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a verb `TARGET --agents-md --print`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+_PRINT = flag_option("--print", "Show what would change, and change nothing.", "only_print")
 
 
 @click.command()
@@ -56,7 +42,9 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=None,
     help="For claude-code and codex: let the program read the logs at night with its login.",
 )
-@_target_options
+@_TARGET
+@_AGENTS_MD
+@_PRINT
 @memory_option
 def curate_install(
     *,
@@ -100,7 +88,9 @@ def zone_of_nights(root: Path) -> str:
 
 
 @click.command()
-@_target_options
+@_TARGET
+@_AGENTS_MD
+@_PRINT
 def curate_uninstall(*, target: str | None, agents_md: Path | None, only_print: bool) -> None:
     """Remove what `curate install TARGET` wrote, for any memory. Everything else stays.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
-from pipelines.cli.options import as_of_option, flag_option, json_option, with_memory, with_root
+from pipelines.cli.options import OpenMemory, as_of_option, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import Catalog, document_title
@@ -31,8 +31,6 @@ from pipelines.text import count
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.cli.options import OpenMemory
 
 
 _SHOWN = 5

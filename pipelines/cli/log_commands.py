@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from pipelines.cli.options import TextCommand, project_option, with_memory
+from pipelines.cli.options import OpenMemory, TextCommand, project_option, with_memory
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -18,10 +18,6 @@ from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind, slug
 from pipelines.store.secrets.redact import format_found, load_redactor, without_private
 from pipelines.store.template import new_project
-
-if TYPE_CHECKING:
-    from pipelines.cli.options import OpenMemory
-
 
 MAX_BYTES: Final = 1024 * 1024
 

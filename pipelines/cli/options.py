@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
     Command = Callable[..., Any]
-    OpenMemory = tuple[Path, Settings, datetime]
 
+OpenMemory = tuple[Path, "Settings", datetime]
+"""A memory, its settings, and the moment at which a command acts."""
 
 ANY_PATH: Final = click.Path(path_type=Path)
 """A path, there or not."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import TextCommand, flag_option, with_memory
+from pipelines.cli.options import OpenMemory, TextCommand, flag_option, with_memory
 from pipelines.cli.output import can_ask, day_shown, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
@@ -33,7 +33,6 @@ from pipelines.store.snapshot import read_documents
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.cli.options import OpenMemory
     from pipelines.night.own_items import Sought
     from pipelines.store.document import Documents
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.options import OpenMemory, json_option, with_memory
 from pipelines.cli.output import can_ask, day_shown, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.cli.options import OpenMemory
     from pipelines.store.item import Item
 
 _SHOWN = 12

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.manual_changes import diff_of, item_named
-from pipelines.cli.options import TextCommand, flag_option, json_option, project_option, with_memory, with_root
+from pipelines.cli.options import (
+    OpenMemory,
+    TextCommand,
+    flag_option,
+    json_option,
+    project_option,
+    with_memory,
+    with_root,
+)
 from pipelines.cli.output import (
     dollars,
     moment_shown,
@@ -41,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.cli.options import OpenMemory
     from pipelines.store.change_set import ItemChange
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.options import ANY_PATH, with_memory, with_root
+from pipelines.cli.options import ANY_PATH, OpenMemory, with_memory, with_root
 from pipelines.cli.output import days_shown, put_out, say, say_json, warn
 from pipelines.errors import EXPECTED, BadFile, CurateError
 from pipelines.store.bundle import write_bundle
@@ -16,9 +15,6 @@ from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.trees import ledger_on_disk
 from pipelines.text import count
-
-if TYPE_CHECKING:
-    from pipelines.cli.options import OpenMemory
 
 
 @click.command()
