@@ -208,12 +208,8 @@ class UserSettings:
     Args:
         providers: the extractors in order, never empty: names, `rules`, or `exec:COMMAND`.
         models: the settings of each provider that lacks nothing, and of the programs that a person is logged in to.
-        exec: the settings of programs.
-        caps: the caps of a night.
+        file: what else their file says; the address of a monitor in it is as secret as a key.
         embedder: the settings of the embedder.
-        ping: the address of a monitor to ping on each run, or empty; it is as secret as a key.
-        rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
-        push: the remotes that share memories.
         verify: the verifiers in order; empty for the extractors.
         chosen: whether a person named the extractors.
         keys: the providers with a key, if that decides.
@@ -222,12 +218,8 @@ class UserSettings:
 
     providers: tuple[str, ...] = ("rules",)
     models: Mapping[str, ProviderSettings] = field(default_factory=dict)
-    exec: ProgramTable = field(default_factory=ProgramTable)
-    caps: CostCaps = field(default_factory=CostCaps)
+    file: UserFile = field(default_factory=UserFile, repr=False)
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
-    ping: str = field(default="", repr=False)
-    rules_from: str = "self"
-    push: PushTable = field(default_factory=PushTable)
     verify: tuple[str, ...] = ()
     chosen: bool = False
     keys: tuple[str, ...] = ()
@@ -268,15 +260,19 @@ def load_user_settings(provider: str = "") -> UserSettings:
     if faults and path:
         raise BadSettings(path, faults)
     with_key = [name for name in ("anthropic", "gemini") if name in models and models[name].api_key != _NO_KEY]
+    table = file.embedder
+    variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
         models,
-        exec=file.exec,
-        caps=file.limits,
-        embedder=_embedder(file.embedder),
-        ping=file.ping.url,
-        rules_from=file.rules_from,
-        push=file.push,
+        file,
+        # A missing key is no error here: search by words still works, and status warns.
+        EmbedderSettings(
+            model=table.model or "",
+            key_variable=variable,
+            api_key=os.environ.get(variable, "").strip() if variable else "",
+            **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
+        ),
         verify=() if provider else tuple(file.verify.providers or ()),
         chosen=bool(provider or file.providers),
         keys=tuple(with_key),
@@ -328,16 +324,5 @@ def _provider(name: str, table: _Provider | _LoggedIn) -> ProviderSettings | str
         model=table.model or DEFAULT_MODELS[name],
         api_key=key or ("" if name == "openai" else _NO_KEY),
         timeout_seconds=_OWN_SECONDS if table.base_url else _SECONDS,
-        **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
-    )
-
-
-def _embedder(table: _Embedder) -> EmbedderSettings:
-    """Return the embedder's settings. A missing key is no error here: search by words still works, and status warns."""
-    variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
-    return EmbedderSettings(
-        model=table.model or "",
-        key_variable=variable,
-        api_key=os.environ.get(variable, "").strip() if variable else "",
         **table.model_dump(exclude={"model", "api_key", "api_key_env"}),
     )

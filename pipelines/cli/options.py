@@ -73,16 +73,10 @@ def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Com
 
 
 class Day(click.ParamType[str]):
-    """A day as people say it: `2026-03-01`, `yesterday`, `Monday`, `"3 days ago"`, `"last week"`.
-
-    Args:
-        last: for words that mean several days ("last week"), take the last of them instead of the first.
-    """
+    """A day as people say it: `2026-03-01`, `yesterday`, `Monday`, `"3 days ago"`, of `"last week"` the first."""
 
     name = "day"
-
-    def __init__(self, *, last: bool = False) -> None:
-        self._last = last
+    of_several = 0
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
         """Return the day as YYYY-MM-DD."""
@@ -96,19 +90,25 @@ class Day(click.ParamType[str]):
             _, settings, when = open_memory(
                 memory if isinstance(memory, Path) else None, now if isinstance(now, str) else None
             )
-            return span_of(value or "(empty)", day_of(when, settings))[self._last]
+            return span_of(value or "(empty)", day_of(when, settings))[self.of_several]
         except UsageFault as fault:
             self.fail(str(fault), param, ctx)
 
 
-def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command], Command]:
-    """Return an option that takes a day, as `Day` reads it, with its help; passed on as `str | None`."""
-    return click.option(name, type=Day(last=last), metavar="DAY", help=text)
+class LastDay(Day):
+    """The same, of words that mean several days the last."""
+
+    of_several = -1
+
+
+def day_option(name: str, text: str, kind: type[Day] = Day) -> Callable[[Command], Command]:
+    """Return an option that takes a day, as `kind` reads it, with its help; passed on as `str | None`."""
+    return click.option(name, type=kind(), metavar="DAY", help=text)
 
 
 def as_of_option(command: Command) -> Command:
     """Give a verb `--as-of DAY`; passed on as `as_of: str | None`."""
-    return day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)(command)
+    return day_option("--as-of", "Only what held on this day, even if it was superseded since.", LastDay)(command)
 
 
 def project_option(text: str) -> Callable[[Command], Command]:

@@ -91,7 +91,7 @@ def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str |
         night = night_of(clone.root, settings, when, "", user, max_usd, guard)
         with watch_for_people() as watch:
             night = replace(night, sharing=publishing)
-            report = curate_night(night, watch, user.ping)
+            report = curate_night(night, watch, user.file.ping.url)
         pushed, address = publishing.published, shown_address(clone.address)
         after = pushed or clone.was
         code = report.exit_code

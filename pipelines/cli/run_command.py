@@ -122,7 +122,7 @@ def _run_here(user: UserSettings, night: Night, days: int | None, *, as_json: bo
     if night.writer and not night.again:
         night = _with_backlog(night, days)
     with watch_for_people() as watch:
-        report = curate_night(night, watch, user.ping)
+        report = curate_night(night, watch, user.file.ping.url)
     if as_json:
         say_json(report.to_json())
     else:

@@ -87,7 +87,7 @@ def curate_sync(opened: OpenMemory) -> int:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    if not (remote := load_user_settings().push.remote_of(root)):
+    if not (remote := load_user_settings().file.push.remote_of(root)):
         raise CurateError(
             "Your settings name no remote for this memory.",
             f'Add it to {user_file() or "config.toml"}: remote = "origin" under [push].',

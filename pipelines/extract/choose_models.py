@@ -48,7 +48,7 @@ def chain_of(
         if name.startswith(PREFIX):
             from pipelines.extract.llm.program import ProgramModel  # noqa: PLC0415  only if it is used
 
-            models.append(ProgramModel(command_of(name), user.exec.timeout_seconds))
+            models.append(ProgramModel(command_of(name), user.file.exec.timeout_seconds))
         elif name in user.models:
             models.append(model_of(name, user.models[name]))
     if not models:

@@ -107,14 +107,14 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
         agents |= (root / START_PAGES).stat().st_mtime > (when - _ASKED).timestamp()
     notes = (*settings.ignored_note, *user.ignored)
     rules = RulesExtractor()
-    night = Night(root, settings, rules, when, again, rules_from=user.rules_from, agents=agents, notes=notes)
+    night = Night(root, settings, rules, when, again, rules_from=user.file.rules_from, agents=agents, notes=notes)
     if user.providers[0] != "rules":
         from pipelines.extract.choose_models import chain_of  # noqa: PLC0415  the rules need no models
         from pipelines.extract.llm.model_briefer import ModelBriefer  # noqa: PLC0415  as above
         from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  as above
         from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
 
-        budget, caps = None, user.caps
+        budget, caps = None, user.file.limits
         if max_usd is not None and (caps.max_usd is None or max_usd < caps.max_usd):
             caps = caps.model_copy(update={"max_usd": max_usd})
         if guard or caps.model_fields_set:
@@ -131,7 +131,7 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
         if chain := chain_of(user, user.providers, root, budget):
             second = ModelVerifier(chain_of(user, user.verify, root, budget) or chain)
             night = replace(night, extractor=ModelExtractor(chain), verifier=second, writer=ModelBriefer(chain))
-    if remote := user.push.remote_of(root):
+    if remote := user.file.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  few memories have one
 
         night = replace(night, sharing=Sharing(settings, remote, when))

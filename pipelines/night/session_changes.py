@@ -154,7 +154,7 @@ def reopen_by_session(root: Path, name: str, reason: str) -> Outcome:
 def _on_rules(held: HeldMemory, ident: str, voice: Authority) -> Authority:
     """Return a voice that must ask if the item is a rule, and the settings accept rules from the owner alone."""
     is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
-    if is_rule and load_user_settings().rules_from == "owner":
+    if is_rule and load_user_settings().file.rules_from == "owner":
         return voice._replace(asks="your settings accept rules only from you")
     return voice
 

@@ -55,11 +55,6 @@ _OWN = _NEVER | {BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA, NOTES}
 """What is at the top of every memory, whether git ignores it or not."""
 
 
-def is_transcript(path: str) -> bool:
-    """Whether a file that is indexed is a session's transcript."""
-    return path.startswith(f"{SESSIONS}/")
-
-
 class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
@@ -89,11 +84,12 @@ def scan(root: Path) -> Scan:
     skipped: list[Skipped] = []
     days = ""  # looked up when a transcript needs them
     for entry, path in _candidates(root, skipped):
-        if is_transcript(path) and not days:
+        beside = ""
+        if path.startswith(f"{SESSIONS}/"):
             from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
 
-            days = str(read_days(root))
-        stamp = _stamp(entry, path, days if is_transcript(path) else "")
+            beside = days = days or str(read_days(root))
+        stamp = _stamp(entry, path, beside)
         if isinstance(stamp, FileStamp):
             found[path] = stamp
         elif stamp:
@@ -143,7 +139,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
             elif entry.is_symlink() and os.path.isdir(entry):  # noqa: PTH112  never fails, as a Path may
                 skipped.append(Skipped(path, LINKED))
             elif (
-                path.lower().endswith(".jsonl" if is_transcript(path) else (".md", ".txt"))
+                path.lower().endswith(".jsonl" if path.startswith(f"{SESSIONS}/") else (".md", ".txt"))
                 and path.removeprefix(f"{NOTES}/") not in _NEVER
                 and (not is_note(path) or layout.has(path))
             ):
@@ -162,7 +158,7 @@ def _stamp(entry: os.DirEntry[str], path: str, beside: str) -> FileStamp | str:
         found = entry.stat(follow_symlinks=False)
     except OSError:
         return ""
-    most = MAX_TRANSCRIPT_BYTES if is_transcript(path) else MAX_BYTES
+    most = MAX_TRANSCRIPT_BYTES if beside else MAX_BYTES
     if found.st_size > most:
         return f"is larger than {most >> 20} MB"
     return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)

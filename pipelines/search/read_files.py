@@ -15,7 +15,7 @@ from pipelines.errors import BadFile
 from pipelines.search.chunk_context import grams, normalised, surround
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units
 from pipelines.search.embed import key_of_unit
-from pipelines.search.indexed_files import CLAIMING, FileStamp, is_transcript, rows_digest
+from pipelines.search.indexed_files import CLAIMING, FileStamp, rows_digest
 from pipelines.search.schema import AS_SAID, CLAIM_COLUMNS, HELD_BACK, REJECTED, SEPARATOR, UNIT_COLUMNS
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
@@ -66,7 +66,7 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
         beside: the `beside` of its stamp.
     """
     try:
-        if is_transcript(path):
+        if path.startswith(f"{SESSIONS}/"):
             return _transcript(root, path, beside)
         data = read_bytes(root, path)
         data = left_out(root).get(path) if data is None else data

@@ -195,7 +195,7 @@ def test_keys_of_earlier_versions_stop_no_night(config: Path, memory: Memory, mo
     )
     [note] = user.ignored
     assert note == f"{config} sets {keys}, which this version no longer knows; that is ignored."
-    assert user.exec.timeout_seconds == 1800
+    assert user.file.exec.timeout_seconds == 1800
     assert not load(config).ignored
     config.write_text(told)
     monkeypatch.setenv("CURATE_CONFIG", str(config))
