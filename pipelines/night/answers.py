@@ -39,7 +39,7 @@ from pipelines.review.outcomes import (
     with_reopened,
 )
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
-from pipelines.store.document import Block, Document, edited
+from pipelines.store.document import Block, Documents, edited
 from pipelines.store.edits import asked_pages_in
 from pipelines.store.item import (
     OUTCOMES,
@@ -312,13 +312,13 @@ def choice_keys(choices: Sequence[str]) -> dict[str, str]:
     return {str(number): choice for number, choice in enumerate(choices, 1)}
 
 
-def questions(documents: Mapping[str, Document]) -> list[ReviewQuestion]:
+def questions(documents: Documents) -> list[ReviewQuestion]:
     """Return the questions that wait for a person, one an entry, in the order of Review.md."""
     entries = read_queue(documents.get(REVIEW))
     return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry)]
 
 
-def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQuestion:
+def named_question(documents: Documents, prefix: str) -> ReviewQuestion:
     """Return the question that the start of an id names: a waiting item, else a whole entry.
 
     Raises:
@@ -334,7 +334,7 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQues
     return _question(documents, whole.entry, tuple(item for item in whole.items if item.id == ident))
 
 
-def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> ReviewQuestion:
+def _question(documents: Documents, entry: QueueEntry, items: tuple[Item, ...]) -> ReviewQuestion:
     rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
     path, against = items_by_id(documents).get(rival, (REVIEW, None))
     ident = items[0].id if len(items) == 1 else entry.id

@@ -22,7 +22,7 @@ from pipelines.night.sentences import citable_items, episodes_in, has_passed, ha
 from pipelines.review.outcomes import item_asked_about
 from pipelines.review.trust import made_inert
 from pipelines.store.days import day_before
-from pipelines.store.document import NOW_TITLE, STATE_TITLE, Document, with_front_matter
+from pipelines.store.document import NOW_TITLE, STATE_TITLE, Document, Documents, with_front_matter
 from pipelines.store.generated import (
     Sentence,
     can_stand,
@@ -110,14 +110,14 @@ class _Shown(NamedTuple):
     """What a request shows, by the names that a reply uses for it: citable items with their pages, and episodes."""
 
     run: Run
-    documents: Mapping[str, Document]
+    documents: Documents
     items: Mapping[str, tuple[Item, Document]]
     episodes: Mapping[str, _Episode]
     numbers: Shown
     asked: Collection[str]
 
 
-def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document]) -> Brief | None:
+def write_brief(run: Run, writer: ModelBriefer, documents: Documents) -> Brief | None:
     """Return what a model writes about the memory as a run leaves it; None if no page's items changed, or it failed.
 
     Args:
@@ -170,7 +170,7 @@ def write_brief(run: Run, writer: ModelBriefer, documents: Mapping[str, Document
     return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]))
 
 
-def with_brief(documents: Mapping[str, Document], written: Brief) -> dict[str, Document]:
+def with_brief(documents: Documents, written: Brief) -> dict[str, Document]:
     """Return the documents with the sentences that a second reader supports.
 
     One of MEMORY.md's first part that the model was not shown, since the day seemed to end what it rests on, stays if
@@ -197,9 +197,7 @@ def with_brief(documents: Mapping[str, Document], written: Brief) -> dict[str, D
 # ---------------------------------------- what is shown
 
 
-def _changed_pages(
-    documents: Mapping[str, Document], before: Mapping[str, Document], names: Mapping[str, str], today: str
-) -> dict[str, Row]:
+def _changed_pages(documents: Documents, before: Documents, names: Mapping[str, str], today: str) -> dict[str, Row]:
     """Return path → row of the pages whose items the run changed, newest first, as many as fit.
 
     A row has what the page's State rests on, then what the run changed, then the rest, the weightiest first.
@@ -250,7 +248,7 @@ def _before(document: Document | None, title: str) -> list[Row]:
 
 
 def _elsewhere(
-    documents: Mapping[str, Document], names: Mapping[str, str], told: Collection[str], today: str
+    documents: Documents, names: Mapping[str, str], told: Collection[str], today: str
 ) -> list[dict[str, str]]:
     """Return what is open anywhere, and among it decisions and rules of the last week, most important first."""
     since = day_before(today, _RECENT_DAYS)
@@ -270,7 +268,7 @@ def _elsewhere(
     return fitting(rows, NOW_TOKENS, lambda row: _bytes(row) + 20)
 
 
-def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Told]]) -> dict[str, _Episode]:
+def _episodes(documents: Documents, told: Mapping[str, Sequence[Told]]) -> dict[str, _Episode]:
     """Return the episodes of the last days. One that was told now rests on lines that its page does not hold yet."""
     found: dict[str, _Episode] = {}
     for day, lines in episodes_in(documents):

@@ -34,6 +34,7 @@ from pipelines.store.document import (
     STATE_TITLE,
     Block,
     Document,
+    Documents,
     Placed,
     block_of,
     edited,
@@ -56,7 +57,7 @@ from pipelines.store.spoken_lines import OPEN_TASK
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pipelines.settings import Settings
 
@@ -145,7 +146,7 @@ class Pruned:
 
 
 def prune(
-    documents: Mapping[str, Document],
+    documents: Documents,
     settings: Settings,
     closed: frozenset[str],
     vetoed: frozenset[str] = frozenset(),
@@ -233,7 +234,7 @@ class Section(NamedTuple):
     rest: str
 
 
-def briefing_sections(documents: Mapping[str, Document]) -> list[Section]:
+def briefing_sections(documents: Documents) -> list[Section]:
     """Return the sections of the briefing, in order.
 
     Args:
@@ -358,7 +359,7 @@ def under(document: Document, title: str) -> Iterator[str]:
             yield line
 
 
-def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
+def _elsewhere(documents: Documents) -> list[str]:
     """Return a row for each area and resource, with what it holds: areas first, the fullest first.
 
     Notes without items come last, with how they describe themselves; many that do not are one row.
@@ -386,9 +387,7 @@ def _elsewhere(documents: Mapping[str, Document]) -> list[str]:
 # ---------------------------------------- what a model wrote above the rows
 
 
-def with_true_now(
-    documents: Mapping[str, Document], today: str = "", vetoed: frozenset[str] = frozenset()
-) -> dict[str, Document]:
+def with_true_now(documents: Documents, today: str = "", vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
     """Return the documents, MEMORY.md's first part without sentences that rest on what has ended, changed or passed.
 
     Args:

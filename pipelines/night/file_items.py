@@ -18,7 +18,7 @@ from pipelines.extract.rules.labels import section_type
 from pipelines.review.outcomes import history_of, with_link, with_successor
 from pipelines.review.rulings import KnownItems, Ruling, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
-from pipelines.store.document import Block, Document, block_of, document_at, edited
+from pipelines.store.document import Block, Document, Documents, block_of, document_at, edited
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import CLOSED, UNSURE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import (
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def promote(
-    rulings: Sequence[Ruling], documents: Mapping[str, Document], seen: Mapping[str, str] = MappingProxyType({})
+    rulings: Sequence[Ruling], documents: Documents, seen: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[dict[str, Document], KnownItems]:
     """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
@@ -83,7 +83,7 @@ def promote(
 
 
 def with_items(
-    documents: Mapping[str, Document],
+    documents: Documents,
     items: Mapping[str, Item],
     new: Iterable[tuple[str, Item]] = (),
     titles: Mapping[str, str] = MappingProxyType({}),
@@ -138,7 +138,7 @@ SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """Items that are still believed, in a document or an archive. A closed item keeps the end it has."""
 
 
-def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
+def with_superseded(documents: Documents, old_id: str, new_item: Item, day: str) -> dict[str, Document]:
     """Return the documents after one item has taken another's place.
 
     The old item is struck out, gets `until` and `superseded-by`, and moves with its notes to `## History` of its
@@ -188,7 +188,7 @@ class Catalog:
         closed: files that exist but cannot be used.
     """
 
-    documents: Mapping[str, Document]
+    documents: Documents
     closed: frozenset[str] = frozenset()
 
     @cached_property

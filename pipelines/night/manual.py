@@ -40,13 +40,13 @@ from pipelines.store.trees import MISSING, left_out
 from pipelines.templating import render
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.night.reconcile import Reconciled
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class HeldMemory:
     snapshot: Snapshot
     settings: Settings
     when: datetime
-    documents: Mapping[str, Document]
+    documents: Documents
     people: Reconciled | None = None
 
     @property
@@ -110,7 +110,7 @@ class HeldMemory:
             changes.append(Change(TOMBSTONES, buried, rows))
         return pruned, changes
 
-    def write(self, deed: ManualChange, by: str = BY_HAND) -> Mapping[str, Document]:
+    def write(self, deed: ManualChange, by: str = BY_HAND) -> Documents:
         """Apply the caps to a decision, check, write and commit it, and update the index.
 
         Args:
@@ -159,7 +159,7 @@ class ManualChange(NamedTuple):
         remarks: further lines of the commit's message.
     """
 
-    documents: Mapping[str, Document]
+    documents: Documents
     summary: str
     added: Sequence[str] = ()
     changed: int = 0
@@ -220,7 +220,7 @@ def taken_in(held: HeldMemory) -> HeldMemory:
     return held
 
 
-def put_back(paths: Iterable[str], documents: Mapping[str, Document], before: Mapping[str, Document]) -> list[Change]:
+def put_back(paths: Iterable[str], documents: Documents, before: Documents) -> list[Change]:
     """Return the changes that bring pages back to the disk as they are; one that changes comes back anyway."""
     same = (one for path in paths if (one := documents.get(path)) and one == before.get(path))
     return [Change(one.path, one.text.encode(), one.text.encode()) for one in same]

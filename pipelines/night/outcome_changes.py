@@ -28,7 +28,7 @@ from pipelines.review.outcomes import (
     without_questions,
 )
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
-from pipelines.store.document import Block, Document, edited
+from pipelines.store.document import Block, Document, Documents, edited
 from pipelines.store.item import (
     MAY_CONFLICT,
     OUTCOMES,
@@ -46,7 +46,7 @@ from pipelines.store.review_queue import waiting
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 class Authority(NamedTuple):
@@ -99,7 +99,7 @@ Changed = tuple[dict[str, "Document"], list[Outcome]]
 
 
 def close_items(
-    documents: Mapping[str, Document], idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Authority
+    documents: Documents, idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Authority
 ) -> Changed:
     """Return the documents with items closed, and each outcome; an item that ended so already is unchanged.
 
@@ -135,7 +135,7 @@ def close_items(
 
 
 def _with_claims(
-    documents: Mapping[str, Document], outcomes: list[Outcome], claims: Sequence[DoubtfulClaim], voice: Authority
+    documents: Documents, outcomes: list[Outcome], claims: Sequence[DoubtfulClaim], voice: Authority
 ) -> Changed:
     """Return the documents without questions that are settled now, and with those about what a person must decide."""
     after = without_questions(documents, [one.id for one in outcomes if not one.asked])
@@ -143,9 +143,7 @@ def _with_claims(
     return claimed(after, claims, voice.quoted, voice.today, said), outcomes
 
 
-def correct_item(
-    documents: Mapping[str, Document], ident: str, text: str, voice: Authority, *, never_held: bool = False
-) -> Changed:
+def correct_item(documents: Documents, ident: str, text: str, voice: Authority, *, never_held: bool = False) -> Changed:
     """Return the documents with a new sentence in an item's place, and the outcome.
 
     The new item has the old one's type, section, pin, and due day if the sentence gives none, as in `by Friday`;
@@ -192,9 +190,7 @@ def correct_item(
     return without_questions(after, [ident]), [Outcome(ident, old, new=new.id, is_new=not same)]
 
 
-def _successor(
-    documents: Mapping[str, Document], old: Item, path: str, text: str, voice: Authority, *, since: str
-) -> Item:
+def _successor(documents: Documents, old: Item, path: str, text: str, voice: Authority, *, since: str) -> Item:
     item = Item(
         old.type,
         text,
@@ -214,7 +210,7 @@ def _successor(
     return replace(item, id=new_id(item, path, items_by_id(documents)))
 
 
-def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Authority) -> Changed:
+def reopen_items(documents: Documents, idents: Iterable[str], voice: Authority) -> Changed:
     """Return the documents with closed items as they were before; an active item is unchanged.
 
     A successor stays, and the outcome names it.
@@ -265,7 +261,7 @@ def _must_hold(item: Item, path: str) -> None:
 # ---------------------------------------- pairs that may conflict
 
 
-def settle_pair(documents: Mapping[str, Document], ident: str, other: str, how: str, voice: Authority) -> Changed:
+def settle_pair(documents: Documents, ident: str, other: str, how: str, voice: Authority) -> Changed:
     """Return the documents with two items settled that may conflict, and the outcome for the second one.
 
     Args:

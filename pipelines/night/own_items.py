@@ -15,7 +15,7 @@ from pipelines.night.reconcile import Reconciled
 from pipelines.review.match_forms import likeness, words_in
 from pipelines.review.rulings import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
-from pipelines.store.document import Block, Document, edited, numbered
+from pipelines.store.document import Block, Documents, edited, numbered
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
 from pipelines.store.layout import USER
 from pipelines.store.secrets.redact import without_secrets
@@ -24,7 +24,7 @@ from pipelines.store.wording import folded, words_key
 from pipelines.text import clipped, escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -39,7 +39,7 @@ _LONGEST = 100
 _ID = re.compile(r"\s*k(?:[0-9a-f]{0,64}|(?=[a-z]*\d)[0-9a-z]{6,64})\s*", re.IGNORECASE)
 
 
-def named_items(documents: Mapping[str, Document], arguments: Sequence[str], sought: Sought) -> list[str]:
+def named_items(documents: Documents, arguments: Sequence[str], sought: Sought) -> list[str]:
     """Return the ids of the items that a person or an agent named, each once.
 
     An argument is the start of an id, or a few quoted words; unquoted words together are one name.

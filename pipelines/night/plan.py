@@ -44,15 +44,13 @@ from pipelines.store.template import missing_files
 from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.night.manual import HeldMemory
-    from pipelines.store.document import Document
+    from pipelines.store.document import Document, Documents
 
 
-def plan_night(
-    night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None = None
-) -> Run:
+def plan_night(night: Night, held: HeldMemory, watch: Watch, before: Documents, earlier: Run | None = None) -> Run:
     """Decide everything; write nothing.
 
     Args:
@@ -90,7 +88,7 @@ def plan_night(
     return run
 
 
-def _begun(night: Night, held: HeldMemory, watch: Watch, before: Mapping[str, Document], earlier: Run | None) -> Run:
+def _begun(night: Night, held: HeldMemory, watch: Watch, before: Documents, earlier: Run | None) -> Run:
     snapshot, people, again = held.snapshot, held.people, night.again
     template = missing_files(night.root)
     left = [str(one) for one in snapshot.warnings if one.pending]

@@ -5,21 +5,17 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from pipelines.night.caps import archived, free_path
 from pipelines.store.change_set import moved
-from pipelines.store.document import ORDER, Document, document_at, with_front_matter, with_marks
+from pipelines.store.document import ORDER, Document, Documents, document_at, with_front_matter, with_marks
 from pipelines.store.generated import without_rows, without_sentences
 from pipelines.store.layout import BRIEFING, slug
 from pipelines.store.template import aliases_of, with_alias
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
-
-def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, Document]:
+def archived_project(documents: Documents, path: str) -> dict[str, Document]:
     """Return the documents with a project moved to Archives/, its items archived, and links updated.
 
     People's text in it stays; item lines keep their words, and only their rows change.
@@ -36,7 +32,7 @@ def archived_project(documents: Mapping[str, Document], path: str) -> dict[str, 
     return _with_links(documents, still, (path, title), (target, title))
 
 
-def renamed_project(documents: Mapping[str, Document], path: str, title: str) -> dict[str, Document]:
+def renamed_project(documents: Documents, path: str, title: str) -> dict[str, Document]:
     """Return the documents with a project's file, title and links renamed; its old name becomes an alias.
 
     Args:
@@ -53,7 +49,7 @@ def renamed_project(documents: Mapping[str, Document], path: str, title: str) ->
     return _with_links(documents, new, (path, was), (target, title))
 
 
-def merged_projects(documents: Mapping[str, Document], path: str, into: str) -> dict[str, Document]:
+def merged_projects(documents: Documents, path: str, into: str) -> dict[str, Document]:
     """Return the documents with a project's items in another one, which also takes over its names and the links to it.
 
     What else a person wrote on its page goes to Archives; a page with nothing else is gone.
@@ -82,7 +78,7 @@ def merged_projects(documents: Mapping[str, Document], path: str, into: str) -> 
 
 
 def _with_links(
-    documents: Mapping[str, Document], document: Document, old: tuple[str, str], new: tuple[str, str]
+    documents: Documents, document: Document, old: tuple[str, str], new: tuple[str, str]
 ) -> dict[str, Document]:
     """Return the documents after one was renamed or moved, with every link to it updated.
 

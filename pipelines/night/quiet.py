@@ -20,7 +20,7 @@ from pipelines.night.file_items import PAGES
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
-from pipelines.store.document import Document, edited
+from pipelines.store.document import Document, Documents, edited
 from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
@@ -55,7 +55,7 @@ _NUMBERS = re.compile(r"\d+")
 
 
 def with_quiet(
-    documents: Mapping[str, Document],
+    documents: Documents,
     lists: Sequence[tuple[str, OpenList]],
     seen: Mapping[str, str],
     days: Sequence[str],
@@ -102,7 +102,7 @@ def with_quiet(
 
 
 def _with_headings(
-    documents: Mapping[str, Document], lists: Sequence[tuple[str, OpenList]]
+    documents: Documents, lists: Sequence[tuple[str, OpenList]]
 ) -> list[tuple[str, OpenList, frozenset[str]]]:
     """Return day and list, each with the headings of the lists that it goes on with.
 
@@ -211,7 +211,7 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
 # ---------------------------------------- the weekly question
 
 
-def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
+def asked_about_quiet(documents: Documents, today: str) -> dict[str, Document]:
     """Return the documents with one question about all that became quiet since the last one, at most once a week.
 
     While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. Once some of its

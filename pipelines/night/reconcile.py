@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.outcomes import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
-from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_marks
+from pipelines.store.document import HISTORY, Document, Documents, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.edits import Baseline, asked_pages_in, lost_too_many
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import unknown_ids
@@ -119,9 +119,7 @@ def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: st
     return found
 
 
-def _from_elsewhere(
-    git: Git, snapshot: Snapshot, documents: Mapping[str, Document], baseline: Baseline
-) -> frozenset[str]:
+def _from_elsewhere(git: Git, snapshot: Snapshot, documents: Documents, baseline: Baseline) -> frozenset[str]:
     """Return the ids that were in no commit before people's edits since the last run.
 
     Before the first run, what a person set up is theirs; only what has no row, or rests on logs that are not here, came
@@ -140,7 +138,7 @@ def _from_elsewhere(
 
 
 def reconcile(
-    documents: Mapping[str, Document],
+    documents: Documents,
     baseline: Baseline,
     today: str,
     wrote: Callable[[str], bool] = lambda _line: False,
@@ -195,7 +193,7 @@ def _put_in_place(found: Reconciled, before: Mapping[str, tuple[str, Item]]) -> 
             found.documents[path] = edited(page, add=blocks, remove=[block.item.id for block in blocks])
 
 
-def _ask_about_gone(found: Reconciled, documents: Mapping[str, Document], baseline: Baseline) -> None:
+def _ask_about_gone(found: Reconciled, documents: Documents, baseline: Baseline) -> None:
     """Bury what people deleted: items, and generated lines; ask about items that are gone in suspicious numbers."""
     (changed, same), before, today = baseline, items_by_id(baseline[0]), found.today
     stands = {ident for path in documents.keys() - same for ident in ids_in(documents[path].text)}
@@ -222,7 +220,7 @@ def _ask_about_gone(found: Reconciled, documents: Mapping[str, Document], baseli
     found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in sorted(told)]
 
 
-def marked_again(documents: Mapping[str, Document], there: Iterable[Document]) -> dict[str, Document]:
+def marked_again(documents: Documents, there: Iterable[Document]) -> dict[str, Document]:
     """Return the documents with the marks of items that stand only there, where a line without one has their words."""
     after, stands = dict(documents), {ident for page in documents.values() for ident in ids_in(page.text)}
     lost = ((page.lines[one.line], one.item) for page, one in numbered(there) if one.item.id not in stands)
@@ -267,7 +265,7 @@ def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> It
     return _alone(item, today, first.trust, first.confidence)
 
 
-def _set_aside(documents: Mapping[str, Document], foreign: frozenset[str], today: str) -> dict[str, Document]:
+def _set_aside(documents: Documents, foreign: frozenset[str], today: str) -> dict[str, Document]:
     """Return the documents with items from elsewhere in Review.md, one question a page; nothing they claim counts."""
     after = dict(documents)
     for path, document in sorted(documents.items()):

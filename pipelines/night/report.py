@@ -33,7 +33,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
 
 
 KEPT: Final = 400
@@ -468,7 +468,7 @@ def edits_before(run: PastRun, git: Git) -> list[ItemChange]:
     return _unless_forgotten(git, documents_at(git, base), documents_at(git, end)) if base not in {None, end} else []
 
 
-def _unless_forgotten(git: Git, before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
+def _unless_forgotten(git: Git, before: Documents, after: Documents) -> list[ItemChange]:
     stones = read_tombstones(read_bytes(git.root, TOMBSTONES))
     forgotten = {stone.id for stone in stones if stone.reason is Reason.FORGOTTEN}
     return [one for one in item_changes(before, after) if one.id not in forgotten]

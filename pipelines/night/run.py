@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.review.rulings import Ruling
     from pipelines.settings import Settings
     from pipelines.store.change_set import Change
-    from pipelines.store.document import Document
+    from pipelines.store.document import Documents
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import LogProgress, Tombstone
@@ -176,11 +176,11 @@ class Run:
     git: Git
     watch: Watch
     snapshot: Snapshot
-    found: Mapping[str, Document]
-    before: Mapping[str, Document]
+    found: Documents
+    before: Documents
     failed: frozenset[str]
     report: RunReport
-    documents: Mapping[str, Document]
+    documents: Documents
     files: dict[str, bytes | None]
     stones: frozenset[Tombstone]
     vetoed: frozenset[str]

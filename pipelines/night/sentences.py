@@ -28,6 +28,7 @@ from pipelines.store.document import (
     HISTORY,
     STATE_TITLE,
     Document,
+    Documents,
     block_of,
     document_at,
     edited,
@@ -171,7 +172,7 @@ def joined(texts: Iterable[str], title: str = "") -> str:
     return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
 
 
-def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Document]:
+def with_history(documents: Documents, newest: str) -> dict[str, Document]:
     """Return the documents, with items that ended two weeks before the newest day moved to their page's History.
 
     Log dates decide, not the clock: a day without news changes nothing.
@@ -205,7 +206,7 @@ _ORDER = (_CHANGED, "Decided", *ENDED.values(), *_TITLES.values(), "Asked")
 """What changed is told first, then what was decided, and of a full day the rest not at all."""
 
 
-def items_of_days(documents: Mapping[str, Document], days: Collection[str]) -> dict[str, list[Item]]:
+def items_of_days(documents: Documents, days: Collection[str]) -> dict[str, list[Item]]:
     """Return day → the items that it brought or ended and an episode may cite.
 
     They are in the order of the log; what a person put in place of another item comes before it.
@@ -228,7 +229,7 @@ def former_of(items: Iterable[Item]) -> dict[str, Item]:
     return {one.superseded_by: one for one in items if one.superseded_by and one.until > one.learnt and is_citable(one)}
 
 
-def told_sentences(documents: Mapping[str, Document], day: str, told: Iterable[Told]) -> list[Sentence]:
+def told_sentences(documents: Documents, day: str, told: Iterable[Told]) -> list[Sentence]:
     """Return what a model told of a day as sentences: each with its lines, citing the items that rest on them.
 
     Links and HTML are disabled, and what would be a heading, a list or a comment is left out.
@@ -251,7 +252,7 @@ def told_sentences(documents: Mapping[str, Document], day: str, told: Iterable[T
 
 
 def with_episodes(
-    documents: Mapping[str, Document],
+    documents: Documents,
     vetoed: frozenset[str],
     closed: Container[str],
     written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
@@ -334,7 +335,7 @@ def completed(
     return kept
 
 
-def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:
+def episodes_in(documents: Documents) -> Iterator[tuple[str, list[str]]]:
     """Yield each day that has an episode, in order, with the episode's lines, a person's included."""
     for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page = documents[path]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
+    from pipelines.store.document import Document, Documents
 
 
 class UndoPlan(NamedTuple):
@@ -186,7 +186,7 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
     )
 
 
-def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:
+def _run_of_item(git: Git, item: str, documents: Documents) -> tuple[RunCommit, RunSides]:
     """Return the last run whose change of the item still applies, and its documents.
 
     For an item that an undo removed, that is the undo itself, so that the same command brings the item back.
@@ -226,8 +226,8 @@ class RunSides(NamedTuple):
         whole: whether every difference is the run's doing, as in the commit of a command.
     """
 
-    before: Mapping[str, Document]
-    after: Mapping[str, Document]
+    before: Documents
+    after: Documents
     whole: bool = False
 
     def changes(self) -> list[ItemChange]:
@@ -257,7 +257,7 @@ def _is_persons(change: ItemChange) -> bool:
 
 
 def undo(
-    sides: RunSides, now: Mapping[str, Document], deleted: frozenset[str], only: str
+    sides: RunSides, now: Documents, deleted: frozenset[str], only: str
 ) -> tuple[dict[str, Document], frozenset[str], dict[str, str], list[Disputed]]:
     """Return the memory with a run undone: a merge of what came before it with what came after.
 
@@ -303,8 +303,8 @@ def undo(
 
 def _needed(
     changes: Mapping[str, ItemChange],
-    now: Mapping[str, Document],
-    after: Mapping[str, Document],
+    now: Documents,
+    after: Documents,
     kept: Mapping[str, str],
 ) -> dict[str, str]:
     """Return what else stays, so that no item links to a removed one, or is live beside its successor."""

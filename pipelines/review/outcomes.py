@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pipelines.extract.extraction import is_pending
 from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
+from pipelines.store.document import HISTORY, Document, Documents, block_of, document_at, edited
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import ACTIVE, MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status, with_extra
 from pipelines.store.item_line import ID_PATTERN
@@ -26,7 +26,7 @@ from pipelines.store.secrets.redact import is_private, without_secrets
 from pipelines.text import clipped, fold, stated_due, without_unseen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 REOPENABLE: Final = STRUCK | {Status.DONE}
@@ -108,7 +108,7 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None) -> Item:
     return replace(item, status=how, until=until, evidence=(*item.evidence, *new), seen=seen, doubted="", perhaps="")
 
 
-def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
+def with_reopened(documents: Documents, ident: str) -> dict[str, Document]:
     """Return the documents with a closed item as it was before: live, or an open todo.
 
     An item in the History or in an archive returns to its document, or to Areas/general. Its successor stays as it is,
@@ -227,7 +227,7 @@ class DoubtfulClaim(NamedTuple):
 
 
 def asked(
-    documents: Mapping[str, Document], questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
+    documents: Documents, questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
 ) -> dict[str, Document]:
     """Return the documents with an entry in Review.md for each question.
 
@@ -259,7 +259,7 @@ def asked(
 
 
 def claimed(
-    documents: Mapping[str, Document],
+    documents: Documents,
     claims: Iterable[DoubtfulClaim],
     quote: Callable[[Evidence], str],
     today: str,
@@ -302,7 +302,7 @@ def item_asked_about(entry: QueueEntry) -> str:
 
 
 def with_questions(
-    documents: Mapping[str, Document],
+    documents: Documents,
     disputed: Sequence[Disputed],
     why: str,
     when: Callable[[Disputed, int], str],
@@ -361,14 +361,14 @@ def version_of(version: str, item: Item) -> Item | None:
     return replace(item, text=text, due=due, status=Status(found["status"]))
 
 
-def with_pair(documents: Mapping[str, Document], pair: Sequence[Item], why: str, today: str) -> dict[str, Document]:
+def with_pair(documents: Documents, pair: Sequence[Item], why: str, today: str) -> dict[str, Document]:
     """Return the documents with a question which of two items holds, the newer one first."""
     rows = [f"- {one.id} since {one.since or '?'}: {as_queue_text(one.text)}" for one in pair]
     title, text = f"{PAIR}: {as_queue_text(pair[0].text, _TITLE)}", "\n".join([why, "", *rows])
     return with_entry(documents, PAIR, today, title, text, _PAIR_CHOICES)
 
 
-def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
+def without_questions(documents: Documents, idents: Iterable[str]) -> dict[str, Document]:
     """Return the documents without the questions of Review.md whether these items are over."""
     named, queue = set(idents), read_queue(documents.get(REVIEW))
     asks = (one for one in queue if one.kind in {*ENDINGS, DOUBT} and not one.items)

@@ -25,14 +25,14 @@ from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.outcomes import PAIR, ids_asked, with_pair, with_successor, without_conflict
 from pipelines.review.review import guarded
 from pipelines.review.rulings import ASKED, REMOVING, Belief, KnownItems, Ruling, alike, shared
-from pipelines.store.document import Document, edited
+from pipelines.store.document import Document, Documents, edited
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, UNSURE, Confidence, ItemType, Trust
 from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 MOST_PAIRS: Final = 2
@@ -331,7 +331,7 @@ MOST_UNSETTLED: Final = 3
 
 
 def with_unsettled_pairs(
-    documents: Mapping[str, Document], days: Sequence[str], today: str, *, to_person: bool, rules_from: str
+    documents: Documents, days: Sequence[str], today: str, *, to_person: bool, rules_from: str
 ) -> dict[str, Document]:
     """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
 
