@@ -50,7 +50,7 @@ class Login(NamedTuple):
 
 LOGINS: Final = {
     "claude-code": Login("claude", "Claude Code", "Anthropic", "auth status", "claude auth login", 1000),
-    "codex": Login("codex", "Codex", "OpenAI", "login status", "codex login", 7000),
+    "codex": Login("codex", "Codex", "OpenAI", "login status", "codex login", 4000),
 }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,8 @@ def test_claude_code_is_started_alone_and_told_by_standard_input(
     assert {"-p", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands"} <= set(words)
     assert not {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "ANTHROPIC_API_KEY"} & set(told["environment"])
     assert "CLAUDE_CODE_OAUTH_TOKEN" in told["environment"], "that is a login"
+    assert told["environment"]["CLAUDE_CODE_DISABLE_ATTACHMENTS"] == "1", "no file that the text mentions is sent"
+    assert told["folder"].startswith("/tmp/memcurate-"), "it tells the model where it runs"
     assert (told["files"], Path(told["folder"]).exists()) == ({}, False)
 
 
@@ -78,6 +81,15 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
     assert {"--ephemeral", "--ignore-user-config", "--ignore-rules", "features.hooks=false"} <= set(told["words"])
     assert after(told["words"], "--sandbox") == "read-only"
     assert "--model" not in told["words"]
+    assert "skills.config=[]" in told["words"]
+
+
+def test_codex_does_not_load_the_skills_that_a_log_mentions(programs: Path) -> None:
+    codex = lay(programs, "codex", codex_says())
+    mentions = replace(CALL, user="- 09:00 $pdf-tools, then [$docs:write](/skills/SKILL.md) for $pdf-tools\n")
+    model_of("codex", ProviderSettings("default")).ask(mentions)
+    named = 'skills.config=[{name="docs:write",enabled=false},{name="pdf-tools",enabled=false}]'
+    assert named in codex.calls[0]["words"]
 
 
 @pytest.mark.parametrize(
@@ -186,4 +198,4 @@ def test_what_the_program_says_it_cost_comes_before_the_table() -> None:
     usage = Usage(1_000_000, 0, usd=0.25)
     table = price_of("claude-code:haiku")
     assert table
-    assert (table.cost(usage), table.cost(Usage(1_000_000))) == (0.25, 1.0)
+    assert (table.cost(usage), table.cost(Usage(1_000_000))) == (0.25, 0.1)

@@ -40,14 +40,18 @@ _LEFT_OUT = re.compile(
     r"(?:ANTHROPIC|CODEX|OPENAI)_API_KEY"
 )
 _STATUS = re.compile(r"\bstatus:? (\d{3})\b")
+# Claude Code tells the model in which folder it runs; a TMPDIR of the user's own may name the account.
+_TEMPORARY = "/tmp" if os.access("/tmp", os.W_OK) else None  # noqa: S108
 _SHOWN = 200
 _PROBE_SECONDS = 20.0
 _CLAUDE = "-p --output-format json --no-session-persistence --strict-mcp-config --disable-slash-commands"
 _CODEX = (
     "exec --json --ephemeral --ignore-user-config --ignore-rules --skip-git-repo-check --sandbox read-only"
     " -c include_environment_context=false -c include_permissions_instructions=false -c project_doc_max_bytes=0"
-    " -c skills.include_instructions=false -c web_search=disabled"
+    " -c skills.include_instructions=false -c web_search=disabled -c agents.enabled=false"
+    " -c tools.experimental_request_user_input.enabled=false -c include_collaboration_mode_instructions=false"
 )
+_SKILL = re.compile(r"\$([\w:-]+)")
 # Codex's tools for files and the network, and its endless wait for a network. It ignores unknown names.
 _CODEX_OFF = (
     "apps browser_use code_mode_host computer_use goals hooks image_generation multi_agent plugins shell_snapshot"
@@ -79,7 +83,7 @@ class LoggedInModel(ProviderModel):
         Raises:
             ModelFailed: no usable answer came.
         """
-        with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
+        with tempfile.TemporaryDirectory(prefix="memcurate-", dir=_TEMPORARY) as folder:
             words = self._words(call, Path(folder))
             output, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
         rows = [row for row in map(_parsed, output.splitlines()) if row]
@@ -105,6 +109,9 @@ class LoggedInModel(ProviderModel):
         # variable, Claude Code has a model write a title of the session, which sends the text once more.
         passed["PATH"] = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
         passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
+        # A text that says `@/some/file` would have Claude Code send that file, or the names in that folder.
+        passed["CLAUDE_CODE_DISABLE_ATTACHMENTS"] = "1"
+        passed["ENABLE_TOOL_SEARCH"] = "false"  # else there is a second tool, which does nothing
         passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
         passed["CLAUDE_CODE_MAX_RETRIES"] = str(RETRIES)
         with tempfile.TemporaryFile() as errors:
@@ -173,8 +180,11 @@ class CodexModel(LoggedInModel):
         schema, system = folder / "schema.json", folder / "instructions.md"
         schema.write_text(json.dumps(call.schema), encoding="utf-8")
         system.write_text(call.system, encoding="utf-8")
+        # A text that says `$pdf` would have Codex send its skill of that name, with orders to follow it.
+        skills = ",".join(f'{{name="{name}",enabled=false}}' for name in sorted({*_SKILL.findall(call.user)}))
         options = (
             f"model_instructions_file={json.dumps(str(system))}",
+            f"skills.config=[{skills}]",
             *(f"features.{one}=false" for one in _CODEX_OFF.split()),
         )
         settings = (word for one in options for word in ("-c", one))
