@@ -48,6 +48,10 @@ class Request:
         """The names of the tools that the model was offered; those of Codex without a name go by their type."""
         return [str(tool.get("name") or tool.get("type")) for tool in self.body.get("tools") or ()]
 
+    def offers(self, tool: str) -> bool:
+        """Whether the model may call a tool: its schema is there, or the name by which it asks for the schema."""
+        return tool in self.tools or tool in self.words
+
     @property
     def words(self) -> str:
         """All that the model was sent, as one text to look for words in."""

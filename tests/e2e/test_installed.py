@@ -37,7 +37,8 @@ def test_claude_accepts_the_plugin_and_a_session_uses_it(
     assert "Connected" in run(claude, "mcp", "list")
     run(claude, "-p", "Hello")
     first = next(request for request in wire.requests if "Hello" in request.words)
-    assert {f"mcp__plugin_memcurate_memcurate__memory_{name}" for name in ("search", "log", "recap")} <= {*first.tools}
+    tools = (f"mcp__plugin_memcurate_memcurate__memory_{name}" for name in ("search", "log", "recap"))
+    assert all(map(first.offers, tools))
     assert "Who you are (SOUL.md)" in first.words
     for skill in ("recall", "remember", "recap"):
         assert f"memcurate:{skill}" in first.words

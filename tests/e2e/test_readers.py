@@ -1,9 +1,11 @@
 """The real Claude Code and Codex as readers: what the model is sent, what comes back, and that nothing is captured."""
 
 import json
+import re
 import socket
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import model_of, probe
 from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.provider import ProviderModel
+from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
 from pipelines.user_settings import load_user_settings
@@ -32,8 +35,8 @@ def model(name: str) -> ProviderModel:
 
 
 def not_told(request: Request) -> bool:
-    """Whether no path of this machine, and not its name, is in a request."""
-    sent = json.dumps([request.body, dict(request.headers)])
+    """Whether no path of this machine but that of an empty folder, and not its name, is in a request."""
+    sent = re.sub(r"/tmp/memcurate-\w+", "", json.dumps([request.body, dict(request.headers)]))
     return not any(word in sent for word in (str(Path.home()), tempfile.gettempdir() + "/", socket.gethostname()))
 
 
@@ -75,7 +78,7 @@ def test_codex_sends_the_text_once_and_answers_by_the_schema(wire: AgentWire) ->
     tools = json.dumps(request.body["input"])
     assert "### `exec_command`" not in tools
     sent = len(json.dumps(request.body)) - len(json.dumps([CALL.user, CALL.system, SCHEMA]))
-    assert sent < 4 * 7000, "what is set aside for it"
+    assert sent < 4 * 4000, "what is set aside for it"
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
@@ -134,7 +137,8 @@ def test_a_night_that_claude_reads_is_captured_by_nobody(memory: Memory, wire: A
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\n- 09:00 The north gate stays closed.\n")
     wire.by_request = night
     memory.night("2026-03-20T02:00")
-    assert "by=claude-code:haiku@extract/" in memory.read("Areas/general.md")
+    [held] = [p.item for document in read_documents(memory.root).values() for p in document.items]
+    assert held.by.startswith("claude-code:haiku@extract/")
     assert all(set(request.tools) <= {"StructuredOutput"} for request in wire.requests)
     assert not noted.exists()
     assert not [*Path.home().rglob("*.jsonl"), *(memory.root / "Sessions").rglob("*.jsonl")]
@@ -155,6 +159,25 @@ def night(request: Request) -> Said:
     names = ("operations", "seen", "open_lists", "episode", "verdicts", "now", "states")
     replies: dict[str, list[object]] = {"items": [item], **{name: [] for name in names}}
     return Said(tool="StructuredOutput", arguments={key: replies[key] for key in schema["properties"]})
+
+
+@pytest.mark.usefixtures("claude")
+def test_a_file_that_a_log_mentions_is_not_sent(wire: AgentWire, tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("what the file holds")
+    wire.by_request = answers
+    model("claude-code").ask(replace(CALL, user=f"- 09:00 See @{tmp_path}/kept.txt and @{tmp_path}/\n"))
+    assert "what the file holds" not in wire.requests[0].words
+    assert wire.requests[0].words.count("kept.txt") == 1
+
+
+@pytest.mark.usefixtures("codex")
+def test_a_skill_that_a_log_mentions_is_not_sent(wire: AgentWire) -> None:
+    skill = Path.home() / ".codex/skills/kiln/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: kiln\ndescription: fires clay\n---\nHeat it slowly.\n")
+    wire.by_request = answers
+    model("codex").ask(replace(CALL, user="- 09:00 Use $kiln for the cups.\n"))
+    assert "Heat it slowly" not in wire.requests[0].words
 
 
 @pytest.mark.usefixtures("claude")
