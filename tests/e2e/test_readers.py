@@ -36,7 +36,7 @@ def model(name: str) -> ProviderModel:
 
 def not_told(request: Request) -> bool:
     """Whether no path of this machine but that of an empty folder, and not its name, is in a request."""
-    sent = re.sub(r"/tmp/memcurate-\w+", "", json.dumps([request.body, dict(request.headers)]))
+    sent = re.sub(r"/tmp/memcurate-\w+", "", json.dumps([request.body, dict(request.headers)]))  # noqa: S108
     return not any(word in sent for word in (str(Path.home()), tempfile.gettempdir() + "/", socket.gethostname()))
 
 
