@@ -100,8 +100,8 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Documents, earl
         warnings=[*left, *night.notes, *notes],  # the reason something is pending comes first
         people={kind: len(getattr(people, kind, ())) for kind in kinds},
     )  # fmt: skip
-    if gone := report.people["asked"]:
-        report.warnings.append(f"{gone} items are gone from their documents. Retract or restore them in {REVIEW}.")
+    if report.people["asked"]:
+        report.warnings.append(f"Items are gone from their documents. Retract or restore them in {REVIEW}.")
     if people and people.foreign:
         report.warnings.append(f"Items came from elsewhere ({len(people.foreign)}). Keep or drop them in {REVIEW}.")
     report.warnings += people.notes if people else ()

@@ -75,7 +75,7 @@ class Reconciled:
         retracted: tombstones of deleted items.
         corrected: tombstones of wordings that a person replaced, and of generated sentences that they deleted; they
             name no id.
-        asked: ids of items about which Review.md asks.
+        asked: the pages about whose lost items Review.md asks.
         foreign: ids of items that came from elsewhere, and wait in Review.md.
         restored: ids of items that an answer put back or let in.
         back: the pages that an answer puts back on the disk.
@@ -113,7 +113,7 @@ def understand_edits(git: Git, snapshot: Snapshot, baseline: Baseline, today: st
     pages, after = left_out(snapshot.root, MISSING).keys() & found.documents.keys(), found.documents
     for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
         here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
-        found.asked += here
+        found.asked.append(path)
         title = f"{len(here)} items are gone from {path}"
         found.documents = with_entry(found.documents, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
     return found
@@ -206,11 +206,13 @@ def _ask_about_gone(found: Reconciled, documents: Documents, baseline: Baseline)
             lost[path][ident] = item
     pages = sorted(lost_too_many(lost, changed))
     for path in pages:
-        found.asked += sorted(lost[path])
+        found.asked.append(path)
+        for ident in lost[path]:
+            del gone[ident]
         items = [waiting(item, path) for item in lost[path].values()]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {path}"
         found.documents = with_entry(found.documents, "gone", today, title, _WHY_ASKED, CHOICES, items)
-    found.retracted = [tombstone(one, today, Reason.DELETED) for i, (_, one) in gone.items() if i not in found.asked]
+    found.retracted = [tombstone(one, today, Reason.DELETED) for _, one in gone.values()]
     known = {ident: item for ident, (_, item) in (items_by_id(documents) | before).items()}
     told = {
         one

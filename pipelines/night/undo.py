@@ -178,9 +178,11 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
             sides = _sides(git, run)
             if sides.changes() or sides.asked() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
-            if (run.added or run.changed) and run.extractor != BY_PEOPLE:  # by its own words: a person changed it
-                why = "The last run only took in what you edited."
-                raise NotUndoable(why, "Edit it again, or name an earlier run: `curate runs` lists them.")
+            edits = run.extractor == BY_PEOPLE
+            if RunSides(*changed_documents(git, run)).asked() if edits else run.added or run.changed:
+                why = "The last run only took in what you edited, or asked about it."  # a person changed it
+                more = "Edit it again, answer what waits (`curate review`), or name an earlier run: `curate runs`."
+                raise NotUndoable(why, more)
     raise NotUndoable(
         "There is no run to undo: no run that still applies has changed an item.", "`curate runs` lists them."
     )
