@@ -158,7 +158,7 @@ class Capture:
         found = self._read(path, source, kept)
         if found is None:  # it was rewritten: its lines are no longer the captured ones
             source.seek(0)
-            found = self._read(path, source, replace(kept, file="", lines=0))
+            found = self._read(path, source, kept._replace(file="", lines=0))
         if found is None:
             return CapturedSession(str(path), fault=CHANGED)
         return found._replace(redacted=self.cleaner.redacted - before)

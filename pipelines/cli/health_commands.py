@@ -205,7 +205,7 @@ def curate_secrets(action: str, tag: str, *, history: bool, as_json: bool, root:
     files = list(scan_files(root, redactor))
     past = scan_history(git, redactor) if history else []
     if as_json:
-        say_json([asdict(leak) for leak in (*files, *past)])
+        say_json([leak._asdict() for leak in (*files, *past)])
     else:
         _tell_secrets(root, files, past, git if history else None)
     return EXPECTED if files or past else FINE

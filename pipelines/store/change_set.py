@@ -5,8 +5,7 @@ Also the reverse: what a run did, as the difference between two memories, item b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.item import Item, brought_back
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One file before and after; None if it does not exist."""
 
     path: str
@@ -86,8 +84,7 @@ def check_documents(
     return faults
 
 
-@dataclass(frozen=True, slots=True)
-class ItemPlace:
+class ItemPlace(NamedTuple):
     """An item and its place.
 
     Args:
@@ -112,8 +109,7 @@ class ItemPlace:
         return self.path, self.section, self.line, self.row
 
 
-@dataclass(frozen=True, slots=True)
-class ItemChange:
+class ItemChange(NamedTuple):
     """What a run did to one item; None if the item did not exist."""
 
     id: str

@@ -6,8 +6,7 @@ into an item that is accounted for. Git's history knows all items that ever exis
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.edits import is_at_or_below
 from pipelines.store.item import ids_in
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing that is broken.
 
     Args:
@@ -54,7 +52,7 @@ class Fault:
 
     def to_json(self) -> dict[str, object]:
         """Return it as a JSON object."""
-        return asdict(self) | {"line": self.line or None, "item": self.item or None}
+        return self._asdict() | {"line": self.line or None, "item": self.item or None}
 
 
 def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:

@@ -5,10 +5,9 @@ Runs record their time with its zone; `moment_of` reads it back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from datetime import time as clock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadSettings, read_toml
 from pipelines.store.layout import SETTINGS
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Days:
+class Days(NamedTuple):
     """The time zone and day boundary of a memory.
 
     Args:

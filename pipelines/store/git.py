@@ -32,8 +32,7 @@ Entry = tuple[str, bytes | str]
 """A file of a commit: its mode, and its bytes or the id of a stored blob."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(NamedTuple):
     """The folders of a repository: its own, and the one shared with its other work trees.
 
     `branch` is the full name of the current branch, even if it has no commit yet; `HEAD` if there is none.
@@ -44,8 +43,7 @@ class Repository:
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A parsed commit; `seconds` is the committer's time since 1970."""
 
     id: str

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import BadFile, BrokenChangeSet, HoldsSecret
 from pipelines.store.change_set import Change
@@ -48,8 +47,7 @@ ATTEMPTS: Final = 20
 _OLD = ".old"
 
 
-@dataclass(frozen=True, slots=True)
-class _Journal:
+class _Journal(NamedTuple):
     """The content of a manifest: the change set, its commit's message and author, and the HEAD it is based on.
 
     `onto` is an existing commit that the branch moves to instead of a new one; empty for none.

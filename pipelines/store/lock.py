@@ -5,11 +5,11 @@ Locks that a killed git left behind are removed; what another git may hold is wa
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import re
 import time
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +31,7 @@ _PAUSE = 0.05
 _HOUR = 3600.0
 
 
-@contextlib.contextmanager
+@contextmanager
 def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
     """Hold the memory's run lock.
 
@@ -69,10 +69,10 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         try:
             yield
         except BaseException:
-            with contextlib.suppress(OSError):  # as if it had been killed
+            with suppress(OSError):  # as if it had been killed
                 os.pwrite(descriptor, f"{told}{time.time():<20}".encode(), 0)
             raise
-        with contextlib.suppress(OSError):  # the name stays: on a full disk, there is room for the next one
+        with suppress(OSError):  # the name stays: on a full disk, there is room for the next one
             os.ftruncate(descriptor, len(told.partition("\n")[0].encode()))
     finally:
         os.close(descriptor)
@@ -105,7 +105,7 @@ def _holder(text: bytes) -> str:
     found = re.match(r"process (\d+) since ", name)
     if not found:
         return ""
-    with contextlib.suppress(PermissionError, OverflowError):  # another user's process
+    with suppress(PermissionError, OverflowError):  # another user's process
         try:
             os.kill(int(found[1]), 0)
         except ProcessLookupError:
@@ -113,7 +113,7 @@ def _holder(text: bytes) -> str:
     return name
 
 
-@contextlib.contextmanager
+@contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
     """Hold the lock for writing to logs, or that of another name. Waits for it; hold it only as long as needed."""
     descriptor = _open_lock(root, name)
@@ -174,7 +174,7 @@ def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
         GitFault: a stale lock cannot be removed.
     """
     held = killed = None
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         killed = _times_in((root / PRIVATE / "lock").read_bytes())
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:

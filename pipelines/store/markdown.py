@@ -6,8 +6,7 @@ Lines are split on `\n` alone and keep their ends, so that joining them restores
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,8 +146,7 @@ def line_end(lines: Sequence[str]) -> str:
     return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading: its line (from 0), level and text."""
 
     line: int
@@ -156,8 +154,7 @@ class Heading:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """The block between `---` lines at the top: its number of lines including the marks, its keys, and its faults.
 
     A key below another one has both names: `author.name`.

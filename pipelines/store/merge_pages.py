@@ -6,8 +6,8 @@ one side changed wins. What both changed in different ways is disputed, so that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.change_set import ItemPlace, item_places
 from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
@@ -31,8 +31,7 @@ STAYS = "It was deleted on one machine and changed on the other, so it stays."
 CORRECTED = "One item was replaced by another on each machine; both stand there."
 
 
-@dataclass(frozen=True, slots=True)
-class Disputed:
+class Disputed(NamedTuple):
     """What two sides changed in different ways, and no rule decides.
 
     Args:
@@ -72,7 +71,7 @@ def merge_pages(
     # A line that says something else under the id of another place is no item, and stays text.
     known = {(ident, one.item.text) for side in (old, mine, other) for ident, one in side.items()}
     if there is not None:
-        other = {ident: replace(one, path=names.get(one.path, one.path)) for ident, one in there.items()}
+        other = {ident: one._replace(path=names.get(one.path, one.path)) for ident, one in there.items()}
     items: dict[str, ItemPlace] = {}
     for ident in sorted({*mine, *other}):
         sides = mine.get(ident), other.get(ident)
@@ -130,13 +129,13 @@ def _merged_item(
     is_disputed = view(old) not in {view(first), view(second)} and view(first) != view(second)
     item = first.item if is_disputed else _joined(old.item, second.item, first.item)
     alike = [side for side in (first, second) if side.item == item]
-    anew = replace(first, line=render_item(item), row=row_of(item), item=item)
+    anew = first._replace(line=render_item(item), row=row_of(item), item=item)
     one = max(alike, key=lambda side: side.line != old.line, default=anew)
     path = second.path if first.path == old.path else first.path
     section = second.section if first.section == old.section else first.section
     was_noted, *noted = ("".join(side) for side in (old.notes, *sorted((first.notes, second.notes))))
     notes = tuple(split_lines(merge_texts(was_noted, *noted)[0]))
-    return replace(one, path=path, section=section, notes=notes), is_disputed
+    return one._replace(path=path, section=section, notes=notes), is_disputed
 
 
 def _said(one: ItemPlace) -> tuple[object, ...]:
@@ -205,7 +204,7 @@ def _corrected_once(items: Places, old: Places, sides: tuple[Places, Places]) ->
             if new and new.item.active and new.item.id not in there and _claimed(other) != _claimed(old[ident]):
                 text = new.item.text if other.item.text == old[ident].item.text else other.item.text
                 changed = replace(new.item, text=text, status=other.item.status)
-                told = _told(new), _told(replace(new, item=changed))
+                told = _told(new), _told(new._replace(item=changed))
                 yield Disputed(new.path, ONE, told, new.item.id, (number, 1 - number))
 
 

@@ -6,10 +6,10 @@ is testimony, with that person's name on it. What was copied in is external: let
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.evidence import Act, act_in, fold_markdown, voice_in, without_pointer
@@ -91,7 +91,7 @@ def _lead_in(said: str) -> re.Match[str] | None:
     return label if label and label["within"] else _LEAD.match(plain, label.end() if label else 0)
 
 
-@functools.lru_cache(256)  # neighbouring lines share their headings
+@lru_cache(256)  # neighbouring lines share their headings
 def source_in(said: str) -> str:
     """Return the source that a sentence names before its words, or an empty string if they are the agent's own.
 
@@ -141,7 +141,7 @@ def _is_quoted(entry: Entry, at: int, words: str) -> bool:
     )
 
 
-@functools.lru_cache(4)
+@lru_cache(4)
 def _boxed(text: str) -> frozenset[int]:
     """Return which lines of an entry are in a box that begins its block of quoted lines."""
     found, quoted, boxed = set[int](), False, False
@@ -153,7 +153,7 @@ def _boxed(text: str) -> frozenset[int]:
     return frozenset(found)
 
 
-@functools.lru_cache(4)
+@lru_cache(4)
 def _led(text: str) -> tuple[str, ...]:
     """Return the source above each line of an entry, and above what follows the entry.
 
@@ -171,10 +171,10 @@ def _led(text: str) -> tuple[str, ...]:
 
 
 # An entry can have a hundred lines, or many megabytes in one line that is queried piece by piece: parse it once.
-_voice = functools.lru_cache(4)(lambda text: voice_in(text.partition("\n")[0]))
-_act = functools.lru_cache(4)(act_in)
-_said = functools.lru_cache(4)(lambda text: said_in_turn(text.split("\n")))
-_sealed = functools.lru_cache(4)(lambda seals, path, text: seals.trust_of(path, text.split("\n")))
+_voice = lru_cache(4)(lambda text: voice_in(text.partition("\n")[0]))
+_act = lru_cache(4)(act_in)
+_said = lru_cache(4)(lambda text: said_in_turn(text.split("\n")))
+_sealed = lru_cache(4)(lambda seals, path, text: seals.trust_of(path, text.split("\n")))
 
 
 @dataclass(slots=True)

@@ -17,8 +17,8 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.document import Document, document_at, kept_with_document
 from pipelines.store.item import Item, Status, render_item
@@ -37,8 +37,7 @@ _BOX = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class QueueEntry:
+class QueueEntry(NamedTuple):
     """One entry of the queue.
 
     Args:

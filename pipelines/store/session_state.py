@@ -13,9 +13,8 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.append_log import append_bytes
 from pipelines.store.evidence import voice_in, without_pointer
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 CAPTURED: Final = f"{STATE}/sessions.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptSession:
+class KeptSession(NamedTuple):
     """A captured transcript.
 
     Args:
@@ -90,7 +88,7 @@ def note_kept(root: Path, kept: KeptSession) -> None:
         BadFile: the file is a symbolic link.
     """
     with log_lock(root):
-        append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
+        append_bytes(root, CAPTURED, json.dumps(kept._asdict(), ensure_ascii=False).encode() + b"\n")
 
 
 _CALL = re.compile(rb'"type":\s?"(?:tool_use|toolCall|[a-z_]{1,40}_call)"')
@@ -122,8 +120,7 @@ NAME: Final = "capture.key"
 _CLOCK = re.compile(r"^- \d{2}:\d{2} ")
 
 
-@dataclass(frozen=True, slots=True)
-class Seals:
+class Seals(NamedTuple):
     """Creates and verifies seals.
 
     Args:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.document import Document, Placed, document_at, edited, keys_for_runs
@@ -54,8 +54,7 @@ MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held parsed, all at once; nobody reads a larger page."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileWarning:
+class FileWarning(NamedTuple):
     """A file that was skipped, or has a problem.
 
     Args:
@@ -133,7 +132,7 @@ def read_snapshot(root: Path) -> Snapshot:
         else:
             list_files(root, folder, "", links)
     known: list[str] = []
-    with contextlib.suppress(CurateError):
+    with suppress(CurateError):
         git = Git(root)
         known = [path for path, (mode, _) in git.tree(git.head()).items() if mode != "120000"] if links else []
     for link in links:  # nothing behind any other one belongs to the memory
@@ -196,7 +195,7 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
         for path, one in documents.items()
         if not one.rows.keys() >= {*ids_in(one.text)} or (not one.told and any(keys_for_runs(path, one.text)))
     ]
-    with contextlib.suppress(CurateError):  # rows that the ledger lacks, git has
+    with suppress(CurateError):  # rows that the ledger lacks, git has
         for commit in ((git := Git(root)).head(), git.last_run()) if bare else ():
             known = ledger_at(git, commit)
             documents |= {p: document_at(p, documents[p].text, {**known, **documents[p].rows}) for p in bare}
@@ -217,7 +216,7 @@ def conflict_in(text: str) -> int:
 def _committed_without_conflict(root: Path, path: str) -> Document:
     """Return the newest committed version of a document that has no marks of a conflict; empty if there is none."""
     git = Git(root)
-    with contextlib.suppress(CurateError, StopIteration):
+    with suppress(CurateError, StopIteration):
         versions = (committed(git, commit, path) for commit in git.versions(path))
         return replace(next(one for one in versions if not conflict_in(one.text)), is_still=True)
     return replace(document_at(path, ""), is_still=True)
@@ -299,7 +298,7 @@ def _without_copies(root: Path, documents: dict[str, Document], warnings: list[F
 
 def _committed_items(root: Path) -> Mapping[tuple[str, str], Item]:
     """Return the items by path and id as the last run left them; before the first run, as last committed."""
-    with contextlib.suppress(CurateError):
+    with suppress(CurateError):
         git = Git(root)
         pages = documents_at(git, git.last_run() or git.head())
         return {(path, ident): item for path, one in pages.items() for ident, (_, item) in one.held.items()}

@@ -10,9 +10,9 @@ merged by union. Of two rows of one item the greater text counts, on either mach
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -60,7 +60,7 @@ def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
         return {}
     from pipelines.store.git import Git  # noqa: PLC0415  hardly any memory needs it
 
-    with contextlib.suppress(CurateError):
+    with suppress(CurateError):
         git = Git(root)
         tree = git.tree(git.head())
         found = {path: git.blob(tree[path][1]) for path in absent if path in tree}
@@ -138,7 +138,7 @@ def read_documents_in(tree: Mapping[str, bytes], ledger: Ledger | None = None) -
     found: dict[str, Document] = {}
     rows = ledger_in(tree) if ledger is None else ledger
     for path in filter(kind_of, tree):
-        with contextlib.suppress(UnicodeDecodeError):
+        with suppress(UnicodeDecodeError):
             found[path] = document_at(path, tree[path].decode(), rows)
     return found
 
@@ -202,7 +202,7 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
 
 def _side(git: Git, commit: str | None) -> tuple[Mapping[str, tuple[str, str]], Ledger]:
     """Return the files and the ledger of a commit; nothing beyond the end of a shallow clone."""
-    with contextlib.suppress(CurateError):
+    with suppress(CurateError):
         return git.tree(commit), ledger_at(git, commit)
     return {}, {}
 

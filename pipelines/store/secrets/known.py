@@ -6,10 +6,10 @@ Without that file, values are unknown until a rule finds them again.
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,12 +64,12 @@ class KnownSecrets:
 
     def refresh(self) -> None:
         """Read what other processes have written since."""
-        with contextlib.suppress(OSError, CurateError, ValueError):
+        with suppress(OSError, CurateError, ValueError):
             size = (self.root / FILE).stat().st_size
             if size != self._size:
                 self._size, data = size, read_bytes(self.root, FILE) or b""
                 for line in data.splitlines():
-                    with contextlib.suppress(ValueError, TypeError, KeyError):
+                    with suppress(ValueError, TypeError, KeyError):
                         self._take(json.loads(line))
 
     def _take(self, row: dict[str, Any]) -> None:
@@ -83,7 +83,7 @@ class KnownSecrets:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> bool:
         if rows:
-            with contextlib.suppress(CurateError, OSError):  # this process knows them all the same
+            with suppress(CurateError, OSError):  # this process knows them all the same
                 private_folder(self.root)
                 append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
         return bool(rows)
@@ -160,5 +160,5 @@ def rules_changed(root: Path) -> bool:
 def remember_rules(root: Path) -> None:
     """Write down that all logs of a memory were cleaned by these rules."""
     if rules_changed(root):
-        with contextlib.suppress(CurateError):  # the next run cleans them again
+        with suppress(CurateError):  # the next run cleans them again
             write_record(root, _RULES, {"version": RULES_VERSION})

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
 from pipelines.store.lock import private_folder
@@ -34,8 +34,7 @@ _HIDDEN = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|f
 _KEPT = {0x22, 0x5C, 0x7F}
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSecret:
+class FoundSecret(NamedTuple):
     """A secret that was found.
 
     Args:
@@ -59,8 +58,7 @@ class FoundSecret:
         return f"{escape_terminal_line(self.path)}:{self.line}{where}: {self.rule} ({self.tag})"
 
 
-@dataclass(frozen=True, slots=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without its secrets, and what was found in it."""
 
     text: str

@@ -62,7 +62,7 @@ def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     found = []
     for blob, (path, commit) in first.items():
         leaks = secrets_in(path, io.BytesIO(git.blob(blob) or b""), redactor)
-        found += [replace(leak, blob=blob, commit=commit) for leak in leaks]
+        found += [leak._replace(blob=blob, commit=commit) for leak in leaks]
     return found
 
 
@@ -72,7 +72,7 @@ def secrets_in(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool = T
     while lines := file.readlines(_BATCH):
         data = b"".join(lines)
         for one in locate(redactor, data, redactor.find(data, marks=marks)):
-            yield replace(one, line=before + one.line, path=path)
+            yield one._replace(line=before + one.line, path=path)
         before += len(lines)
 
 
