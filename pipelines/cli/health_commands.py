@@ -7,7 +7,6 @@ check` looks for lost items, `curate secrets` for secrets.
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
