@@ -145,7 +145,7 @@ BUDGETS = {
     "queries": 20_720, "review": 16_900, "view": 15_400, "loose": 11_310,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 293_240
+WHOLE = 293_230
 
 
 def test_no_room_outgrows_its_budget() -> None:
