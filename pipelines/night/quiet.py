@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import OpenList, Place, is_pending
 from pipelines.night.file_items import PAGES
 from pipelines.review.outcomes import as_queue_text, ids_asked
+from pipelines.review.rulings import shared
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import Document, Documents, edited
-from pipelines.store.item import QUIET, Item, ItemType, Trust, with_extra
+from pipelines.store.item import QUIET, Item, ItemType, Status, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import folded, lead_of, task_note
@@ -52,10 +53,14 @@ _REPEATED, _SHARE = 3, 4
 _HOMES = {*PAGES, Kind.USER, Kind.BRIEFING}
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
+_TICKED = re.compile(r"\s*[-*+] \[[xX]\] +(\S.*)")
+_SAME = 0.6
+"""The share of all their words that a todo and a ticked box of its page have in common, if they are taken for one."""
 
 
 def with_quiet(
     documents: Documents,
+    before: Documents,
     lists: Sequence[tuple[str, OpenList]],
     seen: Mapping[str, str],
     days: Sequence[str],
@@ -63,15 +68,18 @@ def with_quiet(
 ) -> dict[str, Document]:
     """Return the documents, each item marked that is quiet, and no other.
 
+    A new todo is marked as perhaps done if the text of its page has it with a ticked box.
+
     Args:
         documents: every document by path.
+        before: those that the last night left.
         lists: day and list, of the lists read now that say what is open.
         seen: id of an item → the last day that says it again. Every entry of a list is seen, new or changed that day.
         days: the days with logs, in order.
         today: the memory's day.
     """
     after, read = dict(documents), _with_headings(documents, lists) if lists else []
-    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    old, held = items_by_id(before), {ident: item for ident, (_, item) in items_by_id(documents).items()}
     told: dict[str, str] = {}  # the last day on which an item that it is linked with was mentioned, or closed
     linked = [
         (item, held[ident])
@@ -87,8 +95,13 @@ def with_quiet(
     for path, document in documents.items():
         new: dict[str, Item] = {}
         active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
+        own = {placed.line for placed in document.placed}
+        ticked = [found[1] for at, line in document.body if at not in own and (found := _TICKED.match(line))]
         for item in active:
             now = item
+            if item.type is ItemType.TODO and item.id not in old and item.trust is not Trust.OWNER:
+                done = next((text for text in ticked if shared(item.text, task_note(text)[0]) >= _SAME), "")
+                now = replace(item, perhaps=f"{Status.DONE} {today}: {done}") if done else item
             for day, listed, headings in read:
                 if listed.document in {"", document.id}:
                     now = _after_list(now, day, listed, headings, seen)

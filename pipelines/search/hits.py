@@ -64,7 +64,7 @@ class Hit(NamedTuple):
         source: where an item was first said, as `PATH:LINE`; for an episode its day's log; otherwise the source named
             in its document; may be empty.
         cites: for an episode, the ids of the items it is based on.
-        meta: what a person said of the item, as `key=value` pairs.
+        meta: what a person said of the item, or of the note's status, as `key=value` pairs.
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
         evidence: for an item, its log lines.
@@ -142,10 +142,12 @@ def read_hits(connection: sqlite3.Connection, scored: Scores) -> list[Hit]:
     rows = {unit: row for unit, *row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
     hits = []
     for unit, score in scored.items():
-        path, *values = rows[unit]
+        path, said, *values = rows[unit]
         shown: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
         shown |= {name: tuple(filter(None, shown[name].split(SEPARATOR))) for name in _SEVERAL}
         shown["meta"] = tuple(one[1:] for one in shown["meta"] if one.startswith(AS_SAID))
+        if not shown["item"]:  # of a note `status=cancelled`
+            shown["meta"] += tuple(one for one in said.split(SEPARATOR) if one.startswith("status=") and one != _USUAL)
         hits.append(Hit(path=path, score=score, **shown))
     return hits
 
@@ -159,10 +161,12 @@ def with_questions(root: Path, hits: Sequence[Hit]) -> list[Hit]:
     return [hit._replace(asked=True) if hit.item and hit.item in waits else hit for hit in hits]
 
 
+_USUAL = "status=active"
+"""What runs write into the front matter of every page."""
 _SEVERAL = ("headings", "types", "tags", "cites", "meta")
 _COLUMNS = [name for name in UNIT_COLUMNS if name in Hit._fields]
 _SHOWN = f"""
-    SELECT units.id, files.path, {", ".join(f"units.{name}" for name in _COLUMNS)}
+    SELECT units.id, files.path, files.meta, {", ".join(f"units.{name}" for name in _COLUMNS)}
     FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
 

@@ -54,6 +54,13 @@ def test_a_value_of_the_front_matter_finds_its_document(root: Path, query: str) 
     assert found(root, "topic:kafka ann lee") == {"Areas/streams.md", "Areas/queues.md"}
 
 
+@pytest.mark.parametrize(("status", "shown"), [("Cancelled", ("status=cancelled",)), ("active", ())])
+def test_a_hit_shows_the_status_of_its_note(root: Path, status: str, shown: tuple[str, ...]) -> None:
+    plant(root, "Resources/task.md", f"---\nstatus: {status}\n---\nMend the balustrade.\n")
+    update_index(root)
+    assert search(root, "balustrade", 1, (), SearchRequest())[0].meta == shown
+
+
 def test_meta_narrows_down(root: Path) -> None:
     def with_meta(*meta: str) -> set[str]:
         return found(root, "retention brokers queues", meta=meta)
