@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from pipelines.extract.nearby import with_weekday
 from pipelines.store.evidence import fold_markdown, without_pointer
@@ -38,8 +38,7 @@ PAIR: Final = "pair"
 OF_PAIRS: Final = frozenset({Verdict.SAME, Verdict.REPLACES, Verdict.BOTH, Verdict.CONFLICT})
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A claim to verify; it does not give the first reader's reasons.
 
     Args:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import (
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from pipelines.extract.rules.labels import ClosingForm
 
 
-@dataclass(frozen=True, slots=True)
-class DayToRead:
+class DayToRead(NamedTuple):
     """One log with entries to read.
 
     Args:

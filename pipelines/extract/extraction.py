@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
 from pipelines.store.evidence import voice_in, without_pointer
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 _TIME = re.compile(r"[-*+][ \t]+(\d\d:\d\d)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentChoice:
+class DocumentChoice(NamedTuple):
     """One document of the closed list that a candidate may name.
 
     Args:
@@ -83,8 +82,7 @@ def as_said(found: Iterable[Said], entry_of: Callable[[Said], Entry]) -> list[Sa
     return after
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Lines of an entry, and the words there that count: all of them, unless the rules quote a part."""
 
     entry: Entry
@@ -208,8 +206,7 @@ class OperationKind(StrEnum):
     IGNORE = "ignore"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation on existing items that the log speaks of, or on a candidate.
 
     Args:
@@ -238,8 +235,7 @@ class Operation:
         return self.places[0].entry.day
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """A sentence of a day's episode, the lines of the log that it rests on, and what else a second reader needs."""
 
     text: str
@@ -247,8 +243,7 @@ class Told:
     beside: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenList:
+class OpenList(NamedTuple):
     """A list of a log that says what is open.
 
     Args:

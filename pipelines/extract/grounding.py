@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,8 +26,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’_][^\W_]+)*")
 _ENDS = re.compile(r"[.!?:;。！？]\s*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """The numbers and words of everything that a model was shown.
 
     Args:

@@ -246,11 +246,11 @@ def rulings_of_operation(
     if kind is OperationKind.UPDATE:
         ruling = _updating(operation, targets[0], trust, asks, fresh)
         return alone if ruling.candidate and _is_vetoed(ruling.candidate, context) else [ruling]
-    ended = [replace(operation, ids=tuple(belief.name for belief in targets))]
+    ended = [operation._replace(ids=tuple(belief.name for belief in targets))]
     if kind is OperationKind.CLOSE:
         how = operation.how or (one.closed if one else None)
         ways = [(belief, OUTCOMES[belief.item.type]) for belief in targets]
-        ended = [replace(operation, ids=(old.name,), how=how if how in some else some[0]) for old, some in ways]
+        ended = [operation._replace(ids=(old.name,), how=how if how in some else some[0]) for old, some in ways]
     return [Ruling(each, None, trust, asks) for each in ended]
 
 
@@ -264,7 +264,7 @@ def _ruling(
 ) -> Ruling:
     """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
     operation = given or Operation(kind, places=one.places)
-    operation = replace(operation, ids=tuple(belief.name for belief in targets))
+    operation = operation._replace(ids=tuple(belief.name for belief in targets))
     return Ruling(operation, one, one.trust, asks)
 
 
@@ -296,7 +296,7 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
         trust=trust, id=fresh, page=belief.document, home=belief.document,
         beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
-    operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(belief.name,))
+    operation = operation._replace(kind=_ADD, ids=()) if has_other else operation._replace(ids=(belief.name,))
     return Ruling(operation, successor, trust, asks)
 
 

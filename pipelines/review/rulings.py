@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.extraction import (
     Candidate,
@@ -50,8 +50,7 @@ ASKED: Final = "questions"
 """The section of open questions. A question contradicts and repeats nothing but another question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """One operation of a night, ready to apply.
 
     Args:

@@ -161,7 +161,7 @@ def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownI
     if says is Verdict.UNSUPPORTED:
         return None
     if says is Verdict.UNSURE and (one := ruling.candidate):
-        ruling = replace(ruling, candidate=replace(one, confidence=Confidence.LOW))
+        ruling = ruling._replace(candidate=replace(one, confidence=Confidence.LOW))
     if ruling.kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE} and does:
         # An old item ends if the reader is sure of that, and of what takes its place.
         sure = zip(ruling.operation.ids, does, strict=False) if says is Verdict.SUPPORTED else ()
@@ -171,7 +171,7 @@ def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownI
         also = [ident for ident, verdict in pairs if held and verdict is Verdict.REPLACES]
         held += [ident for ident in also if _replaced(ruling, ident, known) == ""]
         if held:
-            return replace(ruling, operation=replace(ruling.operation, ids=tuple(held)))
+            return ruling._replace(operation=ruling.operation._replace(ids=tuple(held)))
         left = [ident for ident, one in zip(ruling.operation.ids, does, strict=False) if one is not Verdict.UNSUPPORTED]
         return _beside(ruling, left, known)
     if any(verdict is not Verdict.SUPPORTED for verdict in does):
@@ -184,14 +184,14 @@ def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
     one, old = ruling.candidate, [belief for ident in others if (belief := known.ids.get(ident))]
     linked = [(MAY_CONFLICT, belief.name) for belief in old if one and may_conflict(one, belief)][:1]
     candidate = replace(one, links=(*one.links, *linked)) if one else None
-    operation = replace(ruling.operation, kind=OperationKind.ADD, ids=())
-    return replace(ruling, operation=operation, candidate=candidate, asks="")
+    operation = ruling.operation._replace(kind=OperationKind.ADD, ids=())
+    return ruling._replace(operation=operation, candidate=candidate, asks="")
 
 
 def _perhaps(ruling: Ruling) -> Ruling | None:
     """Return the ruling on what may be over: it stays, with the line that says so, until a line is sure of it."""
     is_ours = ruling.kind is OperationKind.CLOSE and not ruling.asks and ruling.trust.reaches(Trust.SELF)
-    return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.CONFIRM)) if is_ours else None
+    return ruling._replace(operation=ruling.operation._replace(kind=OperationKind.CONFIRM)) if is_ours else None
 
 
 def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownItems) -> Ruling:
@@ -204,7 +204,7 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
         if verdict is Verdict.SAME:
             return _same(ruling, belief, candidate, known)
         asks = CONFLICT if verdict is Verdict.CONFLICT else _replaced(ruling, ident, known) or ""
-        return replace(_on(ruling, OperationKind.SUPERSEDE, belief, candidate), asks=asks)
+        return _on(ruling, OperationKind.SUPERSEDE, belief, candidate)._replace(asks=asks)
     return ruling
 
 
@@ -224,14 +224,14 @@ def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItem
     if candidate.closed not in OUTCOMES[belief.item.type]:
         return _on(ruling, OperationKind.CONFIRM, belief, candidate)
     closing, day = _on(ruling, OperationKind.CLOSE, belief, candidate), candidate.entry.day
-    operation = replace(closing.operation, how=candidate.closed)
+    operation = closing.operation._replace(how=candidate.closed)
     asks = guarded(operation, [belief], candidate.trust, day, known, candidate.source)
-    return replace(closing, operation=operation, candidate=None, asks=asks)
+    return closing._replace(operation=operation, candidate=None, asks=asks)
 
 
 def _on(ruling: Ruling, kind: OperationKind, belief: Belief, candidate: Candidate) -> Ruling:
-    operation = replace(ruling.operation, kind=kind, ids=(belief.name,), places=candidate.places, by=candidate.by)
-    return replace(ruling, operation=operation)
+    operation = ruling.operation._replace(kind=kind, ids=(belief.name,), places=candidate.places, by=candidate.by)
+    return ruling._replace(operation=operation)
 
 
 # ---------------------------------------- near pairs
@@ -302,7 +302,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         if not other and near and max(near)[0] >= _SHARED:
             other = max(near)[1]
         if other and other not in named:
-            after[at] = replace(ruling, candidate=replace(one, links=(*one.links, (MAY_CONFLICT, other))))
+            after[at] = ruling._replace(candidate=replace(one, links=(*one.links, (MAY_CONFLICT, other))))
     return after
 
 

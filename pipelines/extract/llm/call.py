@@ -20,7 +20,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.templating import resource
@@ -71,13 +71,12 @@ class Call:
         return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswer:
+class ModelAnswer(NamedTuple):
     """A model's unchecked answer to one call, and its cost; `model` is the model's `name`."""
 
     text: str
     model: str
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
 
 
 class Model(Protocol):
@@ -122,8 +121,7 @@ def provider_of(model: str) -> str:
 # ---------------------------------------- the prompts
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(NamedTuple):
     """One prompt: its front matter and its template."""
 
     id: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field
 
@@ -95,8 +95,7 @@ class BriefReply(Reply):
     states: list[ReplyState]
 
 
-@dataclass(frozen=True, slots=True)
-class Briefed:
+class Briefed(NamedTuple):
     """The model's proposals.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import (
@@ -166,8 +166,7 @@ def _would_hold_secret(one: Candidate | Operation) -> bool:
     return any(map(holds_secret, filter(None, (one.text, one.reason, *title))))
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(NamedTuple):
     """The pages and items shown to a model with a piece: as rows, and the items of the memory by id.
 
     What earlier pieces of the day proposed is shown as well, with ids that stand for those it has in the run: a long
@@ -294,8 +293,7 @@ def _entry_row(entry: Entry) -> dict[str, object]:
 # ---------------------------------------- a day's entries as shown to a model: numbered lines under their headings
 
 
-@dataclass(frozen=True, slots=True)
-class LogPiece:
+class LogPiece(NamedTuple):
     """Some entries of a day, in order, and their text; `shortened` counts entries shown only in part."""
 
     entries: tuple[Entry, ...]

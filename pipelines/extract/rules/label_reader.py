@@ -223,7 +223,7 @@ class LabelReader:
             if lines[-1].raw.rstrip(" *_").endswith(":"):
                 return
         end = end_of(lines, 0)
-        self._add(0, end, replace(label, closed=False), self._text(0, end), "section")
+        self._add(0, end, label._replace(closed=False), self._text(0, end), "section")
         if opened:
             self._opened = _Opened(label, self._entry.end_line, is_list=True) if spoken.bullet else None
 

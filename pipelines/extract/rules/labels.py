@@ -10,9 +10,8 @@ only in capitals or numbered; `Agreed:` is also an answer in a chat.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.item import ItemType
 from pipelines.store.item_line import BY_WORD
@@ -29,8 +28,7 @@ LAID_DOWN: Final = "laid down"
 """Why a sentence without a label that the owner typed in a session is a rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A label at the start of a line.
 
     Args:
@@ -348,8 +346,7 @@ def introduces_example(line: str) -> bool:
 # item.
 
 
-@dataclass(frozen=True, slots=True)
-class ClosingForm:
+class ClosingForm(NamedTuple):
     """One form.
 
     Args:
