@@ -23,6 +23,7 @@ from pipelines.review.outcomes import (
     with_confirmation,
     with_end,
     with_link,
+    with_present_pairs,
     with_reopened,
     without_conflict,
     without_questions,
@@ -187,7 +188,7 @@ def correct_item(documents: Documents, ident: str, text: str, voice: Authority, 
     if never_held:
         home, gone = placed_item(after, ident)
         after[home] = edited(after[home], replace={ident: replace(gone.item, status=Status.NEVER_HELD)})
-    return without_questions(after, [ident]), [Outcome(ident, old, new=new.id, is_new=not same)]
+    return with_present_pairs(without_questions(after, [ident])), [Outcome(ident, old, new=new.id, is_new=not same)]
 
 
 def _successor(documents: Documents, old: Item, path: str, text: str, voice: Authority, *, since: str) -> Item:
@@ -204,6 +205,7 @@ def _successor(documents: Documents, old: Item, path: str, text: str, voice: Aut
         pinned=old.pinned,
         page_section=old.page_section,
         due=old.due,
+        links=tuple(pair for pair in old.links if pair[0] == MAY_CONFLICT),
         person=old.person if old.person in text or old.person not in old.text else "",
     )
     item = with_metadata(item, old.metadata)

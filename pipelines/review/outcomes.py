@@ -17,7 +17,17 @@ from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import HISTORY, Document, Documents, block_of, document_at, edited
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import ACTIVE, MAY_CONFLICT, STRUCK, Evidence, Item, ItemType, Status, with_extra
+from pipelines.store.item import (
+    ACTIVE,
+    MAY_CONFLICT,
+    STRUCK,
+    Evidence,
+    Item,
+    ItemType,
+    Status,
+    last_successor,
+    with_extra,
+)
 from pipelines.store.item_line import ID_PATTERN
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.merge_pages import CLOSINGS, CORRECTED, Disputed
@@ -366,6 +376,19 @@ def with_pair(documents: Documents, pair: Sequence[Item], why: str, today: str) 
     rows = [f"- {one.id} since {one.since or '?'}: {as_queue_text(one.text)}" for one in pair]
     title, text = f"{PAIR}: {as_queue_text(pair[0].text, _TITLE)}", "\n".join([why, "", *rows])
     return with_entry(documents, PAIR, today, title, text, _PAIR_CHOICES)
+
+
+def with_present_pairs(documents: Documents) -> dict[str, Document]:
+    """Return the documents with each question about a pair asked of what took the place of its items, if all hold."""
+    after, known = dict(documents), {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    for entry in reversed(read_queue(after.get(REVIEW))):
+        asks = ids_asked(entry)
+        now = dict.fromkeys(last_successor(ident, known) for ident in asks if ident in known)
+        pair = [known[ident] for ident in now if known[ident].active]
+        if entry.kind == PAIR and [one.id for one in pair] != asks:
+            after[REVIEW] = without_answered(after[REVIEW], [(entry, ())])
+            after = with_pair(after, pair, entry.why[0], entry.day) if len(pair) == len(asks) else after
+    return after
 
 
 def without_questions(documents: Documents, idents: Iterable[str]) -> dict[str, Document]:

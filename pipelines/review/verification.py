@@ -22,13 +22,13 @@ from pipelines.extract.claims import Claim, Verdict, needs_verifying, operation_
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending
 from pipelines.extract.nearby import with_weekday
 from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
-from pipelines.review.outcomes import PAIR, ids_asked, with_pair, with_successor, without_conflict
+from pipelines.review.outcomes import PAIR, with_pair, with_present_pairs, with_successor, without_conflict
 from pipelines.review.review import guarded
 from pipelines.review.rulings import ASKED, REMOVING, Belief, KnownItems, Ruling, alike, shared
 from pipelines.store.document import Document, Documents, edited
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, UNSURE, Confidence, ItemType, Trust
 from pipelines.store.layout import REVIEW
-from pipelines.store.review_queue import read_queue, without_answered
+from pipelines.store.review_queue import read_queue
 from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
@@ -345,13 +345,10 @@ def with_unsettled_pairs(
             agent's word can settle it asks anyway.
         rules_from: whose rules are filed; the owner's alone are no agent's to settle.
     """
-    after, first = dict(documents), (days[-UNSETTLED_DAYS:] or [""])[0]
+    after, first = with_present_pairs(documents), (days[-UNSETTLED_DAYS:] or [""])[0]
     held = {p.item.id: (path, p.item) for path, one in after.items() for p in one.items if p.item.active}
-    waiting = [entry for entry in read_queue(after.get(REVIEW)) if entry.kind == PAIR]
-    moot = [(entry, ()) for entry in waiting if not held.keys() >= set(ids_asked(entry))]
-    if moot:
-        after[REVIEW] = without_answered(after[REVIEW], moot)
-    rooms = {True: MOST_UNSETTLED - len(waiting) + len(moot), False: MOST_UNSETTLED}
+    waiting = sum(entry.kind == PAIR for entry in read_queue(after.get(REVIEW)))
+    rooms = {True: MOST_UNSETTLED - waiting, False: MOST_UNSETTLED}
     linked = [(path, one) for path, one in held.values() if one.links and MAY_CONFLICT in dict(one.links)]
     for path, one in sorted(linked, key=lambda pair: (pair[1].learnt, pair[1].id), reverse=True):
         _, old = held.get(dict(one.links)[MAY_CONFLICT][0], ("", None))

@@ -348,3 +348,22 @@ def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memo
     live(memory, 2)
     assert memory.read("Review.md") == text
     assert not start(memory)
+
+
+@pytest.mark.parametrize("agent", [True, False])
+def test_what_corrects_an_item_of_a_pair_takes_its_place_there(memory: Memory, *, agent: bool) -> None:
+    if agent:
+        start(memory)
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}")
+    later = "From May on, the ticket office opens at nine."
+    memory.curate("correct", items(memory)[NEW]["id"], later, "--now", "2026-03-11T09:00")
+    live(memory, 2)
+    if agent:
+        memory.curate(*commands(memory)[0])
+    else:
+        [question] = queue(memory)
+        assert f"{later}\n" in question["why"]
+        memory.curate("review", question["id"], "--choose", "keep new")
+    found = items(memory)
+    assert [found[text]["status"] for text in (OLD, later)] == ["superseded", "live"]
