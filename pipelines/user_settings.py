@@ -128,7 +128,7 @@ def _named(provider: str) -> str:
         return provider
     if provider.startswith(PREFIX):
         raise ValueError("it should have a command after exec:, written as for a shell")
-    raise ValueError(f"it should be one of {', '.join(PROVIDERS)}, or exec: and a command")
+    raise ValueError(f"it is none of {', '.join(PROVIDERS)}, or exec: and a command")
 
 
 Named = Annotated[str, AfterValidator(_named)]

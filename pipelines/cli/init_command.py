@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -12,7 +13,7 @@ from pipelines.agents.install_plan import NIGHTLY, TARGETS
 from pipelines.agents.targets import found_agents
 from pipelines.agents.timers import clock, scheduler_here
 from pipelines.cli.install_commands import asked_for, carry_out_or_show, zone_of_nights
-from pipelines.cli.models_commands import choose
+from pipelines.cli.models_commands import check_readers, choose
 from pipelines.cli.options import ANY_PATH, flag_option, now_option
 from pipelines.cli.output import can_ask, say, say_verbatim, warn
 from pipelines.clock import moment, system_zone
@@ -84,6 +85,10 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         raise BadFile(place, "is not UTF-8", "Rename the folder.")
     user_file()  # a missing one is named before anything is made
     said = SetUp(agents, reader, nights, yes=yes and not adopt)
+    _named(agents or "")
+    _time(nights or _NEVER)
+    if reader:
+        check_readers([reader])
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:
@@ -131,6 +136,8 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     root = memory_at(root) or root
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
+    if not memory_at(root) and os.path.realpath(root) == os.path.realpath(os.environ.get("HOME") or "/"):
+        raise UsageFault("The home folder itself cannot be a memory.", "Name a folder in it: `curate init ~/memory`.")
     git = Git(root)
     if not (fresh := not (root / ".git").exists()):
         _refuse_second_memory(git)
@@ -204,7 +211,7 @@ def set_up(root: Path, said: SetUp) -> None:
         names = _named(said.agents)
     elif may_ask:
         found = found_agents(asked_for(root))
-        say("", "Which agents shall use the memory? Those found here are ticked.")
+        say("", "Which agents should use the memory? Those found here are ticked.")
         say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
         names = _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
     elif said.yes:
@@ -222,7 +229,7 @@ def set_up(root: Path, said: SetUp) -> None:
         choose([str(rows[at - 1][0])])
     nights = said.nights or (_USUAL if said.yes else _NEVER)
     if may_ask and not said.nights:
-        say("", "When shall nights run? The computer is on then, or catches up later.")
+        say("", "When should nights run? The computer is on then, or catches up later.")
         nights = _asked(f"HH:MM, or {_NEVER}", _USUAL, _time)
     _schedule(root, nights)
     if not (may_ask or said.is_said):
@@ -247,7 +254,7 @@ def _asked(question: str, default: str, read: Callable[[str], Answer]) -> Answer
 def _named(names: str) -> list[str]:
     wanted = [one.strip() for one in names.split(",") if one.strip() not in {"", _NONE}]
     if unknown := [name for name in wanted if name not in _AGENTS]:
-        raise UsageFault(f"{unknown[0]} is no agent.", f"There are: {', '.join(_AGENTS)}.")
+        raise UsageFault(f"There is no agent “{unknown[0]}”.", f"Known are {', '.join(_AGENTS)}.")
     return wanted
 
 

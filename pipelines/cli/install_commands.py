@@ -18,7 +18,7 @@ from pipelines.agents.timers import (
     run_in_order,
     write_crontab,
 )
-from pipelines.cli.models_commands import choose
+from pipelines.cli.models_commands import check_readers, choose
 from pipelines.cli.options import flag_option, memory_option, named_memory
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import CurateError, NoMemory, UsageFault
@@ -69,6 +69,8 @@ def curate_install(
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
     if read_with_login and name not in LOGINS:
         raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
+    if read_with_login:
+        check_readers([name])
     zone = zone_of_nights(root) if name in NIGHTLY else ""
     asked = asked_for(root, agents_md, time, zone)
     carry_out_or_show(name, asked, adding=True, only_print=only_print)

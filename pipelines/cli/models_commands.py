@@ -40,6 +40,7 @@ def curate_models(context: click.Context) -> None:
         [
             ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
             *(("Also here", f"{name}: {means}; `curate models use {name}`") for name, means in others),
+            ("Others", "anthropic, gemini and openai need a key, claude-code and codex a login: docs/models.md."),
             ("Embedder", why),
             ("Local", f"{MODEL}: {here}"),
             ("Folder", str(folder)),
@@ -78,16 +79,35 @@ def use(*, names: tuple[str, ...]) -> None:
 
 
 def choose(names: Sequence[str]) -> None:
-    """Set who reads in the user's settings; `openai` without a model means the server on this machine that answers.
+    """Set who reads in the user's settings.
 
     Raises:
-        UsageFault: a name is no provider, or it lacks its key or its program.
+        UsageFault: as `check_readers` says.
         BadFile: the settings cannot be edited.
     """
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
     from pipelines.agents.settings_files import carry_out  # noqa: PLC0415  few commands write settings
     from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import model_of  # noqa: PLC0415  as above
+
+    file, user, more = check_readers(names)
+    carry_out(InstallPlan((reader_edit(file, names, more),)))
+    say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
+    for name in filter(LOGINS.__contains__, names):
+        say(f"Note: {login_means(name)}.")
+        if why := model_of(name, user.models[name]).trouble():
+            say(f"Note: {name} {why}.")
+
+
+def check_readers(names: Sequence[str]) -> tuple[Path, UserSettings, dict[str, str]]:
+    """Return the user's file and settings, and the address and model of `openai` if they are new.
+
+    `openai` without a model means the server on this machine that answers.
+
+    Raises:
+        UsageFault: a name is no provider, or it lacks its key or its program.
+    """
+    from pipelines.extract.llm.logged_in import check_programs  # noqa: PLC0415  as above
 
     file = user_file()
     if file is None:
@@ -100,12 +120,8 @@ def choose(names: Sequence[str]) -> None:
     for name in names:
         if name != "openai" or not more:
             user = load_user_settings(name)
-    carry_out(InstallPlan((reader_edit(file, names, more),)))
-    say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
-    for name in filter(LOGINS.__contains__, names):
-        say(f"Note: {login_means(name)}.")
-        if why := model_of(name, user.models[name]).trouble():
-            say(f"Note: {name} {why}.")
+    check_programs(names, user.models)
+    return file, user, more
 
 
 def _why(user: UserSettings) -> str:

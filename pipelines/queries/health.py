@@ -26,10 +26,9 @@ from pipelines.clock import day_of
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.extract_days import days_to_read
-from pipelines.extract.llm.logged_in import found_program
+from pipelines.extract.llm.logged_in import check_programs
 from pipelines.night.fold_logs import clean_logs, with_partial_logs
 from pipelines.night.report import PastRun, RunEnd, known_runs
-from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.context import OVERDUE_HOURS, ago
 from pipelines.settings import Settings, load_settings
 from pipelines.store.files import writing
@@ -185,10 +184,7 @@ def _settings(checkup: Checkup) -> Finding:
 def _providers(_: Checkup) -> Finding:
     """Check the user's settings and whether keys are set; keys are never shown."""
     user = load_user_settings()
-    for name in (*user.providers, *user.verify):
-        if name in LOGINS and not found_program(name, user.models[name].program):
-            says = f"{name} should read the logs, but `{LOGINS[name].program}` is not installed."
-            return Finding(WRONG, says, f"Install it, or set `program` in the table {name} of your settings.")
+    check_programs((*user.providers, *user.verify), user.models)
     if user.ignored:
         return Finding(LOOK, user.ignored[0], "Take it out.")
     if user.providers == ("rules",) and not user.chosen:

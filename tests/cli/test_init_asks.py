@@ -123,8 +123,22 @@ def test_a_script_says_it_with_flags_and_nothing_is_chosen_for_it(
     assert run_cli(["init", str(tmp_path / "b"), "--reader", "claude-code", "--nights", "03:30"]) == 0
     assert 'providers = ["claude-code"]' in config()
     assert "02:00:00" not in timer().read_text()
-    assert run_cli(["init", str(tmp_path / "b"), "--agents", "clippy"]) == 2
-    assert run_cli(["init", str(tmp_path / "b"), "--nights", "noon"]) == 2
+
+
+@pytest.mark.parametrize("wrong", [("--agents", "clippy"), ("--nights", "25:99"), ("--reader", "claude")])
+def test_a_wrong_option_stops_it_before_anything_is_made(tmp_path: Path, home: Path, wrong: tuple[str, str]) -> None:
+    assert run_cli(["init", str(tmp_path / "a"), "--agents", "claude-code", *wrong]) == 2
+    assert not (tmp_path / "a").exists()
+    assert not (home / ".claude.json").exists()
+
+
+def test_the_home_folder_itself_is_never_made_a_memory(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    monkeypatch.chdir(home)
+    assert run_cli(["init"]) == 2
+    assert "`curate init ~/memory`" in capsys.readouterr().err
+    assert not (home / ".git").exists()
 
 
 def test_settings_that_are_not_there_stop_it_before_anything_is_made(

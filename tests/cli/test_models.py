@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.extract.llm import logged_in
 from tests.conftest import Memory, curate
 from tests.contract.story import answering
 from tests.fake_agents import claude_says, codex_says, lay
@@ -37,6 +38,7 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
     assert "Also here claude-code: with your login of Claude Code: log text then goes to Anthropic" in said
     assert "Codex" not in said, "nobody is logged in there"
+    assert "Others    anthropic, gemini and openai need a key, claude-code and codex a login" in said
 
 
 def test_use_names_the_days_that_no_model_has_read(
@@ -76,12 +78,16 @@ def test_use_writes_who_reads_and_keeps_what_else_stands_there(
     assert tomllib.loads(config.read_text())["providers"] == ["rules"]
 
 
-def test_use_refuses_what_cannot_read(capsys: pytest.CaptureFixture[str], config: Path) -> None:
+def test_use_refuses_what_cannot_read(
+    capsys: pytest.CaptureFixture[str], config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logged_in, "found_program", lambda *_: None)  # whoever tests may have one
     known = "anthropic, gemini, openai, claude-code, codex, rules, or exec: and a command"
-    assert f"The provider claude cannot be used: it should be one of {known}." in curate(
+    assert f"The provider claude cannot be used: it is none of {known}." in curate(
         capsys, "models", "use", "claude", exits=2
     )
     assert "its key is missing" in curate(capsys, "models", "use", "gemini", exits=2)
+    assert "but `claude` is not installed" in curate(capsys, "models", "use", "claude-code", exits=2)
     assert not config.exists()
 
 

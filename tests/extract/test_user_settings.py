@@ -72,7 +72,7 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     text = "\n".join(found)
     assert len(found) == 7
     known = "anthropic, gemini, openai, claude-code, codex, rules"
-    assert f"providers[1]: it should be one of {known}, or exec: and a command" in found
+    assert f"providers[1]: it is none of {known}, or exec: and a command" in found
     assert "pings: there is no such key" in found
     assert "anthropic.max_tokens: it should be greater than or equal to 256" in found
     assert "anthropic.temperature: there is no such key" in found

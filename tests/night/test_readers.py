@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pipelines.extract.llm import logged_in
-from pipelines.queries import health
 from tests.conftest import Memory
 from tests.extract.programs import exec_reader
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, lay
@@ -36,8 +35,7 @@ def settle(text: str) -> None:
 
 @pytest.mark.usefixtures("log")
 def test_a_night_without_a_model_says_so_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    for one in (logged_in, health):
-        monkeypatch.setattr(one, "found_program", lambda *_: None)  # whoever tests may have one
+    monkeypatch.setattr(logged_in, "found_program", lambda *_: None)  # whoever tests may have one
     said = memory.curate(*NIGHT)
     line = "No model reads the logs. `curate models` shows who can."
     assert "1 line was not understood; `curate runs " in said

@@ -17,7 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import ModelFailed
+from pipelines.errors import ModelFailed, UsageFault
 from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus
 from pipelines.extract.llm.program import ending, run_program
@@ -27,7 +27,7 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 # Where these programs are installed outside the PATH of a timer.
@@ -64,6 +64,20 @@ def found_program(provider: str, named: str = "") -> str | None:
     path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES.split(":"))))
     found = shutil.which(named, path=path) or shutil.which(LOGINS[provider].program, path=path)
     return str(Path(found).absolute()) if found else None
+
+
+def check_programs(providers: Iterable[str], models: Mapping[str, ProviderSettings]) -> None:
+    """Make sure that the programs of providers are on this machine.
+
+    Raises:
+        UsageFault: one is not.
+    """
+    for name in providers:
+        if name in LOGINS and not found_program(name, models[name].program):
+            raise UsageFault(
+                f"{name} should read the logs, but `{LOGINS[name].program}` is not installed.",
+                f"Install it, or set `program` in the table {name} of your settings.",
+            )
 
 
 class LoggedInModel(ProviderModel):
