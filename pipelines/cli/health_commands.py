@@ -29,7 +29,7 @@ from pipelines.cli.output import (
 )
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, UsageFault
-from pipelines.night.report import read_reports
+from pipelines.night.report import PastRun, read_reports
 from pipelines.queries.health import CHECKS, OF_NIGHTS, WRONG, Checkup, Finding, examine, next_thing
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
@@ -93,23 +93,21 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
             "findings": _rows(findings),
         })  # fmt: skip
     else:
+        first, days = next_thing(findings), checkup.waiting
         waits = f"{count(review, 'entry waits', 'entries wait')}"
         well = f"All is well, and {waits} for you. Run `curate review`." if review else "All is well."
-        ended = "none yet"
-        if last:
-            when_shown = moment_shown(last.when) if on_terminal() else last.when[:16].replace("T", " ")
-            ended = f"{when_shown}{'' if last.here else ' on another machine'}, {last.outcome}"
-        first, days = next_thing(findings), checkup.waiting
-        say(f"{first[1] if first else well}\n")
+        lead = str(first[1] if first else well)
+        say(f"{lead}\n")
         say_fields([
             ("Memory", str(root)),
-            ("Last run", ended),
+            ("Last run", _ended(last, lead) if last else "none yet"),
             ("Waiting", f"{count(len(days), 'day')}, from {day_shown(days[0])}" if days else "nothing"),
             ("Holds", f"{count(items, 'item')} in {count(len(documents), 'document')}"),
             ("Review", f"{waits} in {REVIEW}; `curate review`" if review else "nothing waits"),
-            *((name.capitalize(), str(one)) for name, one in findings.items() if one.to_do or name != "nights"),
+            *((name.capitalize(), str(one)) for name, one in findings.items()
+              if str(one) != lead and (one.to_do or name != "nights")),
             ("Cost", _cost(costs)),
-            *(("Note", note) for note in notes),
+            *(("Note", note) for note in notes if note not in lead),
             ("Version", f"memcurate {__version__}"),
         ])  # fmt: skip
     if notify:
@@ -117,6 +115,13 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
 
         warn(notified(root))
     return EXPECTED if findings["nights"].state == WRONG else FINE
+
+
+def _ended(last: PastRun, lead: str) -> str:
+    """Return when and how a run ended, without the reason if that was said already."""
+    when = moment_shown(last.when) if on_terminal() else last.when[:16].replace("T", " ")
+    outcome = last.outcome.partition(":")[0] if last.why and last.why in lead else last.outcome
+    return f"{when}{'' if last.here else ' on another machine'}, {outcome}"
 
 
 def _rows(findings: Mapping[str, Finding]) -> list[dict[str, str]]:

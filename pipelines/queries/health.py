@@ -37,7 +37,7 @@ from pipelines.store.journal import is_unfinished
 from pipelines.store.layout import BRIEFING
 from pipelines.store.lock import SCHEDULE, is_held
 from pipelines.store.secrets.redact import load_redactor
-from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.snapshot import CONFLICT, Snapshot, read_snapshot
 from pipelines.store.state import read_record
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
@@ -202,6 +202,8 @@ def _nights(checkup: Checkup) -> Finding:
     A night on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing
     is overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
     """
+    if marked := next((one for one in checkup.snapshot.warnings if one.kind == CONFLICT), None):
+        return Finding(WRONG, str(marked), "Keep what is right, delete the marks, then run `curate run`.")
     runs, now, since = checkup.nights, checkup.now, checkup.first_end
     newest, well = next(iter(runs), None), next((run for run in runs if run.did_its_work), None)
     if last := well or next((run for run in reversed(runs) if run.here), None):
@@ -221,9 +223,10 @@ def _nights(checkup: Checkup) -> Finding:
         return Finding(LOOK, str(budget), "Raise that limit in your settings; the next run reads the oldest day first.")
     if well and well.moment:
         return Finding(OK, f"The last one ended well at {_minutes(well.moment)}.")
-    if newest:
-        return Finding(LOOK, f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.")
-    return Finding(LOOK, "Nothing has been curated yet.", "Run `curate run`.")
+    told = "Nothing has been curated yet.", "Run `curate run`."
+    return Finding(
+        LOOK, *((f"The last run {newest.outcome.rstrip('.')}.", "`curate runs` shows the details.") if newest else told)
+    )
 
 
 def _schedule(checkup: Checkup) -> Finding:

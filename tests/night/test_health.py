@@ -36,7 +36,7 @@ def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: M
     assert nights(late) == "No run has ended well since 2026-03-19 02:00+00:00, 36 hours ago."
     assert late["last_well"] == "2026-03-19T02:00:00+00:00"
     said = memory.curate("status", "--now", "2026-03-29T02:00", exits=1)
-    assert "Nights    No run has ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`;" in said
+    assert said.startswith("No run has ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`;")
     assert "Curation is overdue: that was 10 days ago" in memory.curate("context", "--now", "2026-03-29T02:00")
     memory.night("2026-03-29T02:00")
     assert not nights(status(memory, "2026-03-29T02:01"))
@@ -177,7 +177,7 @@ def test_status_says_how_the_last_push_went_and_what_waits(memory: Memory) -> No
     assert nights(told, "push").startswith("origin: diverged: Theirs changed.")
     assert told["review"] == 2
     said = memory.curate("status", "--now", "2026-03-20T12:00")
-    assert "Push      origin: diverged: Theirs changed." in said
+    assert said.startswith("origin: diverged: Theirs changed.")
     assert "Theirs changed. The last push was 2026-03-17T02:00:09+00:00. `curate sync`" in said
     assert "Review    2 entries wait in Review.md; `curate review`\n" in said
     for broken in ("{", "[]", '{"state": 5}', "\0"):

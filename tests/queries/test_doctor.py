@@ -65,6 +65,20 @@ def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pyt
     assert (first["check"], first["to_do"]) == ("repository", "Install git 2.30 or newer.")
 
 
+def test_marks_of_a_conflict_are_the_next_thing_before_a_run_has_met_them(memory: Memory) -> None:
+    memory.write("Logs/2026-03-19.md", "- Decision: Use SQLite.\n")
+    memory.night("2026-03-20T02:00")
+    page = memory.root / "Areas/general.md"
+    page.write_text(f"{page.read_text()}<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> other\n")
+    says = "Areas/general.md has marks of a conflict at line "
+    _, first = doctor(memory, exits=1)
+    assert first
+    assert (first["check"], "delete the marks" in first["to_do"]) == ("nights", True)
+    told = memory.curate("status", "--now", NOW, exits=1)
+    assert told.startswith(says)
+    assert told.count(says) == 1
+
+
 def test_keys_are_told_and_never_shown(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789abcdef")
     said = memory.curate("doctor", "--json", "--now", NOW)
