@@ -43,6 +43,7 @@ ANSWERS = (*_SYSTEMCTL, "show-environment")
 _EXAMPLE = ":%h/.local/bin/curate"
 _CALENDAR = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _GLOB = re.compile(r"([*?\[\\])")
+NO_SCHEDULER = "Neither systemd nor cron answers here. `curate schedule` runs the nights in the foreground."
 BEGIN = "# memcurate:begin"
 END = "# memcurate:end"
 _NIGHT = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)

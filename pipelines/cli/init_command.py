@@ -11,7 +11,7 @@ import click
 
 from pipelines.agents.install_plan import NIGHTLY, TARGETS
 from pipelines.agents.targets import found_agents
-from pipelines.agents.timers import clock, scheduler_here
+from pipelines.agents.timers import NO_SCHEDULER, clock, scheduler_here
 from pipelines.cli.install_commands import asked_for, carry_out_or_show, zone_of_nights
 from pipelines.cli.models_commands import check_readers, choose
 from pipelines.cli.options import ANY_PATH, flag_option, now_option
@@ -281,4 +281,4 @@ def _schedule(root: Path, time: str) -> None:
     if name := scheduler_here():
         _install(root, name, time)
     else:
-        warn("Neither systemd nor cron answers here. `curate schedule` runs the nights in the foreground.")
+        warn(NO_SCHEDULER)

@@ -145,7 +145,7 @@ def _carry_out(plan: InstallPlan, *, adding: bool) -> bool:
     """Carry out a plan and say what was done; return whether it did anything."""
     if plan.needs and (refused := run_in_order([plan.needs])):
         raise CurateError(
-            f"No systemd of yours answers here: {refused[0].partition('# ')[2]}.",
+            f"Your systemd does not answer here: {refused[0].partition('# ')[2]}.",
             "Log in as yourself, not by su or sudo, and install again; or use `curate install cron`, or"
             " `curate schedule`.",
         )

@@ -21,7 +21,7 @@ from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
 from pipelines.agents.targets import gives_sessions, installed_agents
-from pipelines.agents.timers import ANSWERS, InstalledNight, call, found_nights
+from pipelines.agents.timers import ANSWERS, NO_SCHEDULER, InstalledNight, call, found_nights, scheduler_here
 from pipelines.clock import day_of
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
@@ -147,7 +147,8 @@ def examine(checkup: Checkup, names: Iterable[str]) -> dict[str, Finding]:
         try:
             findings[name] = CHECKS[name](checkup)
         except CurateError as fault:
-            findings[name] = Finding(WRONG, fault.sentence, fault.advice.strip() or "Fix that first.")
+            same = Finding(WRONG, fault.sentence, fault.advice.strip() or "Fix that first.")
+            findings[name] = Finding(LOOK, "Not checked, as said above.") if same in findings.values() else same
         except PermissionError as fault:
             mine = NotYours(fault.filename or checkup.root)
             findings[name] = Finding(WRONG, mine.sentence, mine.advice)
@@ -233,13 +234,14 @@ def _schedule(checkup: Checkup) -> Finding:
     if checkup.upcoming:
         when, by = checkup.upcoming
         if by == "systemd" and call(ANSWERS).returncode:
-            says = "memcurate.timer is installed, but no systemd of yours answers here."
+            says = "memcurate.timer is installed, but your systemd does not answer here."
             return Finding(LOOK, says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
         return Finding(OK, f"The next run is {_minutes(when)}, by {by}.")
     if checkup.schedules:
         says = "memcurate.timer is installed but not active."
         return Finding(WRONG, says, "Run `systemctl --user enable --now memcurate.timer`.")
-    return Finding(LOOK, "No run is scheduled.", "Run `curate install systemd`, `cron` or `launchd`.")
+    name = scheduler_here()
+    return Finding(LOOK, "No run is scheduled.", f"Run `curate install {name}`." if name else NO_SCHEDULER)
 
 
 def _agents(checkup: Checkup) -> Finding:

@@ -34,6 +34,11 @@ def asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], r
     return capsys.readouterr().out
 
 
+def told_by(verb: str, root: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert run_cli([verb, "--memory", str(root)]) == 0
+    return capsys.readouterr().out
+
+
 def config() -> str:
     file = Path(os.environ["XDG_CONFIG_HOME"], "memcurate", "config.toml")
     return file.read_text() if file.exists() else ""
@@ -158,8 +163,10 @@ def test_where_no_scheduler_answers_it_says_so(
     assert "Neither systemd nor cron answers here." in capsys.readouterr().err
     assert run_cli(["install", "systemd", "--memory", str(tmp_path / "m")]) == 1
     told = capsys.readouterr().err
-    assert "No systemd of yours answers here: Failed to connect to bus. Log in as yourself" in told
+    assert "Your systemd does not answer here: Failed to connect to bus. Log in as yourself" in told
     assert not timer().exists()
+    assert "`curate schedule` runs the nights" in told_by("status", tmp_path / "m", capsys)
     system.cron()
+    assert "Schedule  No run is scheduled. Run `curate install cron`." in told_by("status", tmp_path / "m", capsys)
     assert run_cli(["init", str(tmp_path / "m"), "--nights", "02:00"]) == 0
     assert "curate" in system.table.read_text()

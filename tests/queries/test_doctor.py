@@ -57,6 +57,7 @@ def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pyt
     found, first = doctor(memory, exits=1)
     assert "not a known time zone" in found["settings"][1]
     assert "caps: it should be one table" in found["settings"][1]
+    assert sum("Europe/Atlantis" in says or "time zone" in says for _, says in found.values()) == 1
     assert first
     assert first["check"] == "settings"
     monkeypatch.setenv("PATH", "/nowhere")
@@ -107,7 +108,7 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     (wants / "memcurate.timer").symlink_to("../memcurate.timer")
     assert doctor(memory)[0]["schedule"][0] == "ok"
     system.program("systemctl", "#!/bin/sh\nexit 1\n")
-    assert "no systemd of yours answers here" in doctor(memory)[0]["schedule"][1]
+    assert "your systemd does not answer here" in doctor(memory)[0]["schedule"][1]
     system.program("systemctl", SYSTEMCTL)
 
 
