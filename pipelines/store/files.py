@@ -205,13 +205,17 @@ def create_file(root: Path, path: str, data: bytes) -> None:
     """
     above, _, name = path.rpartition("/")
     with writing(path):
-        aside, folder = make_folder(root, ASIDE) / f"{os.getpid()}-{name}", make_folder(root, above)
-        try:
-            write_synced(aside, data)
-            put_in_place(aside, folder / name)
-        finally:
-            aside.unlink(missing_ok=True)
-        sync_folder(folder)
+        create_synced(make_folder(root, ASIDE) / f"{os.getpid()}-{name}", make_folder(root, above) / name, data)
+
+
+def create_synced(aside: Path, target: Path, data: bytes, mode: int = 0o644) -> None:
+    """Write a new file under another name first, give it its own unless something has that, and flush its folder."""
+    try:
+        write_synced(aside, data, mode)
+        put_in_place(aside, target)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync_folder(target.parent)
 
 
 def put_in_place(aside: Path, target: Path) -> bool:

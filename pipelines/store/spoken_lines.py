@@ -199,14 +199,14 @@ def read_lines(entry: Entry) -> list[Line]:
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     indented &= "\t" not in prefix or not BULLETED.match(raw[0])  # a list of Logseq's below a heading
-    return [
-        Line(entry.start_line + index, raw[index], None if hidden else parse_spoken(said, turn=turn is not None))
-        for index, text in enumerate(seen)
-        for words in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
-        for due in (_DEADLINE.sub(r"(due \1)", words) if "DEADLINE" in words else words,)
-        for said in (due[:_LONGEST],)
-        for hidden in (indented or index in code or _OF_BLOCK.fullmatch(said) is not None,)
-    ]
+    found = []
+    for index, text in enumerate(seen):
+        words = text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip()
+        said = (_DEADLINE.sub(r"(due \1)", words) if "DEADLINE" in words else words)[:_LONGEST]
+        hidden = indented or index in code or _OF_BLOCK.fullmatch(said)
+        spoken = None if hidden else parse_spoken(said, turn=turn is not None)
+        found.append(Line(entry.start_line + index, raw[index], spoken))
+    return found
 
 
 def is_of_program(entry: Entry) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.store.files import put_in_place, sync_folder, write_synced, writing
+from pipelines.store.files import create_synced, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import Span, find_secrets, visible, within_strings
@@ -257,12 +257,7 @@ def _key_in(folder: Path, name: str) -> bytes:
     file = folder / name
     if not file.exists():
         new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
-        try:
-            write_synced(new, os.urandom(_BYTES).hex().encode() + b"\n", 0o600)
-            put_in_place(new, file)
-        finally:
-            new.unlink(missing_ok=True)
-        sync_folder(folder)
+        create_synced(new, file, os.urandom(_BYTES).hex().encode() + b"\n", 0o600)
     return file.read_bytes()[:_LONGEST]
 
 
