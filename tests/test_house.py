@@ -145,7 +145,7 @@ BUDGETS = {
     "queries": 20_750, "review": 17_020, "view": 15_400, "loose": 11_310,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 293_780
+WHOLE = 293_770
 
 
 def test_no_room_outgrows_its_budget() -> None:
