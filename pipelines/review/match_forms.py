@@ -77,29 +77,27 @@ def read(text: str) -> _Read:
     """Return a sentence as its words and values."""
     found = [*_TOKEN.finditer(text)]
     gaps = [". ", *(text[one.end() : after.start()] for one, after in pairwise(found))]
-    tokens = tuple(_token(one, begins=bool(_STOP.search(gap))) for one, gap in zip(found, gaps, strict=False))
+    tokens = list[Token]()
+    for one, gap in zip(found, gaps, strict=False):
+        raw, kind, key, says = one[0], str(one.lastgroup), one[0].casefold(), True
+        if kind == "word":
+            is_name = raw[1:] != key[1:] or re.search(r"[\d./]", raw)
+            named = "first" if _STOP.search(gap) else "name"
+            kind = "name" if is_name else named if raw[0] != key[0] else ""
+            says = kind == "name" or (len(raw) >= _LONG and bool(content_words(key)))
+            key = key[:_STEM] if key.isalpha() else key
+        elif kind == "number":
+            kind, key = "time" if ":" in raw else kind, key.lstrip("r$€£¥ ")
+        tokens.append(Token(key, kind, says, one.start(), one.end()))
     rows = {
-        one: after
-        for one, after in pairwise(tokens)
-        if not text[one.end : after.start].strip() and {one.kind, after.kind}.intersection(VALUES)
+        token: after
+        for token, after in pairwise(tokens)
+        if not text[token.end : after.start].strip() and {token.kind, after.kind}.intersection(VALUES)
     }
-    units = {(one.key,) for one in tokens} | {(one.key, after.key) for one, after in rows.items()}
-    keys = ["", "", *(one.key for one in tokens if one.says), ""]
+    units = {(token.key,) for token in tokens} | {(token.key, after.key) for token, after in rows.items()}
+    keys = ["", "", *(token.key for token in tokens if token.says), ""]
     beside = {key: (*keys[at + bool(keys[at + 3]) : at + 2], keys[at + 3]) for at, key in enumerate(keys[2:-1])}
-    return _Read(tokens, rows, frozenset(units), beside)
-
-
-def _token(found: re.Match[str], *, begins: bool) -> Token:
-    raw, kind, key, says = found[0], str(found.lastgroup), found[0].casefold(), True
-    if kind == "word":
-        is_name = raw[1:] != key[1:] or re.search(r"[\d./]", raw)
-        named = "first" if begins else "name"
-        kind = "name" if is_name else named if raw[0] != key[0] else ""
-        says = kind == "name" or (len(raw) >= _LONG and bool(content_words(key)))
-        key = key[:_STEM] if key.isalpha() else key
-    elif kind == "number":
-        kind, key = "time" if ":" in raw else kind, key.lstrip("r$€£¥ ")
-    return Token(key, kind, says, found.start(), found.end())
+    return _Read(tuple(tokens), rows, frozenset(units), beside)
 
 
 def replaced_in(line: str, items: Iterable[Item], *, is_whole: bool = False) -> str:

@@ -228,13 +228,17 @@ def rulings_of_operation(
         context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
-    kind, day = operation.kind, one.entry.day if one else operation.day
+    kind, day = operation.kind, operation.day
     named = dict.fromkeys(belief for ident in operation.ids if (belief := context.known.find(ident, day)))
     found = [belief for belief in named if one is None or belief.name != one.id]
     held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.successor)]
     held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]
-    trust, alone = _word(operation, one, context), [_ruling(one, _ADD)] if one else []
+    # What somebody told the agent is the agent's word for it, as the gate decided; else the lowest of its lines counts.
+    words = [] if one and one.source else operation.places
+    told = [context.word_of(place.entry, "\n".join(place.lines)) for place in words]
+    trust = max([*told, *([one.trust] if one else [])], key=list(Trust).index)
+    alone = [_ruling(one, _ADD)] if one else []
     if one and held and not targets:
         return [_ruling(one, OperationKind.IGNORE)]
     if not targets or trust is Trust.UNTRUSTED:
@@ -298,14 +302,6 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     )  # fmt: skip
     operation = operation._replace(kind=_ADD, ids=()) if has_other else operation._replace(ids=(belief.name,))
     return Ruling(operation, successor, trust, asks)
-
-
-def _word(operation: Operation, one: Candidate | None, context: ReviewContext) -> Trust:
-    """Return whose word an operation is: the lowest trust of its lines."""
-    if one and one.source:  # what somebody told the agent is the agent's word for it, as the gate decided
-        return one.trust
-    words = [context.word_of(place.entry, "\n".join(place.lines)) for place in operation.places]
-    return max([*words, *([one.trust] if one else [])], key=list(Trust).index)
 
 
 def guarded(

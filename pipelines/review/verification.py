@@ -75,7 +75,16 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
             text = _with_days(one)
             if text != one.text or needs_verifying(text, one.places):
                 found.append(Posed(number, Claim("item", text, quotes_of(one.places), _context(one))))
-        found += [Posed(number, claim) for claim in _operation_claims(ruling, known)]
+        operation = ruling.operation
+        is_models = operation.by and not operation.by.startswith("rules@") and ruling.kind in _CLAIMING
+        # The days of what takes a place are a claim of their own; what changes an item has none.
+        new = "" if one is None else _with_days(one) if ruling.kind is OperationKind.UPDATE else one.text
+        for belief in filter(None, map(known.ids.get, operation.ids if is_models else ())):
+            how, before = str(operation.how or ""), (belief.was or belief.item).perhaps
+            text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
+            context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
+            kind = _KINDS.get(ruling.kind, str(ruling.kind))
+            found.append(Posed(number, Claim(kind, text, quotes_of(operation.places), context)))
         near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, named, known)]
         found += [one for _, one in near]
         pairs += near
@@ -88,22 +97,6 @@ def _with_days(one: Candidate) -> str:
     told = {"from": one.since, "due": one.due, "on": one.on, "over": str(one.closed or "")}
     days = ", ".join(f"{key} {value}" for key, value in told.items() if value)
     return f"{one.text} ({days})" if days else one.text
-
-
-def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
-    """Yield a claim for each item that a model's ruling ends, changes or doubts."""
-    operation, candidate = ruling.operation, ruling.candidate
-    if operation.by.startswith("rules@") or not operation.by or ruling.kind not in _CLAIMING:
-        return
-    # The days of what takes a place are a claim of their own; what changes an item has none.
-    is_update = ruling.kind is OperationKind.UPDATE
-    new, how = (_with_days(candidate) if is_update else candidate.text) if candidate else "", str(operation.how or "")
-    for ident in operation.ids:
-        if belief := known.ids.get(ident):
-            text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
-            kind, before = _KINDS.get(ruling.kind, str(ruling.kind)), (belief.was or belief.item).perhaps
-            context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
-            yield Claim(kind, text, quotes_of(operation.places), context)
 
 
 def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:

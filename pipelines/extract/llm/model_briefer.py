@@ -6,12 +6,11 @@ A reply is checked only for its form; the caller compares each sentence with wha
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import Field
 
-from pipelines.extract.llm.call import Prompt, load_prompt
+from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.reply_json import (
     Faulty,
     Id,
@@ -36,17 +35,14 @@ _MOST_SENTENCES = 30
 _MOST_CITED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class ModelBriefer:
+class ModelBriefer(NamedTuple):
     """Language models that write the first part of MEMORY.md and the State of pages.
 
     Args:
         chain: the models; their caps and kept replies are shared with the reading.
-        prompt: the prompt.
     """
 
     chain: Chain
-    prompt: Prompt = field(default_factory=lambda: load_prompt("brief"))
 
     def write(self, data: Row, stated: Sequence[str], tally: Tally) -> Briefed:
         """Return the model's proposals.
@@ -59,9 +55,8 @@ class ModelBriefer:
         Raises:
             ModelFailed: no model gave any.
         """
-        return self.chain.ask(
-            self.prompt.call({**data, "stated": stated}, schema_of(BriefReply), data=data), _read, tally
-        )[0]
+        call = load_prompt("brief").call({**data, "stated": stated}, schema_of(BriefReply), data=data)
+        return self.chain.ask(call, _read, tally)[0]
 
 
 # ---------------------------------------- what a model may answer

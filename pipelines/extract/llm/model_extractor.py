@@ -18,7 +18,7 @@ from pipelines.extract.extraction import (
     shown_text,
     shown_with_doubt,
 )
-from pipelines.extract.llm.call import Call, Prompt, load_prompt
+from pipelines.extract.llm.call import Prompt, load_prompt
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, days_before, fitting, weekday
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, ItemType, Trust
@@ -88,10 +88,20 @@ class ModelExtractor:
     def _read(self, request: ExtractionRequest, piece: LogPiece, tally: Tally, before: Sequence[Extraction]) -> Outcome:
         """Return a piece's extraction, and what of the reply is faulty; `before` is what earlier pieces said."""
         from pipelines.extract.grounding import Shown, words_in  # noqa: PLC0415  only a model's reply is checked
-        from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply  # noqa: PLC0415  imports pydantic
+        from pipelines.extract.llm.reply_json import schema_of  # noqa: PLC0415  imports pydantic
+        from pipelines.extract.llm.reply_schema import Asked, ExtractionReply, extraction_of, read_reply  # noqa: PLC0415
 
         shown, held = _Shown.beside(request, piece, before), replace(request, entries=piece.entries)
-        call = self._call(request, piece, shown)
+        data = {
+            "day": request.day,
+            "weekday": weekday(request.day),
+            "calendar": calendar(request.day),
+            "entries": [_entry_row(one) for one in piece.entries],
+            "documents": shown.documents,
+            "open": shown.open,
+            "near": shown.near,
+        }
+        call = self.prompt.call({**data, "log": piece.text}, schema_of(ExtractionReply), data=data)
         reply, model = self.chain.ask(call, read_reply, tally)
         if reply is None:
             from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
@@ -107,22 +117,6 @@ class ModelExtractor:
             own,
         )
         return extraction_of(reply, asked)
-
-    def _call(self, request: ExtractionRequest, piece: LogPiece, shown: _Shown) -> Call:
-        """Return the call for a piece."""
-        from pipelines.extract.llm.reply_json import schema_of  # noqa: PLC0415  as above
-        from pipelines.extract.llm.reply_schema import ExtractionReply  # noqa: PLC0415  as above
-
-        data = {
-            "day": request.day,
-            "weekday": weekday(request.day),
-            "calendar": calendar(request.day),
-            "entries": [_entry_row(one) for one in piece.entries],
-            "documents": shown.documents,
-            "open": shown.open,
-            "near": shown.near,
-        }
-        return self.prompt.call({**data, "log": piece.text}, schema_of(ExtractionReply), data=data)
 
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
@@ -191,7 +185,10 @@ class _Shown(NamedTuple):
         fresh = [row for row in new if row["status"] == "open"], [row for row in new if row["status"] != "open"]
         if request.nearby is None:
             return cls(_places(request, piece.text, {}), *fresh, {}, proposed)
-        over, told = _changed(before)
+        done = [one for read in before for one in read.operations]
+        over = {ident for one in done if one.kind in _OVER for ident in one.ids}  # ended or replaced since
+        over |= {ident for read in before for one in read.candidates for ident in one.replaces}
+        told = {one.ids[0]: one.text for one in done if one.kind is OperationKind.UPDATE}
         pending = [
             (home, replace(item, text=told.get(item.id, item.text)))
             for home, item in request.nearby.open(piece.text)
@@ -208,14 +205,6 @@ class _Shown(NamedTuple):
         documents = _places(request, piece.text, Counter(home for home, _ in (*pending, *near)))
         items = {row["id"]: held[row["id"]] for row in (*rows, *others)}
         return cls(documents, [*fresh[0], *rows], [*fresh[1], *others], items, proposed)
-
-
-def _changed(before: Sequence[Extraction]) -> tuple[set[str], dict[str, str]]:
-    """Return the ids that earlier pieces ended or replaced, and the new sentences of those that they changed."""
-    done = [one for read in before for one in read.operations]
-    over = {ident for one in done if one.kind in _OVER for ident in one.ids}
-    over |= {ident for read in before for one in read.candidates for ident in one.replaces}
-    return over, {one.ids[0]: one.text for one in done if one.kind is OperationKind.UPDATE}
 
 
 def _candidate_row(ident: str, one: Candidate, names: Mapping[str, str]) -> Row:

@@ -106,7 +106,11 @@ class OpenAIModel(ProviderModel):
         return body
 
     def _answer(self, reply: Any) -> ModelAnswer:  # noqa: ANN401  JSON from somebody's server
-        usage = _usage(reply)
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        counts = usage if isinstance(usage, dict) else {}
+        details = counts.get("prompt_tokens_details")
+        cached = as_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+        usage = Usage(as_count(counts.get("prompt_tokens")), as_count(counts.get("completion_tokens")), cached)
         try:
             choice = reply["choices"][0]
             message, finish = choice["message"], choice.get("finish_reason")
@@ -115,12 +119,3 @@ class OpenAIModel(ProviderModel):
             raise ModelFailed(self.provider, GARBLED, usage=usage) from None
         self.check_whole("refusal" if refusal else finish, usage)
         return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
-
-
-def _usage(reply: Any) -> Usage:  # noqa: ANN401  as above
-    usage = reply.get("usage") if isinstance(reply, dict) else None
-    if not isinstance(usage, dict):
-        return Usage()
-    details = usage.get("prompt_tokens_details")
-    cached = as_count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(as_count(usage.get("prompt_tokens")), as_count(usage.get("completion_tokens")), cached)

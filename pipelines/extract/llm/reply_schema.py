@@ -252,8 +252,10 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
     places = places_of(item.lines, asked.request.entries)
     names = _proven(text, asked)
     replaced = filter(None, map(asked.ident, item.replaces))
-    project, area = _new_page(item.new_page)
     document = document_named(item.document, asked.request)
+    page = None if document else _NEW_PAGE.fullmatch(item.new_page)
+    title = page[2].strip()[:TITLE_LENGTH] if page else ""
+    begins = page[1].casefold() if page and _TITLE.fullmatch(title) else ""
     closed = Status(item.closed) if item.closed else None
     links = dict[str, str]()
     for link in item.links:
@@ -268,8 +270,8 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         by=asked.by,
         replaces=tuple(one for one in dict.fromkeys(replaced) if one != own),
         document=document,
-        new_project="" if document else project,
-        new_area="" if document else area,
+        new_project=title if begins == "project" else "",
+        new_area=title if begins == "area" else "",
         closed=closed if closed in OUTCOMES[kind] else None,
         page_section=item.section,
         name=item.name if item.section == "contacts" and _PLAIN.fullmatch(item.name) else "",
@@ -293,15 +295,6 @@ def _proven(text: str, asked: Asked) -> tuple[str, ...]:
         raise Faulty("a number of its text was not shown")
     new = [*small, *asked.shown.names_missing(text)]
     return (f"not in the log: {', '.join(new)}",) if new else ()
-
-
-def _new_page(named: str) -> tuple[str, str]:
-    """Return the title of the project, or that of the area, that a reply would begin."""
-    found = _NEW_PAGE.fullmatch(named)
-    title = found[2].strip()[:TITLE_LENGTH] if found else ""
-    if not found or not _TITLE.fullmatch(title):
-        return "", ""
-    return (title, "") if found[1].casefold() == "project" else ("", title)
 
 
 def _with_pages(candidates: Sequence[Candidate], request: ExtractionRequest) -> tuple[Candidate, ...]:

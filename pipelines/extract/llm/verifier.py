@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import OF_PAIRS, PAIR, Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
-from pipelines.extract.llm.call import BadReply, Prompt, json_lines, load_prompt
+from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
 from pipelines.extract.llm.reply_json import (
     Faulty,
     Reply,
@@ -43,24 +42,21 @@ _SHARED = ("quotes", "context")
 _WORTH_SHARING = 24  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class ModelVerifier:
+class ModelVerifier(NamedTuple):
     """Language models as verifiers.
 
     Args:
         chain: the models; if they are those of the reading, caps and kept replies are shared.
-        prompt: the verification prompt.
     """
 
     chain: Chain
-    prompt: Prompt = field(default_factory=lambda: load_prompt("verify"))
 
     def verify(self, claims: Sequence[Claim]) -> Verified:
         """Return one verdict per claim, in one call if they fit; none at all if a call fails. It never raises.
 
         A claim without a usable verdict in the reply is unsure; a pair without one is two beliefs.
         """
-        tally, judged = Tally(), list[Verdict | None]()
+        tally, judged, prompt = Tally(), list[Verdict | None](), load_prompt("verify")
         for part in _parts(map(_shown, claims), self.chain.input_tokens):
             # Half of what the claims of a night rest on are the same lines: those are told once, and numbered.
             counted = Counter(words for claim in part for key in _SHARED for words in claim[key])
@@ -69,7 +65,7 @@ class ModelVerifier:
             shared = [{"shared": number, "text": words} for words, number in numbers.items()]
             told = [claim | {key: [numbers.get(one, one) for one in claim[key]] for key in _SHARED} for claim in part]
             values = {"shared": json_lines(shared), "claims": json_lines(told)}
-            call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part})
+            call = prompt.call(values, schema_of(VerificationReply), data={"claims": part})
             try:
                 raw, _ = self.chain.ask(call, read_verdicts, tally)
             except ModelFailed as fault:

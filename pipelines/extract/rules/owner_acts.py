@@ -84,15 +84,12 @@ def without_pasted(lines: Sequence[Line]) -> list[Line]:
             led = False
         elif not led:
             led = above.said.rstrip(" *_").endswith(":") and source_in(above.marked) != ""
-            led = led or _begins_mail([one.spoken for one in lines[at - 1 : at + 3]])
+            # A mail begins with two lines that have a name and a colon, one of them with an address, or with four.
+            heads = [*takewhile(_is_header, (one.spoken for one in lines[at - 1 : at + 3]))]
+            has_address = any(one and _ADDRESS.search(one.line) for one in heads[:2])
+            led = led or len(heads) == _HEADERS or (len(heads) > 1 and has_address)
         own.append(replace(line, spoken=None) if spoken and (led or spoken.quoted) else line)
     return own
-
-
-def _begins_mail(lines: Sequence[Spoken | None]) -> bool:
-    """Whether lines begin a mail: two have a name and a colon, and one of them an address; or four are such lines."""
-    heads = [*takewhile(_is_header, lines)]
-    return len(heads) == _HEADERS or (len(heads) > 1 and any(one and _ADDRESS.search(one.line) for one in heads[:2]))
 
 
 def _is_header(line: Spoken | None) -> bool:
