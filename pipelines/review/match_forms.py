@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
 )
 NUMBERS = ("time", "number")
-_TARGET = re.compile(r"\[\[[^\[\]|\n]+\|")
+_UNSEEN = re.compile(r"\[\[[^\[\]|\n]+\||(?<!\S)#[^\W\d][\w/-]*")
 VALUES = ("code", *NUMBERS, "name", "kanji")
 """The kinds of values, surest first. A capital at the start of a sentence makes no name."""
 _STOP = re.compile(r"[.!?:;。]\s")
@@ -184,8 +184,8 @@ def _with_value(text: str, line: str, was: Token, now: Token) -> str:
 
 
 def seen(text: str) -> str:
-    """Return a text with blanks for the words that its reader does not see: where a link with an alias leads."""
-    return _TARGET.sub(lambda link: " " * len(link[0]), text)
+    """Return a text with blanks for what is no word of its sentence: where a link with an alias leads, and tags."""
+    return _UNSEEN.sub(lambda link: " " * len(link[0]), text)
 
 
 def parts_at(one: str, other: str) -> int | None:
@@ -197,15 +197,17 @@ def parts_at(one: str, other: str) -> int | None:
     return start if has_values and 2 * (start + end) >= max(map(len, runs)) else None
 
 
-def are_rivals(one: str, other: str) -> bool:
+def are_rivals(one: str, other: str, *, corrects: bool = False) -> bool:
     """Whether two sentences begin alike and differ in one place alone, at their end or in a value.
 
-    A small word that only one of them has is no difference: `we use Jest`, `we now use Vitest`.
+    They differ by a word or from a value on, unless one is said to correct something. A small word that only one of
+    them has is no difference: `we use Jest`, `we now use Vitest`.
     """
     said, held = read(seen(one)).tokens, read(seen(other)).tokens
     both = {word.key for word in said} & {word.key for word in held}
     start, end, runs, has_values = _parted(*([w for w in some if w.says or w.key in both] for some in (said, held)))
-    is_one = all(runs) and both.isdisjoint(word.key for run in runs for word in run)
+    is_one = all(run and (corrects or len(run) == 1 or run[0].kind in VALUES) for run in runs)
+    is_one = is_one and both.isdisjoint(word.key for run in runs for word in run)
     return is_one and start > 0 and start + end >= max(map(len, runs)) and (has_values or not end)
 
 
@@ -372,7 +374,7 @@ def _corrects(target: str, text: str) -> bool:
     own = {one.key for one in held.tokens if one.says}
     has_all = names_new and bool(own) and own <= {one.key for one in said.tokens}
     of_numbers, its_numbers = ([one.kind in NUMBERS for one in some.tokens] for some in (said, held))
-    is_apart = of_numbers == its_numbers and are_rivals(target, text)
+    is_apart = of_numbers == its_numbers and are_rivals(target, text, corrects=True)
     return has_all or is_apart or bool(replacement(target, text, Counter())[0])
 
 

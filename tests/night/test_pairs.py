@@ -226,6 +226,8 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
         ("Decision: Close issue #12 of the ticket office.", "Decision: Close issue #14 of the ticket office."),
         ("Decision: Close http://a.example/12 for the ferry.", "Decision: Close http://a.example/14 for the ferry."),
         ("Question: When does the ticket office open?", "Fact: The ticket office does open when it rains."),
+        ("Decision: the map uses Leaflet #ferry", "Decision: the icons are from Tabler #ferry"),
+        ("we decided to run the ferry on Fly.io", "we decided to drop Windows support"),
         ("Todo: [[2026-04-04 Talk with Bilge|Talk]] of dance.", "Todo: [[2026-04-04 Talk with Ana|Talk]] of light."),
     ],
     ids=[
@@ -236,6 +238,8 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
         "other issues",
         "other addresses",
         "a question",
+        "one tag",
+        "one phrase",
         "links that lead elsewhere",
     ],
 )
