@@ -22,7 +22,7 @@ _LOOKED_AT = 80
 _OUTER = re.compile(rb'(?<!\\)(?:"|(\\+)n)')
 _QUOTED = re.compile(rb"""(\\{0,7}["'`])(?:(.*?)(?<!\\)\1)?""")
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
-_BARE = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
+_BARE = re.compile(rb"""(?:[^\s"'`,;<>|&\xe3-\xed\xef]|&(?=\w)(?!\w+[=;]))+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
 _ESCAPED_END = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER = re.compile(

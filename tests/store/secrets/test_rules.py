@@ -199,6 +199,13 @@ def test_a_password_is_found_in_any_language_and_as_people_write_it_down(text: s
 
 
 @pytest.mark.parametrize(
+    "text", ["db password={}", "the password is {}", "a?password={}&user=ada", "PGPASSWORD={} && ls"]
+)
+def test_an_ampersand_in_a_password_does_not_cut_it_short(text: str) -> None:
+    assert found_in(text.format("S3cr&tPass99!x")) == ["S3cr&tPass99!x"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "- **SSH:** root / {}",
