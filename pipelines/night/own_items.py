@@ -12,7 +12,7 @@ from pipelines.night.answers import ITEM_CHOICES, LETTING_IN, answer, chosen, na
 from pipelines.night.file_items import Catalog, home_of, new_document
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand, put_back
 from pipelines.night.reconcile import Reconciled
-from pipelines.review.match_forms import likeness, words_in
+from pipelines.review.match_forms import are_rivals, likeness, replaced_in, words_in
 from pipelines.review.rulings import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Documents, edited, numbered
@@ -153,7 +153,12 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
             said = with_item_changed(held.documents, mine.id, lambda _: mine)
             held.write(ManualChange(said, f"Confirm {mine.id}: its owner says so", changed=1))
         return FiledByHand(mine, same[1])
-    there = [pair for pair in items if speaks_for(pair[1], home) and alike(text, pair[0].text) >= _ALIKE]
+    there = [
+        (one, page)
+        for one, page in items
+        if speaks_for(page, home)
+        and (alike(text, one.text) >= _ALIKE or are_rivals(text, one.text) or replaced_in(text, [one]))
+    ]
     there.sort(key=lambda pair: -alike(text, pair[0].text))
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER, due=due)

@@ -148,6 +148,10 @@ def test_add_confirms_what_is_said_already_and_says_how_to_replace_what_is_near(
     assert f"Near it in {ALPHA}: " in told
     assert f"curate correct {ids[PORT]} 'The port of the gateway is 9090'" in told
     assert {PORT, "The port of the gateway is 9090"} <= items(memory).keys()
+    memory.curate("add", "Decision", "the hull is teal", "--document", "Alpha", *NOON)
+    assert "the hull is teal" in memory.curate("add", "Decision", "the hull is white", "--document", "Alpha", *NOON)
+    memory.curate("undo")
+    memory.curate("undo")
     memory.curate("undo")
     assert "The port of the gateway is 9090" not in items(memory)
 
