@@ -1,5 +1,7 @@
 """Calls that make the code compile the patterns which no import compiles: those put together from what is given."""
 
+from pathlib import Path
+
 from pipelines import user_settings
 from pipelines.agents import timers
 from pipelines.agents import timers as filling
@@ -17,6 +19,7 @@ from pipelines.store.item import Confidence, ItemType
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import compiled, load_rules
+from pipelines.store.session_state import written_by_agents
 from pipelines.view import markup as page
 
 
@@ -35,6 +38,7 @@ def drive() -> None:
     marks._marked("日本語の検索", ["日本語の検索です"])
     page.marked("We met at the harbour.", "harbour")
     grams("使用SQLite")
+    written_by_agents(Path("/nowhere"), 0)("- Fact: The gate is blue.")
     user_settings.UserFile.model_validate({"ping": {"url": "https://a.example/x"}})
 
 
