@@ -348,6 +348,7 @@ def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memo
     assert OLD in question["why"]
     assert NEW in question["why"]
     assert [one["choice"] for one in question["choices"]] == ["keep new", "keep old", "neither", "keep both"]
+    assert memory.curate("context").count("(asked about in Review.md)") == 2
     text = memory.read("Review.md")
     live(memory, 2)
     assert memory.read("Review.md") == text

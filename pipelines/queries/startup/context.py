@@ -185,6 +185,11 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
         documents = read_documents(request.root, warnings)
     health = _health(request, documents)
     found = {part.name: part for part in _parts(request, documents, {one.path: str(one) for one in warnings})}
+    waits = documents[REVIEW].text if REVIEW in documents else ""
+    for part in found.values():
+        for at, one in enumerate(part.entries if part.name != "quiet" else ()):  # one question is about all these
+            if len(one.ids) == 1 and one.ids[0] in waits:
+                part.entries[at] = replace(one, text=f"{one.text} (asked about in {REVIEW})")
     left = request.budget - tokens(health.text) - _LINES
     left -= sum(_LINES + tokens(part.fault) for part in found.values() if part.fault)
     left -= sum(tokens(part.path) + 1 for part in found.values())  # all may have to be named as left out
