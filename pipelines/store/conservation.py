@@ -112,7 +112,7 @@ def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:
     known = {ident for one in snapshot.documents.values() for ident in ids_in(one.text)}
     known |= {stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES))}
     found, unread = dict[str, tuple[str, str]](), snapshot.unreadable()
-    gone = {ident for _, ids in changed_ids(git, "", "-m") for ident in ids} - known if git.head() else set()
+    gone = {ident for ids in changed_ids(git) for ident in ids} - known if git.head() else set()
     if gone:
         for commit, *sides in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
             for document in reversed(sides):

@@ -166,7 +166,7 @@ class Document:
                 continue
             words, notes, end = _extent(lines, number, bare)
             ident = (ids_in(words) or [""])[0]
-            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, ""), word):
+            if item := parse_item(words, self.rows.get(ident, ""), word):
                 found.append(Placed(item, number, end, section, notes))
         return tuple(found)
 

@@ -140,5 +140,4 @@ def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]
     """Return those of some ids that no document had in a commit or before it."""
     if not idents:
         return idents
-    named = changed_ids(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit)
-    return idents.difference(*(ids for _, ids in named))
+    return idents.difference(*changed_ids(git, f"-G{'|'.join(sorted(idents))}", commit))

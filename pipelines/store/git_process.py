@@ -80,7 +80,7 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
             own = Path(os.path.realpath(str(self.working_dir)))
             folders = (one for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if one.startswith("/"))
             path = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
-            passed = {key: os.environ[key] for key in PASSED_ON if key in os.environ}
+            passed = {key: os.environ[key] for key in PASSED_ON & os.environ.keys()}
             top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
             # Git looks no further up: a damaged repository is not passed over for another one.
             environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
@@ -129,10 +129,10 @@ def reason_in(error: str, code: int = 0) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), lines[-1].strip())
 
 
-PASSED_ON: Final = (
-    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
-    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
-)  # fmt: skip
+PASSED_ON: Final = frozenset(
+    """PATH HOME USER LOGNAME TMPDIR XDG_CONFIG_HOME SSH_AUTH_SOCK
+    GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM""".split()
+)
 _FIXED = {
     "LC_ALL": "C.UTF-8",
     "GIT_TERMINAL_PROMPT": "0",

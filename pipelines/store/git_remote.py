@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
 
 # What a credential helper, an ssh agent or a proxy needs; no API key.
-_PASSED_ON = (
-    *PASSED_ON, "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME",
-    "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
-)  # fmt: skip
+_PASSED_ON = PASSED_ON | frozenset(
+    """XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS GIT_SSH GIT_SSH_COMMAND GNUPGHOME PASSWORD_STORE_DIR https_proxy
+    HTTPS_PROXY http_proxy ALL_PROXY all_proxy NO_PROXY no_proxy SSL_CERT_FILE SSL_CERT_DIR GIT_SSL_CAINFO""".split()
+)
 _SETTINGS = (
     "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "push.gpgSign=false",
     "transfer.fsckObjects=true", "submodule.recurse=false", "protocol.allow=never",
@@ -211,7 +210,7 @@ def list_heads(address: str) -> RemoteHeads:
 def _run_git(arguments: Sequence[str], folder: Path, **environment: str) -> bytes:
     """Run git on a bare repository, and kill it with all its children when the time is over."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+    passed = {key: os.environ[key] for key in _PASSED_ON & os.environ.keys()}
     if not passed.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"}:
         passed["GIT_SSH_COMMAND"] = f"ssh -oBatchMode=yes -oConnectTimeout={SECONDS}"
     own = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8", "GIT_DIR": str(folder)}

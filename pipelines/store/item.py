@@ -364,11 +364,9 @@ _ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=[A-Za-z0-9-]))")
 _SIGNS = {entity: sign for sign, entity in _ENTITIES.items()}
 _TEXTS = {
     name: {"page_section": "section", "person": "name"}.get(name, name.replace("_", "-"))
-    for name in (
-        "since", "until", "confirmed", "by", "superseded_by", "merged_into", "page_section", "due", "doubted", "reason",
-        "source", "person", "on", "quiet", "perhaps", "closed_by",
-    )
-}  # fmt: skip
+    for name in """since until confirmed by superseded_by merged_into page_section due doubted reason source person on
+    quiet perhaps closed_by""".split()
+}
 """What of an item is a text of its row, and its key there."""
 _KNOWN = {*_TEXTS.values(), *LINK_KINDS, "id", "type", "trust", "confidence", "from", "seen", "pinned", "status", "rev"}
 _TYPES = {kind.lower(): kind for kind in ItemType}

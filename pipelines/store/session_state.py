@@ -97,6 +97,15 @@ _ESCAPED = re.compile(r'(?<!\\)\\++([n"])')
 _END = re.compile(r"""['"]|[ \t]*+(?:$|<!--|\^k)""", re.MULTILINE)
 
 
+def _times(line: str, call: str) -> int:
+    at, found = call.find(line), 0
+    while at >= 0:
+        at += len(line)
+        found += _END.match(call, at) is not None
+        at = call.find(line, at)
+    return found
+
+
 def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
     """Return what tells whether an agent's tool wrote a line, by the transcripts captured since a moment, in seconds.
 
@@ -110,8 +119,7 @@ def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
         return [_ESCAPED.sub(lambda mark: _ESCAPES[mark[1]], line.decode(errors="replace")) for line in lines]
 
     def wrote(line: str) -> bool:
-        places = re.compile(re.escape(line))
-        return any(sum(bool(_END.match(call, one.end())) for one in places.finditer(call)) == 1 for call in calls())
+        return any(_times(line, call) == 1 for call in calls())
 
     return wrote
 

@@ -207,15 +207,12 @@ def _side(git: Git, commit: str | None) -> tuple[Mapping[str, tuple[str, str]], 
     return {}, {}
 
 
-def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the formatted commit and the ids of each line that it removed or added, newest commit first."""
-    commit = ""
-    for raw in git.run(*_log(form, "--patch", "--unified=0", "--no-color", *narrowed)).split(b"\n"):
+def changed_ids(git: Git, *narrowed: str) -> Iterator[list[str]]:
+    """Yield the ids of each line that a commit removed or added, newest commit first; of a join, on either side."""
+    for raw in git.run(*_log("", "--patch", "--unified=0", "--no-color", "-m", *narrowed)).split(b"\n"):
         line = raw.decode(errors="replace")
-        if line.startswith("\0"):  # no line of a patch starts with a zero byte
-            commit = line[1:]
-        elif line[:1] in {"-", "+"} and (ids := [*rows_in(raw[1:])] or ids_in(line)):
-            yield commit, ids
+        if line[:1] in {"-", "+"} and (ids := [*rows_in(raw[1:])] or ids_in(line)):
+            yield ids
 
 
 def _log(form: str, *how: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 _LONGEST = 1 << 16
-_NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
+_NOWHERE = frozenset("tmp temp src code desktop documents downloads workspace".split())
 
 
 def repository_of(folder: str) -> tuple[str, str] | None:

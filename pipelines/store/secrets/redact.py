@@ -261,6 +261,7 @@ def _key_in(folder: Path, name: str) -> bytes:
     return file.read_bytes()[:_LONGEST]
 
 
+@dataclass(slots=True)
 class TranscriptCleaner:
     """Cleans transcripts.
 
@@ -269,20 +270,19 @@ class TranscriptCleaner:
         redacted: the number of lines that contained any, so far.
     """
 
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self.redacted = 0
+    redactor: Redactor
+    redacted: int = 0
 
     def record(self, line: bytes) -> bytes:
         """Return a line of a transcript as it is kept: on one line, and JSON if it was JSON."""
         open_line = record_without_private(line)
-        clean = self._redactor.redact_record(open_line)
+        clean = self.redactor.redact_record(open_line)
         self.redacted += clean is not open_line
         return clean
 
     def words(self, text: str) -> str:
         """Return the words of a turn, redacted again: JSON escapes may have hidden something."""
-        return self._redactor.redact(without_private(text)).text
+        return self.redactor.redact(without_private(text)).text
 
 
 PRIVATE: Final = "[private]"

@@ -100,7 +100,7 @@ _OF_SENDER = frozenset({"Conversation info", "Sender", "Inbound Context"})
 """The blocks that say who sent the message itself, and not what it replies to or came after."""
 _OF_GROUPS = ("is_group", "group_", "guild", "channel_")
 _FORWARDED = "Forwarded message"
-_NAMES = ("sender", "senderName", "name", "label", "senderUsername", "username", "sender_id", "senderId", "id")
+_NAMES = "sender senderName name label senderUsername username sender_id senderId id".split()
 
 
 @dataclass(slots=True)

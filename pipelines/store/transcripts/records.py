@@ -311,14 +311,14 @@ _SPOKEN = ("text", "input_text", "output_text")
 # Text that programs add to a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
 _PUT_IN = (
-    "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
-    "command-message", "command-name", "command-contents", "bash-input", "bash-stdout", "bash-stderr",
-    "task-notification", "teammate-message", "cross-session-message", "agent-message", "command-args",
-    "user-prompt-submit-hook", "ide_selection", "ide_opened_file", "ide_diagnostics",
-    "environment_context", "user_instructions", "permissions instructions", "collaboration_mode", "turn_aborted",
-    "user_shell_command", "subagent_notification", "INSTRUCTIONS", "skill", "observed_from_primary_session",
-)  # fmt: skip
-_OPENING = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))}|{ECHOES})(?: [^<>\n]*)?>", re.MULTILINE)
+    "system-reminder|system_reminder|local-command-stdout|local-command-stderr|local-command-caveat|"
+    "command-message|command-name|command-contents|bash-input|bash-stdout|bash-stderr|"
+    "task-notification|teammate-message|cross-session-message|agent-message|command-args|"
+    "user-prompt-submit-hook|ide_selection|ide_opened_file|ide_diagnostics|"
+    "environment_context|user_instructions|permissions instructions|collaboration_mode|turn_aborted|"
+    "user_shell_command|subagent_notification|INSTRUCTIONS|skill|observed_from_primary_session"
+)
+_OPENING = re.compile(rf"^[ \t]*<({_PUT_IN}|{ECHOES})(?: [^<>\n]*)?>", re.MULTILINE)
 
 
 def _words(content: object) -> tuple[str, frozenset[str]]:
