@@ -176,6 +176,11 @@ SHAPE = user("Use tabs.", version="2.1.38")
         ([user("<command-message>review</command-message>\n<command-name>/review</command-name>\n"
                "<command-args>the parser, </command-args> too</command-args>")],
          [("typed", "the parser, </command-args> too")]),
+        ([user("<command-message>fix</command-message>\n<command-name>/fix</command-name>\n"
+               "<command-args>the kiln door</command-args>", origin={"kind": "human"}, turnOrigin="human")],
+         [("typed", "the kiln door")]),
+        ([user("<command-message>fix</command-message>\n<command-name>/fix</command-name>", origin={"kind": "human"})],
+         []),
         ([TYPED, queue("enqueue", "Lint first."), queue("remove"), attached("Lint first.")],
          [("typed", "Use tabs."), ("typed", "Lint first.")]),
         ([SHAPE, queue("enqueue", "Lint first."), queue("remove")],
@@ -345,6 +350,7 @@ def test_neither_is_it_where_no_record_tells_who_typed(forged: list[Record]) -> 
     [
         "Why does it print ## My request for Codex: twice?",
         "What is <command-args>x</command-args> for?",
+        "<command-name>/x</command-name> is what I see. Use tabs.",
         "It shows </task-notification> here. Use tabs.",
         "<task-notification>a</task-notification> is what I see. Use tabs.",
         'The record says {"origin": {"kind": "task-notification"}}.',

@@ -243,7 +243,9 @@ class Acts:
         if text in self._counted:
             self._counted.remove(text)
             return Act.NONE, "", ""
-        if is_human(record) or (self._with_person and text.startswith(_SIDE[1])):
+        # A person's prompt has a source; their slash command, which the program wrote out, has none.
+        typed = is_human(record) and (source or not _COMMAND.match(text))
+        if typed or (self._with_person and text.startswith(_SIDE[1])):
             return Act.TYPED, text, ""
         if _MACHINE.match(text) or source == "system" or "toolUseResult" in record:
             return Act.NONE, "", ""
