@@ -64,8 +64,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         cap: the limit of MEMORY.md, in bytes.
     """
     faults = [
-        Fault(path, 0, ident, "vanished", f"is gone; `git show {commit[:10]}^:./{path}` has its line")
-        for ident, (path, commit) in lost_items(snapshot, git).items()
+        Fault(path, 0, ident, "vanished", f"is gone; `git show {at}:./{path}` has its line")
+        for ident, (path, at) in lost_items(snapshot, git).items()
     ]
     faults += [
         Fault(warned.path, 0, "", warned.kind or "unreadable", warned.why)
@@ -107,15 +107,15 @@ def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:
     Those of documents that cannot be read now are left out: their fate is unknown.
 
     Returns:
-        For each, its last document, and the commit that last changed or removed it.
+        For each, its last document, and the last commit that has it there.
     """
     known = {ident for one in snapshot.documents.values() for ident in ids_in(one.text)}
     known |= {stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES))}
     found, unread = dict[str, tuple[str, str]](), snapshot.unreadable()
     gone = {ident for ids in changed_ids(git) for ident in ids} - known if git.head() else set()
     if gone:
-        for commit, *sides in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
-            for document in reversed(sides):
+        for commit, before, after in document_versions(git, "%h", "-m", f"-G{'|'.join(sorted(gone))}"):
+            for document, at in (after, commit), (before, f"{commit}^"):
                 for ident in gone & document.held.keys():
-                    found.setdefault(ident, (document.path, commit))
+                    found.setdefault(ident, (document.path, at))
     return {ident: last for ident, last in found.items() if not is_at_or_below(last[0], unread)}

@@ -79,6 +79,14 @@ def test_an_item_whose_tombstone_is_lost_is_named_with_where_its_line_is(alpha: 
     assert line in alpha.git(*command.split()[1:])
 
 
+def test_an_item_of_a_page_that_is_gone_from_the_disk_is_where_the_last_commit_has_it(alpha: Memory) -> None:
+    alpha.curate("add", "Fact", "The kettle leaks.", "--document", "Kettle", *NOW)
+    (alpha.root / "Projects/kettle.md").unlink()
+    [fault] = faults(alpha)
+    command = str(fault["what"]).split("`")[1]
+    assert "The kettle leaks." in alpha.git(*command.split()[1:])
+
+
 def test_state_that_is_damaged_is_named_with_what_restores_it(alpha: Memory) -> None:
     _, line = line_of(alpha, "number 4")
     alpha.write(ALPHA, alpha.read(ALPHA).replace(line + "\n", ""))
