@@ -13,7 +13,7 @@ from pipelines.store.priority import priority
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from pipelines.store.item import Item
+    from pipelines.store.item import HeldItem
 
 
 MOST_OPEN: Final = 60
@@ -51,10 +51,10 @@ class Nearby:
         newest: the latest date in any log.
     """
 
-    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "") -> None:
+    def __init__(self, items: Iterable[HeldItem], newest: str = "") -> None:
         self._items, self._newest = tuple(items), newest
 
-    def open(self, text: str) -> list[tuple[str, Item]]:
+    def open(self, text: str) -> list[HeldItem]:
         """Return todos, risks and questions with their documents' ids: those that a text speaks of, then by weight.
 
         At most fifteen come first for their words, so that what matters most is shown on every day. Of the others,
@@ -62,7 +62,7 @@ class Nearby:
         """
         pending = [one for one in self._items if is_pending(one[1])]
 
-        def place(one: tuple[str, Item]) -> tuple[bool, bool, float, str]:
+        def place(one: HeldItem) -> tuple[bool, bool, float, str]:
             item = one[1]
             return bool(item.quiet), item.page_section == "questions", -priority(item, self._newest), item.id
 
@@ -84,7 +84,7 @@ class Nearby:
         return found
 
     @lru_cache(8)  # noqa: B019  it lives for one night, as its pieces do
-    def _by_words(self, text: str) -> list[tuple[str, Item]]:
+    def _by_words(self, text: str) -> list[HeldItem]:
         """Return the items that share distinctive words with a text, nearest first.
 
         What one line speaks of counts most: the words of a long item are somewhere in any long day.
@@ -104,7 +104,7 @@ class Nearby:
     def _weight(self, word: str) -> float:
         return 1 / (1 + len(self._places[word]))
 
-    def nearest(self, text: str, shown: Container[str]) -> list[tuple[str, Item]]:
+    def nearest(self, text: str, shown: Container[str]) -> list[HeldItem]:
         """Return `MOST_NEAR` items without those shown: those with distinctive words in common first, then the newest.
 
         A belief may be overruled in words, or in a language, that it does not share.

@@ -20,7 +20,7 @@ from pipelines.review.rulings import KnownItems, Ruling, carried_out
 from pipelines.store.change_set import items_by_id, moved, with_item_changed
 from pipelines.store.document import Block, Document, Documents, block_of, document_at, edited
 from pipelines.store.evidence import voice_in
-from pipelines.store.item import CLOSED, UNSURE, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import CLOSED, UNSURE, Confidence, HeldItem, Item, ItemType, Status, Trust
 from pipelines.store.layout import (
     BRIEFING,
     GENERAL,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 def promote(
     rulings: Sequence[Ruling], documents: Documents, seen: Mapping[str, str] = MappingProxyType({})
-) -> tuple[dict[str, Document], KnownItems]:
+) -> tuple[Documents, KnownItems]:
     """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
     What a person must decide changes no document: it becomes a question or a claim.
@@ -85,7 +85,7 @@ def promote(
 def with_items(
     documents: Documents,
     items: Mapping[str, Item],
-    new: Iterable[tuple[str, Item]] = (),
+    new: Iterable[HeldItem] = (),
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Document]:
     """Return the documents with items as they are now; what is over goes to the History of its page.
@@ -192,7 +192,7 @@ class Catalog:
     closed: frozenset[str] = frozenset()
 
     @cached_property
-    def items(self) -> list[tuple[str, Item]]:
+    def items(self) -> list[HeldItem]:
         """Document path and item, of every item in the memory, whatever its status."""
         return [(path, placed.item) for path, one in sorted(self.documents.items()) for placed in one.items]
 

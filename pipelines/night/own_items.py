@@ -16,7 +16,7 @@ from pipelines.review.match_forms import are_rivals, likeness, replaced_in, word
 from pipelines.review.rulings import alike, speaks_for
 from pipelines.store.change_set import items_by_id, with_item_changed
 from pipelines.store.document import Block, Documents, edited, numbered
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
+from pipelines.store.item import Confidence, HeldItem, Item, ItemType, Status, Trust, new_id
 from pipelines.store.layout import USER
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from pipelines.settings import Settings
 
-    Held = tuple[str, Item]
     Sought = tuple[Callable[[Item], bool], str]
 
 
@@ -74,7 +73,7 @@ def looks_like_id(text: str, digits: int = 0) -> bool:
     return bool(_ID.fullmatch(text)) and len(text.strip()) > digits
 
 
-def _meant(words: str, fitting: Sequence[Held], what: str) -> str:
+def _meant(words: str, fitting: Sequence[HeldItem], what: str) -> str:
     """Return the id of the one item that words match: the same words first, then all but days, then a subset.
 
     An item that is over is meant only where none that is live or open matches as well.

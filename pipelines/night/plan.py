@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.night.manual import HeldMemory
-    from pipelines.store.document import Document, Documents
+    from pipelines.store.document import Documents
 
 
 def plan_night(night: Night, held: HeldMemory, watch: Watch, before: Documents, earlier: Run | None = None) -> Run:
@@ -233,7 +233,7 @@ def _verify(run: Run, verifier: Verifier) -> None:
             run.told.setdefault(day, []).append(one)
 
 
-def _promoted(run: Run) -> tuple[dict[str, Document], KnownItems]:
+def _promoted(run: Run) -> tuple[Documents, KnownItems]:
     """Return the documents with the rulings carried out, each item marked that is quiet, and the items."""
     extracted = run.extracted
     rulings = with_unsettled(run.rulings, run.context.known)

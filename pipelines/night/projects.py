@@ -15,7 +15,7 @@ from pipelines.store.layout import BRIEFING, slug
 from pipelines.store.template import aliases_of, with_alias
 
 
-def archived_project(documents: Documents, path: str) -> dict[str, Document]:
+def archived_project(documents: Documents, path: str) -> Documents:
     """Return the documents with a project moved to Archives/, its items archived, and links updated.
 
     People's text in it stays; item lines keep their words, and only their rows change.
@@ -32,7 +32,7 @@ def archived_project(documents: Documents, path: str) -> dict[str, Document]:
     return _with_links(documents, still, (path, title), (target, title))
 
 
-def renamed_project(documents: Documents, path: str, title: str) -> dict[str, Document]:
+def renamed_project(documents: Documents, path: str, title: str) -> Documents:
     """Return the documents with a project's file, title and links renamed; its old name becomes an alias.
 
     Args:
@@ -49,7 +49,7 @@ def renamed_project(documents: Documents, path: str, title: str) -> dict[str, Do
     return _with_links(documents, new, (path, was), (target, title))
 
 
-def merged_projects(documents: Documents, path: str, into: str) -> dict[str, Document]:
+def merged_projects(documents: Documents, path: str, into: str) -> Documents:
     """Return the documents with a project's items in another one, which also takes over its names and the links to it.
 
     What else a person wrote on its page goes to Archives; a page with nothing else is gone.

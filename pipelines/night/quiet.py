@@ -21,8 +21,8 @@ from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.review.rulings import shared
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
-from pipelines.store.document import Document, Documents, edited
-from pipelines.store.item import QUIET, Item, ItemType, Status, Trust, with_extra
+from pipelines.store.document import Documents, edited
+from pipelines.store.item import QUIET, HeldItem, Item, ItemType, Status, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import folded, lead_of, task_note
@@ -65,7 +65,7 @@ def with_quiet(
     seen: Mapping[str, str],
     days: Sequence[str],
     today: str,
-) -> dict[str, Document]:
+) -> Documents:
     """Return the documents, each item marked that is quiet, and no other.
 
     A new todo is marked as perhaps done if the text of its page has it with a ticked box.
@@ -224,14 +224,14 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
 # ---------------------------------------- the weekly question
 
 
-def asked_about_quiet(documents: Documents, today: str) -> dict[str, Document]:
+def asked_about_quiet(documents: Documents, today: str) -> Documents:
     """Return the documents with one question about all that became quiet since the last one, at most once a week.
 
     While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one. Once some of its
     items are over, or were mentioned again, it is asked anew about the others.
     """
     after, asked = dict(documents), dict[str, str]()
-    quiet: dict[str, tuple[str, Item]] = {}
+    quiet: dict[str, HeldItem] = {}
     for path, document in documents.items():
         for ident, (_, item) in document.held.items() if document.kind in _HOMES else ():
             asked[ident] = dict(item.extra).get(ASKED, "")

@@ -25,6 +25,7 @@ from pipelines.store.item import (
     STRUCK,
     UNSURE_SAID,
     Confidence,
+    HeldItem,
     Item,
     ItemType,
     Status,
@@ -185,7 +186,7 @@ def reconcile(
     return found
 
 
-def _put_in_place(found: Reconciled, before: Mapping[str, tuple[str, Item]]) -> None:
+def _put_in_place(found: Reconciled, before: Mapping[str, HeldItem]) -> None:
     """Bring reopened items back to their sections."""
     for path, page in found.documents.items():
         again = (one for one in page.items if one.section == HISTORY and _holds_again(one.item, before))
@@ -222,7 +223,7 @@ def _ask_about_gone(found: Reconciled, documents: Documents, baseline: Baseline)
     found.corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in sorted(told)]
 
 
-def marked_again(documents: Documents, there: Iterable[Document]) -> dict[str, Document]:
+def marked_again(documents: Documents, there: Iterable[Document]) -> Documents:
     """Return the documents with the marks of items that stand only there, where a line without one has their words."""
     after, stands = dict(documents), {ident for page in documents.values() for ident in ids_in(page.text)}
     lost = ((page.lines[one.line], one.item) for page, one in numbered(there) if one.item.id not in stands)
@@ -251,7 +252,7 @@ def _brackets_on(document: Document, placed: Placed) -> list[str]:
     return [one for one in brackets_of(placed.item.source, placed.item.trust, placed.item.confidence) if one in line]
 
 
-def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
+def _as_new(item: Item, known: Mapping[str, HeldItem], today: str) -> Item:
     """Return a line that a person wrote as a new item; one made from another's line is trusted no more than that.
 
     Nobody knows on which of the last days it was written. So a due day counts that its words name on each of them.
@@ -267,7 +268,7 @@ def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> It
     return _alone(item, today, first.trust, first.confidence)
 
 
-def _set_aside(documents: Documents, foreign: frozenset[str], today: str) -> dict[str, Document]:
+def _set_aside(documents: Documents, foreign: frozenset[str], today: str) -> Documents:
     """Return the documents with items from elsewhere in Review.md, one question a page; nothing they claim counts."""
     after = dict(documents)
     for path, document in sorted(documents.items()):
@@ -297,6 +298,6 @@ def _wording(item: Item) -> tuple[str, str]:
     return item.type, line_key("", item.text)
 
 
-def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
+def _holds_again(item: Item, before: Mapping[str, HeldItem]) -> bool:
     """Whether a person reopened an item by removing its mark; its row still has its end."""
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}

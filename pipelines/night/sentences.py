@@ -256,7 +256,7 @@ def with_episodes(
     vetoed: frozenset[str],
     closed: Container[str],
     written: Mapping[str, Sequence[Sentence]] = MappingProxyType({}),
-) -> dict[str, Document]:
+) -> Documents:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.
 
     Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a

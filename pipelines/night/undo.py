@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document, Documents
+    from pipelines.store.document import Documents
 
 
 class UndoPlan(NamedTuple):
@@ -260,7 +260,7 @@ def _is_persons(change: ItemChange) -> bool:
 
 def undo(
     sides: RunSides, now: Documents, deleted: frozenset[str], only: str
-) -> tuple[dict[str, Document], frozenset[str], dict[str, str], list[Disputed]]:
+) -> tuple[Documents, frozenset[str], dict[str, str], list[Disputed]]:
     """Return the memory with a run undone: a merge of what came before it with what came after.
 
     Args:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.item import OUTCOMES, Item, ItemType, Status, last_successor, quote_digest
+from pipelines.store.item import OUTCOMES, HeldItem, Item, ItemType, Status, last_successor, quote_digest
 from pipelines.store.wording import folded, without_remarks
 from pipelines.text import ARROW, content_words
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
-
-    Held = tuple[str, Item]
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -232,7 +230,7 @@ _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
 
 
-def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
+def target_of(form: ClosingForm, items: Iterable[HeldItem], home: str) -> str | None:
     """Return the id of the one item that a form closes or ends; None if none or several match.
 
     An item matches by the start of its id, or by its words: those of form and item are the same, or one's contain the
@@ -348,7 +346,7 @@ def _ends_alike(one: str, other: str) -> bool:
     return one == other or long[:-1] in {short, short[:-1]}
 
 
-def corrected_by(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
+def corrected_by(form: ClosingForm, items: Iterable[HeldItem], home: str) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
     It is the only item to which the correction gives a new value, from which it differs in one, or of which it has all

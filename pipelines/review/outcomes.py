@@ -22,6 +22,7 @@ from pipelines.store.item import (
     MAY_CONFLICT,
     STRUCK,
     Evidence,
+    HeldItem,
     Item,
     ItemType,
     Status,
@@ -43,7 +44,7 @@ REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
 
 
-def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
+def linkable(items: Iterable[HeldItem]) -> list[HeldItem]:
     """Return the active items of curated documents, without those marked as private."""
     return [
         (path, item)

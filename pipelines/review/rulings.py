@@ -25,6 +25,7 @@ from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_confirmation, w
 from pipelines.store.item import (
     OUTCOMES,
     Evidence,
+    HeldItem,
     Item,
     ItemType,
     Status,
@@ -237,7 +238,7 @@ class KnownItems:
         items: document path and item.
     """
 
-    def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
+    def __init__(self, items: Iterable[HeldItem]) -> None:
         self.all: list[Belief] = []
         self.confirmed, self.closed = dict[str, None](), dict[str, None]()
         self.questions: list[tuple[Belief, str, Belief | None]] = []
@@ -278,7 +279,7 @@ class KnownItems:
         is_of_log = own is not found and found and found.was is None and found.learnt == day
         return own if is_of_log else found
 
-    def held(self) -> list[tuple[str, Item]]:
+    def held(self) -> list[HeldItem]:
         """Return document path and item of all active items."""
         return [(one.document, one.item) for one in self.all if one.item.active]
 

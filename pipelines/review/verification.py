@@ -25,7 +25,7 @@ from pipelines.review.match_forms import are_rivals, parts_at, replaced_in
 from pipelines.review.outcomes import PAIR, with_pair, with_present_pairs, with_successor, without_conflict
 from pipelines.review.review import guarded
 from pipelines.review.rulings import ASKED, REMOVING, Belief, KnownItems, Ruling, alike, shared
-from pipelines.store.document import Document, Documents, edited
+from pipelines.store.document import Documents, edited
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, UNSURE, Confidence, ItemType, Trust
 from pipelines.store.layout import REVIEW
 from pipelines.store.review_queue import read_queue
@@ -325,7 +325,7 @@ MOST_UNSETTLED: Final = 3
 
 def with_unsettled_pairs(
     documents: Documents, days: Sequence[str], today: str, *, to_person: bool, rules_from: str
-) -> dict[str, Document]:
+) -> Documents:
     """Return the documents with at most three pairs that may conflict, none of which has waited for a week of work.
 
     Pairs of which one names the other's value beside a new one are never too many.

@@ -267,6 +267,10 @@ class Item:
         return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
 
 
+HeldItem = tuple[str, Item]
+"""The path of a document, and an item in it."""
+
+
 def with_extra(item: Item, key: str, value: str) -> Item:
     """Return an item with a value under a key of its own, or without the key if the value is empty."""
     extra = tuple(pair for pair in item.extra if pair[0] != key)
