@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.clock import day_of
@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from pipelines.store.document import Documents
 
 
-@dataclass(frozen=True)
-class HeldMemory:
+class HeldMemory(NamedTuple):
     """The memory at the start of a manual change, under the run lock.
 
     Args:
@@ -196,7 +195,7 @@ def understood(held: HeldMemory) -> HeldMemory:
         people = people or Reconciled(dict(documents), held.today)
         apply_answers(people)
         documents = people.documents
-    return replace(held, snapshot=snapshot, documents=documents, people=people)
+    return held._replace(snapshot=snapshot, documents=documents, people=people)
 
 
 def taken_in(held: HeldMemory) -> HeldMemory:
@@ -216,7 +215,7 @@ def taken_in(held: HeldMemory) -> HeldMemory:
         changed = len([*people.edited, *people.numbered, *people.retracted, *people.restored])
         deed = ManualChange(people.documents, "Edits by hand, understood", (), changed, people.stones, further)
         held.write(deed, by=BY_PEOPLE)
-        held = replace(understood(read_memory(held.git, held.settings, held.when)), people=people)
+        held = understood(read_memory(held.git, held.settings, held.when))._replace(people=people)
     return held
 
 
@@ -264,7 +263,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             reindex(root)
         why = {warned.path: warned.why for warned in held.snapshot.warnings}
         still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
-        yield replace(held, documents={**held.documents, **still})
+        yield held._replace(documents={**held.documents, **still})
 
 
 # ---------------------------------------- the index follows
