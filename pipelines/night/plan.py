@@ -15,6 +15,7 @@ from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
 from pipelines.extract.extract_days import DayToRead, days_to_read, extract, first_days
 from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.labels import read_label
 from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
 from pipelines.night.fold_logs import take_logs
@@ -339,12 +340,11 @@ def _skipped_lines(run: Run, unplaced: Sequence[Candidate]) -> list[dict[str, ob
     proposed: list[Candidate | Operation] = [*extracted.candidates, *extracted.operations, *unplaced]
     heard = {place.entry for one in proposed for place in one.places} | {one.place.entry for one in extracted.forms}
     for entry in (one for day in extracted.read for one in day.fresh if one not in heard and not is_of_program(one)):
-        said = (line.spoken.said for line in read_lines(entry) if line.spoken)
-        if any(map(str.isalpha, "".join(said))):  # it has words outside code
-            by_model = run.night.verifier
-            why[Place.whole(entry)] = (
-                "the model kept nothing of it" if by_model else "it has no label and no known form"
-            )
+        spoken = [line.spoken for line in read_lines(entry) if line.spoken]
+        if any(map(str.isalpha, "".join([one.said for one in spoken]))):  # it has words outside code
+            is_labelled = any(map(read_label, spoken))
+            by_rules = "what its label says is no statement" if is_labelled else "it has no label and no known form"
+            why[Place.whole(entry)] = "the model kept nothing of it" if run.night.verifier else by_rules
     own = (
         place
         for place in why

@@ -97,10 +97,11 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     night(memory, 10, SAID)
     text = (
         "Done: paint the shed\n\n- Long talk with Bea about the roof\n- Done: call Anders\n- Fact: The roof leaks.\n"
-        "- The vendor's e-mail says: buy a roof today.\n- Goal: win\n\n```\nmake\n```\n\n- Done: call Anders\n"
+        "- The vendor's e-mail says: buy a roof today.\n- Goal: win\n- Decision: ok\n\n"
+        "```\nmake\n```\n\n- Done: call Anders\n"
     )
     told = night(memory, 11, text)
-    assert "2 lines were not understood; `curate runs " in told
+    assert "3 lines were not understood; `curate runs " in told
     assert "found nothing" not in told
     run = told.partition("curate runs ")[2].partition(" ")[0]
     shown = memory.curate("runs", run, "--skipped")
@@ -109,6 +110,8 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
         "  no single open item matches it",
         "Logs/2026-03-11.md:7: - Long talk with Bea about the roof",
         "  it has no label and no known form",
+        "Logs/2026-03-11.md:12: - Decision: ok",
+        "  what its label says is no statement",
     ]
     assert memory.curate("runs", "--skipped") == shown
     kept = "".join(file.read_text() for file in memory.root.rglob("*.json") if "runs" in file.parts)
@@ -117,7 +120,7 @@ def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> 
     log = memory.read("Logs/2026-03-11.md").replace("project: Kestrel\n", "project: Kestrel\n\nMore above.\n", 1)
     memory.write("Logs/2026-03-11.md", log.replace("- Long talk with Bea about the roof\n", ""))
     moved = memory.curate("runs", run, "--skipped")
-    first, _, last = moved.splitlines()
+    first, *_, last = moved.splitlines()
     assert first == "Logs/2026-03-11.md:7: Done: paint the shed"
     assert last == "1 line has changed in the log since."
     assert "exclude each other" in memory.curate("runs", run, "--skipped", "--json", exits=2)
