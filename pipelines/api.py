@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipelines.clock import day_of, moment, span_of
 from pipelines.errors import UsageFault
 from pipelines.store.passage import Passage, read_passage
 from pipelines.store.user_layout import find_memory
@@ -196,7 +197,6 @@ class Memory:
         Raises:
             UsageFault: the words mean no days, or there is no such project.
         """
-        from pipelines.clock import span_of  # noqa: PLC0415  as above
         from pipelines.queries.recap import recap  # noqa: PLC0415  as above
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
@@ -271,7 +271,6 @@ class Memory:
 
     def _clock(self, now: datetime | None) -> tuple[datetime, str]:
         """Return the moment, in the memory's zone, and its day."""
-        from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
         settings = load_settings(self.root)
@@ -279,7 +278,6 @@ class Memory:
         return when, day_of(when, settings)
 
     def _day(self, words: str) -> str:
-        from pipelines.clock import span_of  # noqa: PLC0415  as above
 
         return span_of(words, self.today())[0] if words else ""
 

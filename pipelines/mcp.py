@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.night.outcome_changes import Outcome
     from pipelines.search.hits import Hit
 
+    Tool = Callable[..., str]
+
 
 _MOST_HITS = 50
 _MOST_ANSWER = 20_000
@@ -129,10 +131,10 @@ _WRITES = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": Fal
 
 TOOLS: Final[list[Json]] = []
 """The tools as `tools/list` shows them."""
-_FUNCTIONS: dict[str, Callable[..., str]] = {}
+_FUNCTIONS: dict[str, Tool] = {}
 
 
-def _tool(description: str, hints: Json, **arguments: Json) -> Callable[[Callable[..., str]], Callable[..., str]]:
+def _tool(description: str, hints: Json, **arguments: Json) -> Callable[[Tool], Tool]:
     """List a function as a tool.
 
     Args:
@@ -141,7 +143,7 @@ def _tool(description: str, hints: Json, **arguments: Json) -> Callable[[Callabl
         arguments: the schema of each argument, in the order of the function; its defaults become those of the schema.
     """
 
-    def listed(tool: Callable[..., str]) -> Callable[..., str]:
+    def listed(tool: Tool) -> Tool:
         names, defaults = list(arguments), getattr(tool, "__defaults__", None) or ()
         needed = names[: len(names) - len(defaults)]
         optional = {

@@ -56,11 +56,11 @@ class Conversation(NamedTuple):
     data: bytes
 
 
-def read_chats(path: Path) -> tuple[list[Conversation], int]:
+def read_chats(path: Path) -> list[Conversation]:
     """Read an export: `conversations.json` of ChatGPT or claude.ai, or the zip file that holds it.
 
     Returns:
-        Its conversations, the one that was begun first in front, and how many more hold no words.
+        Its conversations with words, the one that was begun first in front.
 
     Raises:
         BadFile: it cannot be read, or is no such export.
@@ -72,8 +72,7 @@ def read_chats(path: Path) -> tuple[list[Conversation], int]:
         raise BadFile(path, f"cannot be read as an export: {why}", _ADVICE) from None
     if not found:
         raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
-    chats = sorted((chat for chat in found if chat), key=lambda chat: chat.begun)
-    return chats, len(found) - len(chats)
+    return sorted(filter(None, found), key=lambda chat: chat.begun)
 
 
 def capture_chats(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
     Settings = MutableMapping[str, Any]
+    Change = Callable[[Settings], None]
     # A command that an agent runs: the event, the verb of `curate`, a matcher for kinds of the event (empty for all),
     # and further keys of the entry, such as a timeout.
     Hook = tuple[str, tuple[str, ...], str, Mapping[str, Any]]
@@ -64,7 +65,7 @@ def load_json(text: str) -> Settings:
     return data
 
 
-def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
+def edit_json(text: str, *changes: Change) -> str:
     """Return a JSON text after changes to its object; the order of keys and the indentation stay.
 
     Returns:
@@ -80,7 +81,7 @@ def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
     )
 
 
-def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
+def edit_toml(text: str, *changes: Change) -> str:
     """Return a TOML text after changes to its tables; comments and everything else stay.
 
     Returns:
@@ -101,9 +102,7 @@ def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
     return _edited(text, data, changes, lambda data: tomlkit.dumps(data).rstrip())
 
 
-def _edited(
-    text: str, data: Settings, changes: Iterable[Callable[[Settings], None]], dumped: Callable[[Settings], str]
-) -> str:
+def _edited(text: str, data: Settings, changes: Iterable[Change], dumped: Callable[[Settings], str]) -> str:
     before = copy.deepcopy(data)
     for change in changes:
         change(data)
@@ -237,7 +236,7 @@ def add_hooks(
 
 BEGIN = "<!-- memcurate:begin (`curate install` manages this block; write outside it) -->"
 END = "<!-- memcurate:end -->"
-_BEGINS = "<!-- memcurate:begin"
+BEGINS = "<!-- memcurate:begin"
 _TEXT = """\
 {begin}
 ## Memory
@@ -254,16 +253,10 @@ You have a memory that outlives this session, in `{root}`.
 {end}"""
 
 
-def with_block(text: str, program: Program) -> str:
-    """Return a text with the block, as `put_block` puts it."""
+def memory_block(program: Program) -> str:
+    """Return the block, which says how to use a memory."""
     memory = f"--memory {shlex.quote(str(program.root))}"
-    block = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
-    return put_block(text, block, _BEGINS, END)
-
-
-def without_block(text: str) -> str:
-    """Return a text without the block, as `put_block` takes it out."""
-    return put_block(text, "", _BEGINS, END)
+    return _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
 
 
 def put_block(text: str, block: str, begins: str, end: str) -> str:

@@ -23,6 +23,8 @@ from pipelines.agents.install_plan import (
 )
 from pipelines.agents.settings_files import (
     ADVICE,
+    BEGINS,
+    END,
     CannotEdit,
     add_hooks,
     add_server,
@@ -30,13 +32,13 @@ from pipelines.agents.settings_files import (
     edit_json,
     edit_toml,
     load_json,
+    memory_block,
     our_calls,
+    put_block,
     read_text,
     remove_calls,
     table_at,
     value_at,
-    with_block,
-    without_block,
 )
 from pipelines.agents.timers import plan_cron, plan_launchd, plan_systemd
 from pipelines.errors import BadFile, CurateError, UsageFault
@@ -47,9 +49,7 @@ from pipelines.store.layout import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.agents.settings_files import Hook, Settings
-
-    Change = Callable[[Settings], None]
+    from pipelines.agents.settings_files import Change, Hook, Settings
 
 
 _STARTS = "startup|clear|compact"
@@ -307,7 +307,8 @@ def plan_agents(asked: InstallRequest, *, adding: bool) -> InstallPlan:
 
 
 def _edit_block(file: Path, asked: InstallRequest, *, adding: bool) -> Edit:
-    return Edit(file, partial(with_block, program=asked.program) if adding else without_block)
+    block = memory_block(asked.program) if adding else ""
+    return Edit(file, partial(put_block, block=block, begins=BEGINS, end=END))
 
 
 PLANS: Mapping[str, Callable[..., InstallPlan]] = {

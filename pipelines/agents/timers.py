@@ -185,7 +185,7 @@ def units(asked: InstallRequest) -> dict[str, str]:
     program = ":" + " ".join(map(_quoted, asked.program.words))
     memory = _quoted(asked.program.root)
     keys = _GLOB.sub(r"\\\1", str(keys_file(asked.home))).replace("%", "%%")
-    slots: Mapping[str, str] = {
+    slots = {
         f"{_EXAMPLE} run --memory %h/memory": f"{program} run --memory {memory}",
         "-%h/.config/memcurate/environment": f"-{keys}",
     }

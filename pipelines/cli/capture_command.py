@@ -19,17 +19,16 @@ from pipelines.cli.options import (
     flag_option,
     json_option,
     memory_option,
-    named_memory,
     now_option,
     open_memory,
     project_option,
+    root_of,
 )
 from pipelines.cli.output import days_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import shares_memories
 from pipelines.queries.startup.fast import start_aside
 from pipelines.store.transcripts.reader import open_transcript
-from pipelines.store.user_layout import find_memory
 from pipelines.text import count, escape_terminal_line
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn(f"curate capture: {fault}")
     if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories():
         with contextlib.suppress(CurateError, OSError):
-            start_aside(str(find_memory(named_memory(memory))), "sync")  # `curate status` shows failures
+            start_aside(str(root_of(memory)), "sync")  # `curate status` shows failures
 
 
 def _transcripts(paths: Sequence[Path], agent: str | None, *, sweeping: bool) -> list[Path]:

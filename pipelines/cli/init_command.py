@@ -209,13 +209,12 @@ def set_up(root: Path, said: SetUp) -> None:
     names = list[str]()
     if said.agents:
         names = _named(said.agents)
-    elif may_ask:
-        found = found_agents(asked_for(root))
-        say("", "Which agents should use the memory? Those found here are ticked.")
-        say(*(f"  [{'x' if name in found else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
-        names = _asked("Names, with commas between, or none", ",".join(found) or _NONE, _named)
-    elif said.yes:
+    elif may_ask or said.yes:
         names = found_agents(asked_for(root))
+    if may_ask and not said.agents:
+        say("", "Which agents should use the memory? Those found here are ticked.")
+        say(*(f"  [{'x' if name in names else ' '}] {name:<15}{TARGETS[name]}" for name in _AGENTS), hang=" " * 21)
+        names = _asked("Names, with commas between, or none", ",".join(names) or _NONE, _named)
     for name in names:
         _install(root, name)
     user = load_user_settings()

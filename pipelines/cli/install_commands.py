@@ -19,11 +19,10 @@ from pipelines.agents.timers import (
     write_crontab,
 )
 from pipelines.cli.models_commands import check_readers, choose
-from pipelines.cli.options import flag_option, memory_option, named_memory
+from pipelines.cli.options import flag_option, memory_option, named_memory, root_of
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import CurateError, NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS
-from pipelines.store.user_layout import find_memory
 
 _TARGET = click.argument("target", type=click.Choice(list(TARGETS)), required=False, metavar="TARGET")
 _AGENTS_MD = click.option(
@@ -64,7 +63,7 @@ def curate_install(
     if not name:
         _list_targets(memory)
         return
-    root = find_memory(named_memory(memory))
+    root = root_of(memory)
     if time and name not in NIGHTLY:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
     if read_with_login and name not in LOGINS:
@@ -175,7 +174,7 @@ def _list_targets(memory: Path | None) -> None:
         NoMemory: the person named a memory that is none.
     """
     try:
-        root = find_memory(named_memory(memory))
+        root = root_of(memory)
     except NoMemory:
         if named_memory(memory):
             raise

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
-from pipelines.cli.options import OpenMemory, as_of_option, flag_option, json_option, with_memory, with_root
+from pipelines.cli.options import OpenMemory, as_of_option, choice_of, flag_option, json_option, with_memory, with_root
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import Catalog, document_title
@@ -42,7 +42,7 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
 @click.option(
     "--type",
     "kinds",
-    type=click.Choice([t.value for t in ItemType], case_sensitive=False),
+    type=choice_of(ItemType),
     multiple=True,
     help="Only items of this type; may be repeated.",
 )
@@ -50,7 +50,7 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
 @click.option(
     "--status",
     "statuses",
-    type=click.Choice([s.value for s in Status], case_sensitive=False),
+    type=choice_of(Status),
     metavar="STATUS",
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from pipelines.cli.options import OpenMemory, TextCommand, project_option, with_memory
+from pipelines.cli.options import OpenMemory, TextCommand, choice_of, project_option, with_memory
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -61,7 +61,7 @@ def _standard_input() -> str:
 
 
 @click.command(cls=TextCommand)
-@click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
+@click.argument("kind", metavar="TYPE", type=choice_of(ItemType))
 @click.argument("text", nargs=-1, required=True)
 @click.option(
     "--document", "--project", metavar="NAME", default="", help="A page's path, title or file name, or a new project."

@@ -14,11 +14,12 @@ import click
 from pipelines.errors import UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pipelines.settings import Settings
 
     Command = Callable[..., Any]
+    Option = Callable[[Command], Command]
 
 OpenMemory = tuple[Path, "Settings", datetime]
 """A memory, its settings, and the moment at which a command acts."""
@@ -62,12 +63,17 @@ class TextCommand(click.Command):
         return rest
 
 
-def flag_option(name: str, text: str, passed: str | None = None) -> Callable[[Command], Command]:
+def choice_of(names: Iterable[str]) -> click.Choice[str]:
+    """Return the type of an option that takes one of some names, in any case."""
+    return click.Choice([*map(str, names)], case_sensitive=False)
+
+
+def flag_option(name: str, text: str, passed: str | None = None) -> Option:
     """Return a flag with its help; passed on as a bool, under its own name or another."""
     return click.option(name, *filter(None, [passed]), is_flag=True, help=text)
 
 
-def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
+def json_option(text: str = "Print one JSON object.") -> Option:
     """Return the option `--json` with its help; passed on as `as_json: bool`."""
     return flag_option("--json", text, "as_json")
 
@@ -101,7 +107,7 @@ class LastDay(Day):
     of_several = -1
 
 
-def day_option(name: str, text: str, kind: type[Day] = Day) -> Callable[[Command], Command]:
+def day_option(name: str, text: str, kind: type[Day] = Day) -> Option:
     """Return an option that takes a day, as `kind` reads it, with its help; passed on as `str | None`."""
     return click.option(name, type=kind(), metavar="DAY", help=text)
 
@@ -111,7 +117,7 @@ def as_of_option(command: Command) -> Command:
     return day_option("--as-of", "Only what held on this day, even if it was superseded since.", LastDay)(command)
 
 
-def project_option(text: str) -> Callable[[Command], Command]:
+def project_option(text: str) -> Option:
     """Return the option `--project NAME` with its help; passed on as `project: str`."""
     return click.option("--project", metavar="NAME", default="", help=text)
 
@@ -121,9 +127,7 @@ def with_root(command: Command) -> Command:
 
     @functools.wraps(command)
     def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
-        from pipelines.store.user_layout import find_memory  # noqa: PLC0415  help needs no memory
-
-        return command(root=find_memory(named_memory(memory)), **given)
+        return command(root=root_of(memory), **given)
 
     return memory_option(rooted)
 
@@ -147,6 +151,17 @@ def named_memory(memory: Path | None) -> Path | None:
     return memory or before
 
 
+def root_of(memory: Path | None) -> Path:
+    """Return the memory that a command uses.
+
+    Raises:
+        NoMemory: the named folder has no curate.toml, or none was named and none was found.
+    """
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  help needs no memory
+
+    return find_memory(named_memory(memory))
+
+
 def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
     """Return the memory that a command uses, its settings, and the moment at which the command acts.
 
@@ -161,8 +176,7 @@ def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
-    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
 
-    root = find_memory(named_memory(memory))
+    root = root_of(memory)
     settings = load_settings(root)
     return root, settings, moment(now, settings)

@@ -10,6 +10,7 @@ import click
 from pipelines.cli.options import (
     TextCommand,
     as_of_option,
+    choice_of,
     day_option,
     flag_option,
     json_option,
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 # A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
 SHOWN, GIVEN, MOST = 10, 100, 1000
 _NAMED = 20
-_TYPES, _TRUSTS, _SOURCES = (
-    click.Choice(choices, case_sensitive=False)
-    for choices in ([t.value for t in ItemType], [t.value for t in Trust], SOURCES)
-)
 
 
 @click.command("search", cls=TextCommand)
@@ -45,13 +42,15 @@ _TYPES, _TRUSTS, _SOURCES = (
     metavar="N",
     help=f"Show at most N hits, up to {MOST} [default: {SHOWN}; {GIVEN} with --json].",
 )
-@click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
+@click.option(
+    "--type", "types", type=choice_of(ItemType), multiple=True, help="Only items of this type; may be repeated."
+)
 @project_option("Only what belongs to this project.")
 @day_option("--since", "Only what is from this day or later.")
 @day_option("--before", "Only what is from before this day.")
 @as_of_option
-@click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
-@click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
+@click.option("--trust", "trusts", type=choice_of(Trust), multiple=True, help="Only what has this trust.")
+@click.option("--source", "sources", type=choice_of(SOURCES), multiple=True, help="Only what is in this kind of file.")
 @flag_option("--overruled", "Also find lines that were rejected or await review.")
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root

@@ -55,7 +55,7 @@ def curate_import(export: Path, opened: OpenMemory) -> None:
     """
     from pipelines.agents.chat_exports import TITLES, capture_chats, read_chats  # noqa: PLC0415  few imports are of chats
 
-    chats, _ = read_chats(export)
+    chats = read_chats(export)
     found = capture_chats(*opened, export, chats)
     new = [one for one in found if one.turns]
     names = " and ".join(TITLES[one] for one in sorted({chat.program for chat in chats}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     Links = Mapping[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
+class Holding(NamedTuple):
     """An item with its place.
 
     Args:
@@ -49,6 +48,9 @@ class Holding:
         return item_json(self.item, self.path, line=self.line)
 
 
+_TOLD = "since until confirmed due trust confidence reason by superseded_by merged_into".split()
+
+
 def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
     """Return the JSON fields that every item has; `more` follows its document."""
     return {
@@ -58,16 +60,7 @@ def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
         "status": item.status,
         "document": path,
         **more,
-        "since": item.since or None,
-        "until": item.until or None,
-        "confirmed": item.confirmed or None,
-        "due": item.due or None,
-        "trust": item.trust,
-        "confidence": item.confidence,
-        "reason": item.reason or None,
-        "by": item.by or None,
-        "superseded_by": item.superseded_by or None,
-        "merged_into": item.merged_into or None,
+        **{name: getattr(item, name) or None for name in _TOLD},
     }
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.file_items import Catalog
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from pipelines.store.document import Documents
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(NamedTuple):
     """What happened on one day.
 
     Args:

@@ -6,11 +6,10 @@ commits that changed the item's line, in whatever document it was, never from th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
@@ -45,8 +44,7 @@ SHOWN: Final = 600
 """How many characters of a transcript's record are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+class Witness(NamedTuple):
     """A place that an item rests on, with the transcript's record behind it, if there is one.
 
     Args:
@@ -71,8 +69,7 @@ class Witness:
         return self.found.to_json() | {"record": record}
 
 
-@dataclass(frozen=True, slots=True)
-class Why:
+class Why(NamedTuple):
     """Why an item is believed, and its history.
 
     Args:
@@ -189,8 +186,7 @@ _FIELDS = 4 + len(_TRAILERS)
 _MADE = ("by", "date", "day", "commit", "subject", "author", "run")
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """An item as one commit left it, or an edit that is not committed yet.
 
     Args:

@@ -93,7 +93,7 @@ class CandidatePlace(NamedTuple):
 Scores = Mapping[int, float]
 Places = Mapping[int, CandidatePlace]
 """What is known of units, by their numbers."""
-Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
+Candidates = tuple[dict[int, CandidatePlace], Scores, Scores]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from pipelines.search.chunks import Unit
 
+    # With the words about it, the text around it, and its first and last passage.
+    PlacedUnit = tuple[Unit, str, str, int | None, int | None]
+
 
 WINDOW = 8
 """Units per passage."""
@@ -113,7 +116,7 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def surround(path: str, units: Sequence[Unit]) -> tuple[list[tuple[Unit, str, str, int | None, int | None]], list[str]]:
+def surround(path: str, units: Sequence[Unit]) -> tuple[list[PlacedUnit], list[str]]:
     """Return the units of a file with their contexts, and the texts of the file's passages.
 
     A context is the words about a unit, the text around it, and its first and last passage. Those are numbered within
@@ -123,7 +126,7 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[tuple[Unit, str, st
     only because they are filed in the same place, so it neither has nor gives a context. A line that ends in a colon
     gives one and has none: it only says that something follows.
     """
-    placed: list[tuple[Unit, str, str, int | None, int | None]] = []
+    placed: list[PlacedUnit] = []
     passages: list[str] = []
     # The file's name without the first folder and the suffix, which many files share.
     name = path.partition("/")[2] or path

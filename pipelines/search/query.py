@@ -137,7 +137,7 @@ def answer(
     return _shown(connection, governed, order, asked.filters.as_of), found
 
 
-def _named_by_number(connection: Connection, query: str, scores: Scores) -> dict[int, float]:
+def _named_by_number(connection: Connection, query: str, scores: Scores) -> Scores:
     """Return higher scores for units that have what a question names by a number: none below one without it."""
     if not (named := names_by_number(query)):
         return {}

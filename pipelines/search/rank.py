@@ -24,7 +24,7 @@ _RIVALS = 0.03
 _ABOVE = 1 + 1e-6
 
 
-def relative(scores: Scores) -> dict[int, float]:
+def relative(scores: Scores) -> Scores:
     """Return each score as a share of the best; negative scores become 0.
 
     The floor is 0 and not the worst score, so that an answer does not depend on the number of candidates.
@@ -33,7 +33,7 @@ def relative(scores: Scores) -> dict[int, float]:
     return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 
-def weighted(words: Scores, meaning: Scores, vector_weight: float) -> dict[int, float]:
+def weighted(words: Scores, meaning: Scores, vector_weight: float) -> Scores:
     """Return the weighted sum of both, each relative to its best; the weight of meaning is from 0 to 1.
 
     A unit that none of the words found has 0 for words. One without a vector is taken to be as near, for its words, as
@@ -62,7 +62,7 @@ def _peers(place: CandidatePlace) -> tuple[str, ...]:
     return place.path, place.types, place.until and "over", place.status
 
 
-def newer_first(scores: Scores, places: Places) -> dict[int, float]:
+def newer_first(scores: Scores, places: Places) -> Scores:
     """Return the scores so that of items of one page and type with nearly the same score, the newest is first."""
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for unit, place in places.items():
@@ -79,7 +79,7 @@ def newer_first(scores: Scores, places: Places) -> dict[int, float]:
     return changed
 
 
-def whole_first(scores: Scores, held: dict[int, int], count: int, places: Places) -> dict[int, float]:
+def whole_first(scores: Scores, held: dict[int, int], count: int, places: Places) -> Scores:
     """Return the scores of what has all `count` words of a question, none below a unit that has none of them.
 
     Of several words, an item alone has them all on purpose, and its line's score lifts none of a page and type above

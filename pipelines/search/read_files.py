@@ -130,18 +130,14 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
             day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
         own = Trust.OWNER if turn.act and not turn.subagent else Trust.SELF
         trust = Trust.EXTERNAL if turn.speaker else own
+        speaker = turn.speaker or (turn.role.value if turn.act or turn.role != "user" else "program")
+        if turn.subagent:  # its user is the agent
+            speaker = "task" if turn.role == "user" else "subagent"
         for text in prose_pieces(turn.text):
             yield Unit(
-                turn.line, turn.line, f"{_speaker(turn)}{clock}: {text}", date=day, trust=trust,
+                turn.line, turn.line, f"{speaker}{clock}: {text}", date=day, trust=trust,
                 project=turn.project[:_PROJECT], tags=tags_of(text),
             )  # fmt: skip
-
-
-def _speaker(turn: Turn) -> str:
-    """Return the speaker; a subagent's user is the agent."""
-    if not turn.subagent:
-        return turn.speaker or (turn.role.value if turn.act or turn.role != "user" else "program")
-    return "task" if turn.role == "user" else "subagent"
 
 
 # ---------------------------------------- a file's rows, made anew whenever it changed

@@ -58,7 +58,7 @@ _UNITS: Mapping[str, type] = {
         ("confidence_reason", "source", "record", "meta", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
-_PASSAGES: Mapping[str, type] = {"id": int, "file": int, "text": str}
+_PASSAGES = {"id": int, "file": int, "text": str}
 _CLAIMS: Mapping[str, type] = {
     **dict.fromkeys(("id", "file"), int),
     **dict.fromkeys(("item", "cited", "why", "successor", "since", "path"), str),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import CurateError, UsageFault
 from pipelines.night.report import reported_nights
@@ -111,8 +111,7 @@ _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
 
 
-@dataclass(frozen=True)
-class ContextRequest:
+class ContextRequest(NamedTuple):
     """What a session asks for.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from pipelines.night.report import TRAVELLING
@@ -40,10 +39,11 @@ def made_page(request: ContextRequest, form: str, asked: str, *, keeps: bool) ->
     """
     stamps = _stamps(request) if keeps else []
     budget = min(request.budget, _HOOK_BUDGET) if form in HOOKS else request.budget
-    text = as_text(assemble(replace(request, budget=budget)))
-    while form in HOOKS and (size := units(text)) > HOOK_CHARACTERS and budget != LEAST_BUDGET:
+    while True:
+        text = as_text(assemble(request._replace(budget=budget)))
+        if form not in HOOKS or (size := units(text)) <= HOOK_CHARACTERS or budget == LEAST_BUDGET:
+            break
         budget = max(LEAST_BUDGET, budget * HOOK_CHARACTERS // size - 10)
-        text = as_text(assemble(replace(request, budget=budget)))
     keep_page(request.root, asked, text, stamps, request.now.timestamp())
     return text
 
