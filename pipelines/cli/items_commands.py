@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, document_named, item_named, project_named, redacted_text
-from pipelines.cli.options import OpenMemory, as_of_option, choice_of, flag_option, json_option, with_memory, with_root
+from pipelines.cli.options import (
+    OpenMemory,
+    Words,
+    as_of_option,
+    choice_of,
+    flag_option,
+    json_option,
+    with_memory,
+    with_root,
+)
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import Catalog, document_title
@@ -61,9 +70,9 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
 @with_root
 def curate_items(  # noqa: PLR0913  one option each
     *,
-    kinds: tuple[str, ...],
+    kinds: Words,
     document: str | None,
-    statuses: tuple[str, ...],
+    statuses: Words,
     whole: bool,
     as_of: str | None,
     as_json: bool,
@@ -107,7 +116,7 @@ def _held_on(item: Item, day: str) -> bool:
 @_IDS
 @flag_option("--off", "Remove the pin, so that the items fade like any other.")
 @with_memory
-def curate_pin(idents: tuple[str, ...], opened: OpenMemory, *, off: bool) -> None:
+def curate_pin(idents: Words, opened: OpenMemory, *, off: bool) -> None:
     """Pin items: they do not fade, come first, and leave MEMORY.md only after every unpinned item has left.
 
     ID is the start of an item's id, or a few words of it. The opposite is `curate set ID last=yes`.
@@ -130,7 +139,7 @@ def curate_pin(idents: tuple[str, ...], opened: OpenMemory, *, off: bool) -> Non
 @_IDS
 @click.argument("document")
 @with_memory
-def curate_move(idents: tuple[str, ...], document: str, opened: OpenMemory) -> None:
+def curate_move(idents: Words, document: str, opened: OpenMemory) -> None:
     """Move items to DOCUMENT, given by path, id, title or file name. An item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
         documents = held.documents
@@ -177,7 +186,7 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
 @_ID
 @click.argument("said", nargs=-1, required=True, metavar="KEY=VALUE...")
 @with_memory
-def curate_set(*, ident: str, said: tuple[str, ...], opened: OpenMemory) -> None:
+def curate_set(*, ident: str, said: Words, opened: OpenMemory) -> None:
     """Say more of an item, such as topic=kafka, for `curate search topic=kafka` to find; `KEY=` removes it.
 
     ID is the start of an item's id, or a few words of it.

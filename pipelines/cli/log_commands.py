@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from pipelines.cli.options import OpenMemory, TextCommand, choice_of, project_option, with_memory
+from pipelines.cli.options import OpenMemory, TextCommand, Words, choice_of, project_option, with_memory
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -26,7 +26,7 @@ MAX_BYTES: Final = 1024 * 1024
 @click.argument("text", nargs=-1, required=True)
 @project_option("The project that the line belongs to (default: that of the working directory).")
 @with_memory
-def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
+def curate_log(text: Words, project: str, opened: OpenMemory) -> None:
     """Append `- HH:MM TEXT` to today's log; if TEXT is `-`, read it from standard input.
 
     Several lines that begin with a label (`Decision: …`) become an entry each. All is safely on disk on return, even if
@@ -67,7 +67,7 @@ def _standard_input() -> str:
     "--document", "--project", metavar="NAME", default="", help="A page's path, title or file name, or a new project."
 )
 @with_memory
-def curate_add(*, kind: str, text: tuple[str, ...], document: str, opened: OpenMemory) -> None:
+def curate_add(*, kind: str, text: Words, document: str, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
     Without --document a fact about you goes to USER.md; all else to the project of the working directory, or where a

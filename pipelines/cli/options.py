@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Command = Callable[..., Any]
     Option = Callable[[Command], Command]
 
+Words = tuple[str, ...]
+"""An argument that may be several words, or stand several times."""
 OpenMemory = tuple[Path, "Settings", datetime]
 """A memory, its settings, and the moment at which a command acts."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import OpenMemory, TextCommand, flag_option, with_memory
+from pipelines.cli.options import OpenMemory, TextCommand, Words, flag_option, with_memory
 from pipelines.cli.output import can_ask, day_shown, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
@@ -55,7 +55,7 @@ _ENDINGS = {
 @click.command(cls=TextCommand)
 @_IDS
 @with_memory
-def curate_done(items: tuple[str, ...], opened: OpenMemory) -> None:
+def curate_done(items: Words, opened: OpenMemory) -> None:
     """Mark todos as done.
 
     ID is the start of an item's id, or a few words of an open todo: `curate done call Anders`. If the words match none
@@ -73,7 +73,7 @@ def curate_done(items: tuple[str, ...], opened: OpenMemory) -> None:
     help="How it ended; the default is done for todos, resolved for risks, and ended for all else.",
 )
 @with_memory
-def curate_close(items: tuple[str, ...], how: str | None, opened: OpenMemory) -> None:
+def curate_close(items: Words, how: str | None, opened: OpenMemory) -> None:
     """Close items: what will not be done, can no longer happen, came true, was answered, or held until today.
 
     ID is the start of an item's id, or a few words of it. What was a mistake from the start is closed as never-true:
@@ -87,7 +87,7 @@ def curate_close(items: tuple[str, ...], how: str | None, opened: OpenMemory) ->
 @click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True)
 @flag_option("--never-true", "The old sentence was wrong from the start.", "never_held")
 @with_memory
-def curate_correct(*, words: tuple[str, ...], never_held: bool, opened: OpenMemory) -> None:
+def curate_correct(*, words: Words, never_held: bool, opened: OpenMemory) -> None:
     """Replace an item with a new SENTENCE of yours; the old one is kept as history.
 
     ID is the start of an item's id, or a few words of it; after words, SENTENCE needs quotation marks. The old sentence
@@ -111,7 +111,7 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, opened: OpenMemo
 @click.command(cls=TextCommand)
 @_IDS
 @with_memory
-def curate_reopen(items: tuple[str, ...], opened: OpenMemory) -> None:
+def curate_reopen(items: Words, opened: OpenMemory) -> None:
     """Reopen closed items: todos and risks are open again, anything else holds again.
 
     ID is the start of an item's id, or a few words of a closed item. An item that replaced it stays as well.
@@ -123,7 +123,7 @@ def curate_reopen(items: tuple[str, ...], opened: OpenMemory) -> None:
 @click.command(cls=TextCommand)
 @click.argument("words", metavar="[ID replaces|both ID]", nargs=-1)
 @with_memory
-def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
+def curate_settle(*, words: Words, opened: OpenMemory) -> None:
     """Settle two items that may conflict.
 
     With "replaces", the first item takes the place of the second one; with "both", both hold. Unless you say
@@ -167,7 +167,7 @@ def _ending(how: str | None, kind: ItemType) -> Status:
     return Status(how) if how else OUTCOMES[kind][0]
 
 
-def _close(verb: str, how: str | None, items: tuple[str, ...], opened: OpenMemory) -> None:
+def _close(verb: str, how: str | None, items: Words, opened: OpenMemory) -> None:
     def can_end(item: Item) -> bool:
         return item.active and _ending(how, item.type) in {*OUTCOMES[item.type], Status.NEVER_HELD}
 
@@ -184,7 +184,7 @@ def _carry_out(
     verb: str,
     sought: Sought,
     change: Callable[[Documents, list[str], Authority], Changed],
-    items: tuple[str, ...],
+    items: Words,
     opened: OpenMemory,
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""

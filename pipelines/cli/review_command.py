@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import OpenMemory, json_option, with_memory
+from pipelines.cli.options import OpenMemory, Words, json_option, with_memory
 from pipelines.cli.output import can_ask, day_shown, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, named_question, questions
@@ -41,7 +41,7 @@ _SHOWN = 12
 @json_option("Print what waits as a JSON array.")
 @with_memory
 def curate_review(
-    *, idents: tuple[str, ...], word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory
+    *, idents: Words, word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory
 ) -> None:
     """Decide what waits in Review.md: on a terminal one by one, or only what the IDs name.
 

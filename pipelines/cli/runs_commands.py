@@ -14,6 +14,7 @@ from pipelines.cli.manual_changes import diff_of, item_named
 from pipelines.cli.options import (
     OpenMemory,
     TextCommand,
+    Words,
     flag_option,
     json_option,
     project_option,
@@ -233,7 +234,7 @@ def _tell_changes(changed: Sequence[ItemChange]) -> None:
 @click.argument("item", metavar="ID", nargs=-1, required=True)
 @json_option()
 @with_root
-def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
+def curate_why(*, item: Words, as_json: bool, root: Path) -> None:
     """Show why the item ID is believed. ID is the start of an item's id, or a few words of it.
 
     This shows the words of the log that it rests on, what was said in the session behind them, the run, model and
@@ -256,7 +257,7 @@ def curate_why(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
 @project_option("Only what is about this project or area.")
 @json_option("Print a JSON array with an object for each day.")
 @with_memory
-def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> None:
+def curate_recap(*, when: Words, project: str, as_json: bool, opened: OpenMemory) -> None:
     """Show what happened: the episodes of WHEN, in order.
 
     WHEN is a day (2026-04-09, "9 Apr", yesterday, Monday, "3 days ago"), a month (2026-04), or "this week", "last

@@ -9,6 +9,7 @@ import click
 
 from pipelines.cli.options import (
     TextCommand,
+    Words,
     as_of_option,
     choice_of,
     day_option,
@@ -55,7 +56,7 @@ _NAMED = 20
 @json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root
 def curate_search(
-    query: tuple[str, ...],
+    query: Words,
     *,
     limit: int | None,
     project: str,

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.chunk_context import normalised
-from pipelines.search.schema import NEVER, PAST, SHOWN
+from pipelines.search.schema import NEVER, PAST, SHOWN, Strings
 from pipelines.store.document import Document, Placed, document_at
 from pipelines.store.evidence import voice_in
 from pipelines.store.generated import read_sentence
@@ -104,22 +104,22 @@ class Unit(NamedTuple):
     start_line: int
     end_line: int
     text: str
-    headings: tuple[str, ...] = ()
+    headings: Strings = ()
     title: str = ""
     date: str = ""
     until: str = ""
-    types: tuple[str, ...] = ()
+    types: Strings = ()
     project: str = ""
-    tags: tuple[str, ...] = ()
+    tags: Strings = ()
     trust: str = ""
     confidence: str = ""
     confidence_reason: str = ""
     source: str = ""
-    cites: tuple[str, ...] = ()
+    cites: Strings = ()
     status: str = ""
     item: str = ""
-    meta: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    meta: Strings = ()
+    said: Strings = ()
     record: str = ""
     hidden: int = SHOWN
 
@@ -206,7 +206,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
 
 def _under_what_introduces(blocks: Iterable[TextBlock]) -> Iterator[TextBlock]:
     """Yield blocks, those of a list right below a short line such as `Not allowed:` under it, as under a heading."""
-    lead, above, end = "", tuple[str, ...](), 0
+    lead, above, end = "", Strings(), 0
     for block in blocks:
         adjoins = block.headings == above and block.start_line - end <= _ADJOINING
         is_listed = _BULLET.match(block.text) or block.text[:1].isspace()
@@ -307,7 +307,7 @@ class TextBlock(NamedTuple):
     start_line: int
     end_line: int
     text: str
-    headings: tuple[str, ...]
+    headings: Strings
     verbatim: bool = False
 
 
@@ -330,7 +330,7 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[TextBlock]:
             yield from _blocks(rows, headings)
 
 
-def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
+def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[Strings, list[int], bool]]:
     """Yield line numbers that belong together, with the headings above, and whether they are a code fence."""
     body = body_lines(lines, start)
     titles = {heading.line: heading for heading in headings_among(body)}
@@ -377,9 +377,7 @@ Rows = list[tuple[int, str]]
 """Lines with their numbers from 0; parts of one line share its number."""
 
 
-def _blocks(
-    rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, verbatim: bool = False
-) -> Iterator[TextBlock]:
+def _blocks(rows: Rows, headings: Strings, limit: int = PIECE_BYTES, *, verbatim: bool = False) -> Iterator[TextBlock]:
     """Yield lines whole up to a limit, else in pieces near it; search scores each with those beside it."""
     whole = "\n".join(row for _, row in rows).rstrip()
     if len(whole.encode()) <= limit:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.search.chunk_context import LABELLED, content_terms, normalised
-from pipelines.search.schema import NEVER, SEPARATOR
+from pipelines.search.schema import NEVER, SEPARATOR, Strings
 from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
 
 if TYPE_CHECKING:
@@ -37,17 +37,17 @@ class Filters(NamedTuple):
         spellings: all names of the project; filled in by `resolved`.
     """
 
-    types: tuple[str, ...] = ()
+    types: Strings = ()
     project: str = ""
     since: str = ""
     before: str = ""
-    trusts: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
+    trusts: Strings = ()
+    sources: Strings = ()
     as_of: str = ""
-    meta: tuple[str, ...] = ()
-    spellings: tuple[str, ...] = ()
+    meta: Strings = ()
+    spellings: Strings = ()
 
-    def condition(self, *, past: bool = False) -> tuple[str, tuple[str, ...]]:
+    def condition(self, *, past: bool = False) -> tuple[str, Strings]:
         """Return the WHERE condition over `units` and `files`, and its values.
 
         Args:
@@ -131,7 +131,7 @@ def resolved(filters: Filters, connection: Connection, query: str) -> tuple[Filt
     return filters, rest if rest == query or content_terms(rest) else ""
 
 
-def _spellings(project: str, connection: Connection) -> tuple[str, ...]:
+def _spellings(project: str, connection: Connection) -> Strings:
     """Return the names of a project as the index has them: a log names it by its title, its file's or a former name."""
     names = {slug(project)}.union(*(names for names in _pages(connection) if slug(project) in names))
     return tuple(name for (name,) in connection.execute(_NAMED) if slug(name) in names)
@@ -144,7 +144,7 @@ def _pages(connection: Connection) -> Iterator[set[str]]:
         yield {slug(one) for one in (title, path.rpartition("/")[2].removesuffix(".md"), *former)}
 
 
-def no_project(query: str, filters: Filters, connection: Connection) -> tuple[str, ...]:
+def no_project(query: str, filters: Filters, connection: Connection) -> Strings:
     """Return a sentence if a question, or the filter beside it, names a project that is not there."""
     labelled = (found[2] for found in LABELLED.finditer(query) if (found[1] or "").lower() == "project")
     if named := filters.project or next(labelled, "").rstrip(",.;:!?").strip('"'):

@@ -18,7 +18,7 @@ from pipelines.errors import CurateError
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.embedders.embedder import LOCAL
 from pipelines.search.filters import source_of
-from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
+from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS, Strings
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import REVIEW
 from pipelines.text import fold
@@ -77,10 +77,10 @@ class Hit(NamedTuple):
     text: str
     score: float
     date: str
-    headings: tuple[str, ...]
-    types: tuple[str, ...]
+    headings: Strings
+    types: Strings
     project: str
-    tags: tuple[str, ...]
+    tags: Strings
     trust: str
     confidence: str
     status: str
@@ -88,8 +88,8 @@ class Hit(NamedTuple):
     until: str = ""
     confidence_reason: str = ""
     source: str = ""
-    cites: tuple[str, ...] = ()
-    meta: tuple[str, ...] = ()
+    cites: Strings = ()
+    meta: Strings = ()
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
     evidence: tuple[Hit, ...] = ()

@@ -34,6 +34,9 @@ VERSION = 29
 SEPARATOR = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
 
+Strings = tuple[str, ...]
+"""Such values before they are joined."""
+
 AS_SAID = "\x1d"
 """Stands before metadata as a person wrote it, behind its normalised form."""
 
