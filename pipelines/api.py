@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Memory", "Passage", "Written"]
 
-MOST_HITS: Final = 1000
+MOST_HITS = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from pipelines.errors import UsageFault
@@ -12,7 +12,7 @@ from pipelines.errors import UsageFault
 if TYPE_CHECKING:
     from pipelines.settings import Settings
 
-DAY_ADVICE: Final = 'Write 2026-04-09, "9 Apr", today, yesterday, Monday, "3 days ago", "last week" or 2026-04.'
+DAY_ADVICE = 'Write 2026-04-09, "9 Apr", today, yesterday, Monday, "3 days ago", "last week" or 2026-04.'
 _WEEK = timedelta(days=7)
 _AGO = re.compile(r"(an?|\d{1,4}) (day|week)s? ago")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

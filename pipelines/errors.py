@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import signal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.text import escape_terminal_line
 
@@ -112,7 +112,7 @@ class NoMemory(CurateError):
         super().__init__(f"There is no memory at {where} (no curate.toml there or in a folder above).", advice)
 
 
-FORMAT: Final = 1
+FORMAT = 1
 """The newest format of a memory that this version reads, and the one that it writes."""
 
 
@@ -292,7 +292,7 @@ class HoldsSecret(CurateError):
 # Every settings file is read here, so that all its faults are reported at once, one a line. No value is shown: somebody
 # may have pasted a key.
 
-MAX_BYTES: Final = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 
 def read_toml(path: Path) -> dict[str, object]:

@@ -195,7 +195,7 @@ def memory_search(  # noqa: PLR0913, PLR0917  the filters of a search
 
         notes.append(f"{LITTLE} If none answers it, say that you do not know.")
     room = _MOST_ANSWER - sum(len(note) + 1 for note in notes)
-    shown: list[str] = []
+    shown = list[str]()
     for hit in found.hits:
         text = _hit_text(hit)
         if shown and len(text) + 2 > room:

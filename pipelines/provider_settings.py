@@ -10,17 +10,17 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pipelines.errors import BadSettings, CurateError, read_toml
 
 Table = dict[str, object]
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
-PREFIX: Final = "exec:"
-OWN_MODEL: Final = "default"
+PREFIX = "exec:"
+OWN_MODEL = "default"
 """The name for the model that a logged-in program chooses itself."""
-DEFAULT_MODELS: Final = {
+DEFAULT_MODELS = {
     "anthropic": "claude-haiku-5-5",
     "gemini": "gemini-3.8-flash",
     "claude-code": "haiku",
@@ -48,7 +48,7 @@ class Login(NamedTuple):
     added_tokens: int
 
 
-LOGINS: Final = {
+LOGINS = {
     "claude-code": Login("claude", "Claude Code", "Anthropic", "auth status", "claude auth login", 1000),
     "codex": Login("codex", "Codex", "OpenAI", "login status", "codex login", 4000),
 }
@@ -96,8 +96,8 @@ def command_of(provider: str) -> list[str]:
 
 Embedder = Literal["voyage", "local", "openai", "none"]
 
-VOYAGE_KEY: Final = "VOYAGE_API_KEY"
-VOYAGE_MODEL: Final = "voyage-4-lite"
+VOYAGE_KEY = "VOYAGE_API_KEY"
+VOYAGE_MODEL = "voyage-4-lite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def user_file() -> Path | None:
     return folder / "config.toml" if folder else None
 
 
-def _table(name: str) -> Table:
+def user_table(name: str) -> Table:
     """Return a table of the user's settings; faults never stop what only needs one, and an unreadable file has none."""
     try:
         path = user_file()
@@ -172,11 +172,6 @@ def _table(name: str) -> Table:
     return table if isinstance(table, dict) else {}
 
 
-def shares_memories() -> bool:
-    """Whether the user's settings have a table `[push]`."""
-    return bool(_table("push"))
-
-
 def trust_settings() -> tuple[bool, frozenset[str]]:
     """Return the user's settings for sessions, from their table `[trust]`.
 
@@ -184,6 +179,6 @@ def trust_settings() -> tuple[bool, frozenset[str]]:
         Whether prompts sent by a program are the owner's (`headless = "owner"`), and the names of `tools` that bring in
         nothing from outside.
     """
-    table = _table("trust")
+    table = user_table("trust")
     tools = table.get("tools")
     return table.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))

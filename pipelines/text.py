@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 # Control and format characters, lone surrogates, and line separators other than line ends and tabs. The two joiners are
 # allowed between non-ASCII letters: Persian and many emoji need them.
@@ -86,7 +86,7 @@ def clean(text: str) -> str:
     return _UNSAID.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
-ARROW: Final = " → "
+ARROW = " → "
 """Separates a question from its answer; a question never contains it, an answer may."""
 
 
@@ -129,7 +129,7 @@ def stated_due(text: str) -> tuple[str, str]:
 
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 
-STOP_WORDS: Final = frozenset(
+STOP_WORDS = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could did do does
     doing done down each few for from further get gets got had has have having he her here hers him his how i
     if in into is it its itself just let like may me more most much must my need needs new no nor not now of
@@ -137,7 +137,7 @@ STOP_WORDS: Final = frozenset(
     that the their them then there these they this those through to too under until up us use used uses using
     very via was we were what when where which while who whom why will with within would yes yet you your""".split()
 )
-GERMAN_WORDS: Final = frozenset(
+GERMAN_WORDS = frozenset(
     """aber als auch auf aus bei beim bis bitte dabei damit dann das dass dein deine dem der diese diesem diesen dieser
     dieses doch dort durch ein eine einem einen einer eines er für gegen habe haben hatte hatten hier ich ihr ihre ihrem
     ihren ihrer im immer ist jetzt kann können mehr mein meine meinem meinen meiner mich mir muss müssen nach nicht noch

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -180,8 +180,8 @@ class FailureKind(StrEnum):
         return self in {self.UNAUTHORISED, self.OVER_BUDGET, self.DOWN, self.RATE_LIMITED, self.NOT_ASKED}
 
 
-GARBLED: Final = "answered with something that is not its wire format"
-BAD_KEY: Final = "refused the key; check that it is correct and still valid"
+GARBLED = "answered with something that is not its wire format"
+BAD_KEY = "refused the key; check that it is correct and still valid"
 _LATE = FailureKind.TIMED_OUT, "gave no answer in time"
 _REFUSED = FailureKind.BAD_REQUEST, "rejected the request as invalid"
 _DOWN = FailureKind.DOWN, "had an internal error"
@@ -232,7 +232,7 @@ def failure_of(fault: BaseException) -> tuple[FailureKind, str]:
 
 def spent(models: Iterable[Mapping[str, object]]) -> dict[str, object]:
     """Return what runs cost, by their reports on models: `usd` (null if no price is known), `tokens` and `runs`."""
-    usd: list[float] = []
+    usd = list[float]()
     tokens = runs = 0
     for model in models:
         runs += 1

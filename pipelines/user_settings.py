@@ -11,7 +11,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-KEY_VARIABLES: Final = {
+KEY_VARIABLES = {
     "anthropic": ("ANTHROPIC_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openai": ("OPENAI_API_KEY",),
 }
-PROVIDERS: Final = (*KEY_VARIABLES, *LOGINS, "rules")
+PROVIDERS = (*KEY_VARIABLES, *LOGINS, "rules")
 _SECONDS, _OWN_SECONDS = 120.0, 600.0  # a model on a small machine takes minutes
 _NO_KEY = "none"  # for local servers without keys, since some libraries insist on one
 
@@ -194,7 +194,7 @@ class UserFile(_Table):
     trust: TrustTable = TrustTable()
 
 
-_GONE: Final = (
+_GONE = (
     "prices", "limits.max_minutes", "embedder.folder", "push.timeout_seconds", "push.tries", "exec.input_tokens",
     *(f"{name}.{key}" for name in (*KEY_VARIABLES, *LOGINS) for key in ("input_tokens", "timeout_seconds")),
 )  # fmt: skip

@@ -102,7 +102,7 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     told = {path: day for path in filter(is_note, inside) if (day := _day_of(path, kind, vault))}
     if kind is NotesKind.OBSIDIAN:
         told |= said_elsewhere(source.root, [path for path in inside if is_note(path) and path not in told])
-    pieces: dict[str, list[str]] = {}
+    pieces = dict[str, list[str]]()
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
         root = _ROOTS.get(path.casefold(), "")

@@ -166,8 +166,8 @@ def notes_in(folder: Path, named: str | None) -> Source:
 
 def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:
     """Return the size of each file that can be adopted, and what cannot."""
-    found: dict[str, int] = {}
-    left: list[LeftOut] = []
+    found = dict[str, int]()
+    left = list[LeftOut]()
 
     def refused(error: OSError) -> None:
         left.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 
 class SessionPlaces(NamedTuple):
@@ -30,5 +30,5 @@ AGENTS_SESSIONS = {
     "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
 }
-GROUP: Final = "memcurate.sessions"
+GROUP = "memcurate.sessions"
 """The entry points of other programs that keep sessions; to look through what is installed takes 20 ms."""

@@ -384,7 +384,10 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
     """
     first, *more = _words(turn.text.lstrip("# ") if turn.act is Act.PLANNED else turn.text)
     project = f"[project: {session.project}] " if session.project else ""
-    speaker = act_label(turn.act, turn.refused) if turn.act else _named(turn.speaker) or _OTHERS[turn.role]
+    name = re.sub(r"[^\w .@'-]+", " ", turn.speaker).strip()
+    # What names a role of the session is no person's.
+    name = f"{name} (chat)" if name.casefold().split()[:1] in _ROLES else name
+    speaker = act_label(turn.act, turn.refused) if turn.act else name or _OTHERS[turn.role]
     lines = [" ".join(part for part in (f"- {moment:%H:%M}", f"{project}**{speaker}:**", first) if part)]
     lines += [f"    {line}" for line in more]
     trust, seal = Trust.EXTERNAL if outside.seen else Trust.SELF, ""
@@ -399,12 +402,6 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
         trust = Trust.OWNER if seal else Trust.SELF
     lines[0] += f" {render_pointer(session.file, turn.line, mark_of(turn), trust, seal)}"
     return "".join(f"{line}\n" for line in lines)
-
-
-def _named(speaker: str) -> str:
-    """Return a person's name as a line's speaker; what names a role of the session is no person's."""
-    name = re.sub(r"[^\w .@'-]+", " ", speaker).strip()
-    return f"{name} (chat)" if name.casefold().split()[:1] in _ROLES else name
 
 
 def _words(text: str) -> list[str]:

@@ -80,12 +80,12 @@ class InstallPlan(NamedTuple):
         after: commands that put the edits into effect, run last.
     """
 
-    edits: tuple[Edit, ...]
-    notes: tuple[str, ...] = ()
+    edits: Sequence[Edit]
+    notes: Sequence[str] = ()
     crontab: TextChange | None = None
-    needs: tuple[str, ...] = ()
-    before: tuple[tuple[str, ...], ...] = ()
-    after: tuple[tuple[str, ...], ...] = ()
+    needs: Sequence[str] = ()
+    before: Sequence[Sequence[str]] = ()
+    after: Sequence[Sequence[str]] = ()
 
 
 # The commands that agents run, and how they are recognised in an agent's settings.

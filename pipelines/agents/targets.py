@@ -112,6 +112,7 @@ class Agent(NamedTuple):
         return self.hooks_file or self.servers
 
 
+_BEFORE_COMPACTION = ("PreCompact", CAPTURE, "", {"timeout": 60})
 _STDIO = {"type": "stdio"}
 _GEMINI = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME")
 _READS_BLOCK = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
@@ -122,7 +123,7 @@ AGENTS: Mapping[str, Agent] = {
         entry=_STDIO,
         hooks=(  # it waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most
             ("SessionStart", CONTEXT, _STARTS, {"timeout": 10}),
-            ("PreCompact", CAPTURE, "", {"timeout": 60}),
+            _BEFORE_COMPACTION,
             ("SessionEnd", CAPTURE, "", {"timeout": 60}),
         ),
         hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR"),
@@ -134,7 +135,7 @@ AGENTS: Mapping[str, Agent] = {
         keys=("mcp_servers",),
         hooks=(  # it waits 3 seconds at most for a SessionEnd hook, and cuts a context at 2,500 tokens by default
             ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
-            ("PreCompact", CAPTURE, "", {"timeout": 60}),
+            _BEFORE_COMPACTION,
             ("SessionEnd", CAPTURE, "", {"timeout": 3}),
         ),
         hooks_file=SettingsPlace("hooks.json", ".codex", "CODEX_HOME"),
@@ -185,7 +186,7 @@ AGENTS: Mapping[str, Agent] = {
 
 def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
     """Return the agents that use a memory, each with the places that say so: what uninstalling would change."""
-    found: dict[str, list[str]] = {}
+    found = dict[str, list[str]]()
     for name in TARGETS:
         with contextlib.suppress(CurateError):
             places = (
@@ -250,8 +251,8 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
     if name == "openclaw" and (workspace := _workspace(asked)).is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
     if not adding:
-        return InstallPlan(tuple(edits), ("Sessions that are running keep the memory until they end.",))
-    return InstallPlan(tuple(edits), agent.notes)
+        return InstallPlan(edits, ("Sessions that are running keep the memory until they end.",))
+    return InstallPlan(edits, agent.notes)
 
 
 def _edit_settings(path: Path, *changes: Change) -> Edit:

@@ -151,9 +151,9 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     folder = _config_folder(asked.home) / "systemd/user"
     reload = (*_SYSTEMCTL, "daemon-reload")
     if not adding:
-        edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
+        edits = [whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED)]
         return InstallPlan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
-    edits = tuple(whole_file(folder / name, text) for name, text in units(asked).items())
+    edits = [whole_file(folder / name, text) for name, text in units(asked).items()]
     linger = "User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."
     notes = (linger, *unknown_at_night(asked.home))
     return InstallPlan(edits, notes, needs=ANSWERS, after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
@@ -317,7 +317,7 @@ def plan_cron(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     if asked.zone:
         notes.append(f"cron's {time} is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
-    return InstallPlan((), tuple(notes), crontab=partial(_with_block, block=block(asked, time)))
+    return InstallPlan((), notes, crontab=partial(_with_block, block=block(asked, time)))
 
 
 def found_in_cron(asked: InstallRequest) -> InstalledNight | None:
@@ -408,7 +408,7 @@ def plan_launchd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
         notes.append(f"launchd's time is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
     known = (remove,) if file.exists() else ()
-    return InstallPlan((edit,), tuple(notes), before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
+    return InstallPlan((edit,), notes, before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
 
 
 def found_in_launchd(asked: InstallRequest) -> InstalledNight | None:

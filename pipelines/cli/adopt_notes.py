@@ -90,7 +90,7 @@ def _is_agreed(wanted: Wanted, question: str) -> bool:
 
 def _copy_rows(pieces: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield a row for the files of each folder that become those of another: of few their names, else the folders."""
-    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    groups = dict[tuple[str, str], list[tuple[str, str]]]()
     for target, paths in pieces.items():
         for path in paths:
             groups.setdefault((path.rpartition("/")[0], target.rpartition("/")[0]), []).append(
@@ -125,7 +125,7 @@ def _show(found: Source, plan: CopyPlan | InPlace, titles: Sequence[str], rows: 
     say_table(titles, list(rows))
     if any(path.lower().endswith(ATTACHMENTS) for path in found.files):
         say("PDF files and images are kept, but search does not cover them.")
-    groups: dict[str, list[str]] = {}
+    groups = dict[str, list[str]]()
     for path, why in plan.left_out:
         groups.setdefault(why, []).append(escape_terminal_line(path))
     if groups:

@@ -26,7 +26,7 @@ from pipelines.cli.options import (
 )
 from pipelines.cli.output import days_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.provider_settings import shares_memories
+from pipelines.provider_settings import user_table
 from pipelines.queries.startup.fast import start_aside
 from pipelines.store.transcripts.reader import open_transcript
 from pipelines.text import count, escape_terminal_line
@@ -124,7 +124,7 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn("curate capture: the hook's input names no transcript_path.")
     except (CurateError, OSError) as fault:
         warn(f"curate capture: {fault}")
-    if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories():
+    if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and user_table("push"):
         with contextlib.suppress(CurateError, OSError):
             start_aside(str(root_of(memory)), "sync")  # `curate status` shows failures
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import Final
 
 import click
 
@@ -19,7 +18,7 @@ from pipelines.store.layout import Kind, slug
 from pipelines.store.secrets.redact import format_found, load_redactor, without_private
 from pipelines.store.template import new_project
 
-MAX_BYTES: Final = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 
 @click.command(cls=TextCommand)

@@ -109,12 +109,12 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
     """
     lines, veil = list[str](), replace(load_redactor(root), key=os.urandom(32))
     for change in changes:
-        if change.path.startswith(f"{STATE}/"):
+        path = change.path
+        if path.startswith(f"{STATE}/"):
             continue
         text = (change.before or b"").decode(errors="replace")
-        before = veil.redact(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text).text
+        before = veil.redact(log_without_private(text) if path.startswith(f"{LOGS}/") else text).text
         after = (change.after or b"").decode(errors="replace")
-        path = change.path
         old = "/dev/null" if change.before is None else f"a/{path}"
         new = "/dev/null" if change.after is None else f"b/{path}"
         lines += difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), old, new)

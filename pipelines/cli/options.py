@@ -7,7 +7,7 @@ import functools
 import re
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,10 +26,10 @@ Words = tuple[str, ...]
 OpenMemory = tuple[Path, "Settings", datetime]
 """A memory, its settings, and the moment at which a command acts."""
 
-ANY_PATH: Final = click.Path(path_type=Path)
+ANY_PATH = click.Path(path_type=Path)
 """A path, there or not."""
 
-memory_option: Final = click.option(
+memory_option = click.option(
     "--memory",
     type=ANY_PATH,
     metavar="DIR",
@@ -38,9 +38,7 @@ memory_option: Final = click.option(
 )
 """`--memory DIR`, passed on as `memory: Path | None`."""
 
-now_option: Final = click.option(
-    "--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for tests)."
-)
+now_option = click.option("--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for tests).")
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
 _TEXT = "\0"  # no argument of a command line can hold it

@@ -59,7 +59,7 @@ def _tell_due(*, as_json: bool) -> int:
     """Print which remotes on standard input have something that no night has read."""
     lines = map(str.strip, sys.stdin)
     remotes = [line for line in lines if line and not line.startswith("#")]
-    rows: list[dict[str, object]] = []
+    rows = list[dict[str, object]]()
     for remote, found in heads_of(remotes):
         shown = without_secrets(shown_address(remote))
         if isinstance(found, CurateError):

@@ -153,17 +153,16 @@ def _what_changed(run: PastRun) -> str:
     if run.commit and run.commit.undoes:
         undone = f"{run.commit.undoes} {run.commit.item}".strip()
         return f"undoes {undone}: {run.commit.subject.rpartition(': ')[2]}"
-    parts = [f"{run.added} added"] if run.added else []
-    evicted = run.reported("evicted")
+    evicted, confirmed = run.reported("evicted"), run.number("items", "confirmed")
     moved = len(evicted) if isinstance(evicted, list) else 0
-    confirmed = run.number("items", "confirmed")
-    parts += [f"{confirmed} confirmed"] if confirmed else []
-    parts += [f"{moved} moved"] if moved else []
-    other = run.changed - confirmed - moved
-    parts += [f"{other} changed"] if other > 0 else []
-    asked = run.number("people", "asked")
-    parts += [f"{asked} asked"] if asked else []
-    return ", ".join(parts) or "nothing"
+    counts = {
+        "added": run.added,
+        "confirmed": confirmed,
+        "moved": moved,
+        "changed": max(0, run.changed - confirmed - moved),
+        "asked": run.number("people", "asked"),
+    }
+    return ", ".join(f"{number} {what}" for what, number in counts.items() if number) or "nothing"
 
 
 def _cost(run: PastRun) -> str:

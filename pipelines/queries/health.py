@@ -170,8 +170,9 @@ def _repository(checkup: Checkup) -> Finding:
     with writing(packs), tempfile.TemporaryFile(dir=packs):
         pass
     if git.identity() is None:
-        says = "git can commit, but does not know your name."
-        return Finding(LOOK, says, "Run `git config --global user.name NAME`.")
+        return Finding(
+            LOOK, "git can commit, but does not know your name.", "Run `git config --global user.name NAME`."
+        )
     return Finding(OK, "git can commit.")
 
 
@@ -189,8 +190,9 @@ def _providers(_: Checkup) -> Finding:
     if user.ignored:
         return Finding(LOOK, user.ignored[0], "Take it out.")
     if user.providers == ("rules",) and not user.chosen:
-        says = "No model reads the logs; rules find only what is labelled."
-        return Finding(LOOK, says, "`curate models` shows what can.")
+        return Finding(
+            LOOK, "No model reads the logs; rules find only what is labelled.", "`curate models` shows what can."
+        )
     keys = [name for names in KEY_VARIABLES.values() for name in names if os.environ.get(name, "").strip()]
     keyed = f" Keys are in {', '.join(keys)}." if keys else ""
     named = ", then ".join("exec:…" if name.startswith("exec:") else name for name in user.providers)
@@ -234,12 +236,18 @@ def _schedule(checkup: Checkup) -> Finding:
     if checkup.upcoming:
         when, by = checkup.upcoming
         if by == "systemd" and call(ANSWERS).returncode:
-            says = "memcurate.timer is installed, but your systemd does not answer here."
-            return Finding(LOOK, says, "Log in as yourself, not by su or sudo, or use `curate install cron`.")
+            return Finding(
+                LOOK,
+                "memcurate.timer is installed, but your systemd does not answer here.",
+                "Log in as yourself, not by su or sudo, or use `curate install cron`.",
+            )
         return Finding(OK, f"The next run is {_minutes(when)}, by {by}.")
     if checkup.schedules:
-        says = "memcurate.timer is installed but not active."
-        return Finding(WRONG, says, "Run `systemctl --user enable --now memcurate.timer`.")
+        return Finding(
+            WRONG,
+            "memcurate.timer is installed but not active.",
+            "Run `systemctl --user enable --now memcurate.timer`.",
+        )
     name = scheduler_here()
     return Finding(LOOK, "No run is scheduled.", f"Run `curate install {name}`." if name else NO_SCHEDULER)
 
@@ -308,7 +316,7 @@ CHECKS: Final[dict[str, Callable[[Checkup], Finding]]] = {
     "models": _models,
 }
 """All checks, in the order in which to fix things. The last asks the models' providers, which takes a while."""
-OF_NIGHTS: Final = ("nights", "briefing", "push", "schedule", "sessions")
+OF_NIGHTS = ("nights", "briefing", "push", "schedule", "sessions")
 """Those that matter to nights."""
 
 

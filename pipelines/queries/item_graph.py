@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
@@ -146,7 +146,7 @@ _OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RE
 # ---------------------------------------- as lines, and as JSON
 
 
-SHORT: Final = 11
+SHORT = 11
 """How many characters of an id are shown, which is the length of nearly all ids."""
 
 

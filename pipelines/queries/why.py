@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     Place = tuple[str, Item | None]
 
 
-WHOSE: Final = {
+WHOSE = {
     Trust.OWNER: "the owner's word",
     Trust.SELF: "a line of the journal, or the agent's word",
     Trust.EXTERNAL: "from a source that the agent read",
     Trust.UNTRUSTED: "from an untrusted source",
 }
 """Whose word an item is, in a few words."""
-SHOWN: Final = 600
+SHOWN = 600
 """How many characters of a transcript's record are shown."""
 
 
@@ -226,7 +226,7 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         for head, versions in groupby(found, key=itemgetter(0))
     ]
     days = read_days(root)
-    places: dict[str, Item] = {}
+    places = dict[str, Item]()
     was: Place = ("", None)
     for head, sides in reversed(commits):
         changed_sides = [(path, new) for path, old, new in sides if old != new]

@@ -151,7 +151,7 @@ def apply_beliefs(connection: Connection, scores: Scores, question: IndexQuestio
 
 def _claims(connection: Connection, selection: str, units: Collection[int], day: str) -> dict[int, list[_About]]:
     """Return the claims about each unit: item, why it is overruled on a day or now, by what, since when."""
-    claims: dict[int, list[_About]] = {}
+    claims = dict[int, list[_About]]()
     for unit, item, *against in connection.execute(selection, (json.dumps(list(units)),)):
         not_yet = day and against[-1] > day
         why, successor, since = ("", "", "") if not_yet else against
@@ -176,7 +176,7 @@ def evidence_of(connection: Connection, items: Collection[str], *whys: str) -> d
         items: the ids of the items.
         whys: return only lines overruled for one of these reasons; an empty one stands for lines not overruled.
     """
-    units: dict[str, list[int]] = {}
+    units = dict[str, list[int]]()
     for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
         units.setdefault(item, []).append(unit)
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}
@@ -187,7 +187,7 @@ def over_since(connection: Connection, units: Collection[int], day: str) -> dict
     found = connection.execute(_OVER_SINCE, (json.dumps(list(units)), day, day)).fetchall()
     ends = {item: _end_of_chain(connection, successor, day) if successor else "" for _, item, _, successor, _ in found}
     texts = {item: text for _, item, text in connection.execute(_ITEMS, (json.dumps(sorted({*ends, *ends.values()})),))}
-    over: dict[int, tuple[Overruled, ...]] = {}
+    over = dict[int, tuple[Overruled, ...]]()
     for unit, item, why, _, since in found:
         told = texts.get(ends[item] or item, "")
         over[unit] = (*over.get(unit, ()), Overruled(ends[item], why, since, told))

@@ -221,7 +221,7 @@ _ITEMS = """
 
 def repeated_in_copies(root: Path, connection: Connection, units: Iterable[int]) -> set[int]:
     """Return those units that are items in a copy of their page; the documents say where an item stands."""
-    places: dict[str, dict[str, int]] = {}
+    places = dict[str, dict[str, int]]()
     for item, path, unit in connection.execute(_ITEMS, (json.dumps(list(units)),)):
         places.setdefault(item, {})[path] = unit
     twice = {item: found for item, found in places.items() if len(found) > 1}

@@ -127,7 +127,7 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[PlacedUnit], list[s
     gives one and has none: it only says that something follows.
     """
     placed: list[PlacedUnit] = []
-    passages: list[str] = []
+    passages = list[str]()
     # The file's name without the first folder and the suffix, which many files share.
     name = path.partition("/")[2] or path
     name = name.removesuffix(PurePosixPath(name).suffix)

@@ -335,7 +335,7 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[Strings, list[in
     body = body_lines(lines, start)
     titles = {heading.line: heading for heading in headings_among(body)}
     above: tuple[Heading, ...] = ()
-    group: list[int] = []
+    group = list[int]()
     at = start
     for number, line in chain(body, [(len(lines), None)]):
         hidden, at = list(range(at, number)), number + 1

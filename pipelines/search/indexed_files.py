@@ -80,8 +80,8 @@ Scan = tuple[dict[str, FileStamp], tuple[Skipped, ...]]
 
 def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on disk makes this fail."""
-    found: dict[str, FileStamp] = {}
-    skipped: list[Skipped] = []
+    found = dict[str, FileStamp]()
+    skipped = list[Skipped]()
     days = ""  # looked up when a transcript needs them
     for entry, path in _candidates(root, skipped):
         beside = ""

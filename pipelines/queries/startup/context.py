@@ -179,7 +179,7 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
         request: what a session asks for.
         documents: every document by path, if they have been read already.
     """
-    warnings: list[FileWarning] = []
+    warnings = list[FileWarning]()
     if documents is None:
         documents = read_documents(request.root, warnings)
     health = _health(request, documents)
@@ -196,7 +196,8 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
     parts = [found[name] for name in TITLES if name in found]
     for part in parts:
         kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
-        part.kept = _veiled(kept)
+        whole = "\n".join([entry.text for entry in kept])
+        part.kept = kept if redacted(whole) == whole else [replace(one, text=redacted(one.text)) for one in kept]
         lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]
         part.text = redacted("\n".join(lines).lstrip("\n"))
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
@@ -312,12 +313,6 @@ def _read(root: Path, path: str) -> tuple[Document | None, str]:
         return document_at(path, file.read().decode(errors="replace")), ""
 
 
-def _veiled(entries: Snippets) -> Snippets:
-    """Return entries without secrets."""
-    text = "\n".join([entry.text for entry in entries])
-    return entries if redacted(text) == text else [replace(one, text=redacted(one.text)) for one in entries]
-
-
 def _now_first(entries: Snippets, now: Mapping[str, tuple[str, ...]], homes: Documents, own: str) -> Snippets:
     """Return the briefing, what a run told of now before the sections that people wrote, and each sentence apart.
 
@@ -416,7 +411,7 @@ def _log_part(
 
 def logs_by_day(root: Path) -> dict[str, list[str]]:
     """Return the logs of each day, the partial ones among them."""
-    found: dict[str, list[str]] = {}
+    found = dict[str, list[str]]()
     for path in (*list_files(root, LOGS, ".md"), *log_notes(root)):
         day = path.removeprefix(f"{PARTIAL}/")[:10] if path.startswith(f"{PARTIAL}/") else day_of_log(path)
         found.setdefault(day or "", []).append(path)

@@ -126,7 +126,7 @@ def items_of(documents: Iterable[Document]) -> Held:
 
 
 def _words(text: str) -> frozenset[str]:
-    found: list[str] = []
+    found = list[str]()
     for part in text.lower().split():
         word = part.strip(".,;:!?()\"'`*…")
         found += [word[at : at + 2] for at in range(len(word))] if len(word) > _LONGEST_WORD else [word]
