@@ -38,6 +38,7 @@ from pipelines.store.user_layout import MOST_GLOBS
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -64,9 +65,9 @@ class InPlace(NamedTuple):
 
     kind: NotesKind
     layout: Layout
-    logs: tuple[str, ...]
-    notes: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
+    logs: Sequence[str]
+    notes: Sequence[str]
+    left_out: Sequence[LeftOut]
 
 
 def plan_in_place(found: Source) -> InPlace:
@@ -87,8 +88,8 @@ def plan_in_place(found: Source) -> InPlace:
     inside = [path for path in found.files if layout.has(f"{NOTES}/{path}")]
     logs = [path for path in inside if layout.has(f"{NOTES}/{path}", layout.logs) and day_of_log(f"{NOTES}/{path}")]
     left = [(escape_terminal_line(path), APART) for path in found.files if path not in inside]
-    notes = tuple(path for path in inside if path not in logs and path.lower().endswith(TEXTS))
-    return InPlace(kind, layout, tuple(logs), notes, (*found.left_out, *left))
+    notes = [path for path in inside if path not in logs and path.lower().endswith(TEXTS)]
+    return InPlace(kind, layout, logs, notes, (*found.left_out, *left))
 
 
 def _days(found: Source, vault: Vault) -> str:

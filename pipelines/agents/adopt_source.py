@@ -117,7 +117,7 @@ class Source(NamedTuple):
     root: Path
     kind: NotesKind
     files: Mapping[str, int]
-    left_out: tuple[LeftOut, ...]
+    left_out: Sequence[LeftOut]
 
 
 def globs_of(found: Source, templates: str) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def notes_in(folder: Path, named: str | None) -> Source:
     kind = NotesKind(named) if named else _detect(files, left)
     if kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in files and any(path.startswith("memory/") for path in files):
         return notes_in(root / "memory", kind)
-    return Source(root, kind, dict(sorted(files.items())), tuple(sorted(left)))
+    return Source(root, kind, dict(sorted(files.items())), sorted(left))
 
 
 def _read(root: Path) -> tuple[dict[str, int], list[LeftOut]]:

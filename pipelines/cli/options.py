@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipelines.clock import day_of, moment, span_of
 from pipelines.errors import UsageFault
 
 if TYPE_CHECKING:
@@ -86,8 +87,6 @@ class Day(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
         """Return the day as YYYY-MM-DD."""
-        from pipelines.clock import day_of, span_of  # noqa: PLC0415  help needs no days
-
         with contextlib.suppress(ValueError):
             return date.fromisoformat(value).isoformat()
         try:
@@ -174,7 +173,6 @@ def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
         BadSettings: curate.toml has faults.
         UsageFault: `now` is not an ISO time.
     """
-    from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
 
     root = root_of(memory)

@@ -49,9 +49,10 @@ def curate_review(
     decision is one commit, and `curate undo` reverts it.
     """
     root, settings, when = opened
-    if (choose or word) and not idents:
+    choice = choose or word
+    if choice and not idents:
         raise UsageFault("A decision needs an ID.", "`curate review` lists what waits.")
-    if text and not (choose or word):
+    if text and not choice:
         raise UsageFault("--text needs a decision.", "Add --accept or --choose.")
     if choose and word:
         raise UsageFault("--choose excludes --accept and --reject.", "Give only one of them.")
@@ -60,7 +61,7 @@ def curate_review(
         decided, notes = decide(root, settings, when, idents, word, text)
         say(f"{decided}.", *(f"Note: {note}" for note in notes))
 
-    if choice := choose or word:
+    if choice:
         decide_and_tell(idents, choice, redacted_text(root, text, "review"))
         return
     documents = read_documents(root)

@@ -18,6 +18,7 @@ from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Item, Trust
 from pipelines.store.layout import TOMBSTONES
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts.reader import Transcript
@@ -103,11 +104,10 @@ class Why(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, without the words of a forgotten item."""
-        from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  git may keep what was redacted since
-
         versions = [one.to_json() for one in self.versions]
         for told in versions:
             for key in ("text", "reason"):
+                # Git may keep what was redacted since.
                 told[key] = without_secrets(told[key]) if told[key] and not self.forgotten else None
         item = self.holding.to_json() if self.holding else {"id": self.id}
         return item | {
@@ -168,8 +168,6 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
         turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
     if turn is None or turn.line != line:
         return Witness(found)
-    from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  only where there are transcripts
-
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if turn.time else ""
     return Witness(found, turn.role.value, without_secrets(text), time)
@@ -183,7 +181,7 @@ _FORMAT = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
 _FIELDS = 4 + len(_TRAILERS)
-_MADE = ("by", "date", "day", "commit", "subject", "author", "run")
+_MADE = "by date day commit subject author run".split()
 
 
 class Version(NamedTuple):
@@ -250,7 +248,7 @@ def _held(document: Document, ident: str) -> Item | None:
     return document.held.get(ident, ("", None))[1]
 
 
-_OTHERS = ("since", "by", "links", "source", "person", "on", "quiet", "perhaps", "closed_by", "extra")
+_OTHERS = "since by links source person on quiet perhaps closed_by extra".split()
 
 
 def changes(was: Place, now: Place) -> Iterator[str]:

@@ -110,10 +110,7 @@ _DATED = re.compile(r"^[\d:/-]+$|\d{4}-\d{2}")
 _ID = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
 # Titles and tags are indexed elsewhere; runs write the others into every document.
 _NOT_SEARCHED = frozenset("title tags kind status updated source trust confidence confidence_reason kept".split())
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
+_MONTHS = "January February March April May June July August September October November December".split()
 
 
 def surround(path: str, units: Sequence[Unit]) -> tuple[list[PlacedUnit], list[str]]:

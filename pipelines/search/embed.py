@@ -74,10 +74,8 @@ def chosen_embedder(settings: EmbedderSettings | None = None) -> Choice:
             settings = load_user_settings().embedder
     if settings.provider == "none":
         return None, f"{_WORDS_ONLY}, as configured."
-    if settings.provider == "openai":
-        return _openai(settings)
-    if settings.provider == "voyage" or (settings.provider is None and settings.api_key):
-        return _voyage(settings)
+    if settings.provider in {"openai", "voyage"} or (settings.provider is None and settings.api_key):
+        return _remote(settings)
     from pipelines.search.embedders.local import WEIGHTS, LocalEmbedder  # noqa: PLC0415  only the chosen one is imported
 
     try:
@@ -91,21 +89,17 @@ def chosen_embedder(settings: EmbedderSettings | None = None) -> Choice:
     return LocalEmbedder(folder), f"{MODEL} on this machine, {reason}."
 
 
-def _openai(settings: EmbedderSettings) -> Choice:
-    if settings.key_variable and not settings.api_key:
-        return None, f"{_WORDS_ONLY}: the settings take the key from {settings.key_variable}, which is not set."
-    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  as above
+def _remote(settings: EmbedderSettings) -> Choice:
+    from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder  # noqa: PLC0415  as above
 
-    # The host alone: the address may hold a login.
-    host = urlsplit(settings.base_url).netloc.rpartition("@")[2]
-    return OpenAIEmbedder(settings), f"{settings.model} at {host}, as configured."
-
-
-def _voyage(settings: EmbedderSettings) -> Choice:
+    if settings.provider == "openai":
+        if settings.key_variable and not settings.api_key:
+            return None, f"{_WORDS_ONLY}: the settings take the key from {settings.key_variable}, which is not set."
+        # The host alone: the address may hold a login.
+        host = urlsplit(settings.base_url).netloc.rpartition("@")[2]
+        return OpenAIEmbedder(settings), f"{settings.model} at {host}, as configured."
     if not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings ask for Voyage, but {settings.key_variable} is not set."
-    from pipelines.search.embedders.remote import VoyageEmbedder  # noqa: PLC0415  as above
-
     reason = "as configured" if settings.provider else f"because {settings.key_variable} is set"
     return VoyageEmbedder(
         settings

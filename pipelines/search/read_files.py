@@ -24,7 +24,7 @@ from pipelines.store.item import STRUCK, Evidence, Status, Trust, ids_in
 from pipelines.store.layout import EPISODES, NOTES, REVIEW, SESSIONS, TOMBSTONES, day_of_log, is_log, kind_of
 from pipelines.store.log import tags_of
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
+from pipelines.store.secrets.redact import TranscriptCleaner, is_private, load_redactor, log_without_private
 from pipelines.store.state import Reason, read_tombstones
 from pipelines.store.trees import ledger_on_disk, left_out
 from pipelines.store.user_layout import layout_of
@@ -93,7 +93,6 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
 
 def _transcript(root: Path, path: str, beside: str) -> FileReading | None:
     from pipelines.store.days import Days  # noqa: PLC0415  as above
-    from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.store.transcripts.reader import Transcript  # noqa: PLC0415  as above
 
     file, days = open_regular(root, path), Days(*beside.rsplit(" ", 1))
@@ -143,7 +142,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
 # ---------------------------------------- a file's rows, made anew whenever it changed
 
 
-_STAMPED = ("path", "size", "mtime_ns", "ctime_ns", "beside", "ids", "rows", "reason", "meta")
+_STAMPED = "path size mtime_ns ctime_ns beside ids rows reason meta".split()
 _FILE = f"INSERT INTO files({', '.join(_STAMPED)}) VALUES ({', '.join('?' * len(_STAMPED))})"  # noqa: S608  our own columns
 _UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS[1:])}) VALUES (:{', :'.join(UNIT_COLUMNS[1:])})"  # noqa: S608  as above
 
