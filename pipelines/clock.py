@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DAY_ADVICE = 'Write 2026-04-09, "9 Apr", today, yesterday, Monday, "3 days ago", "last week" or 2026-04.'
 _WEEK = timedelta(days=7)
 _AGO = re.compile(r"(an?|\d{1,4}) (day|week)s? ago")
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _FORMS = ("%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y")
 
 

@@ -35,7 +35,7 @@ def escape_terminal_line(text: str) -> str:
 
 def escape_terminal_json(
     value: Any,  # noqa: ANN401  whatever JSON can hold
-    indent: int | None = None,
+    indent: int | None,
 ) -> str:
     """Return `value` as JSON that is safe to show. Arguments are those of `json.dumps`; it parses to the same value."""
     dumped = json.dumps(value, ensure_ascii=False, indent=indent)

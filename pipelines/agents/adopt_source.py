@@ -34,9 +34,7 @@ MAX_BYTES = 64 * 1024 * 1024
 TEXTS = (".md", ".txt")
 """What search covers."""
 ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
-_WORKSPACE = frozenset(
-    {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
-)
+_WORKSPACE = frozenset("SOUL.md USER.md IDENTITY.md AGENTS.md TOOLS.md HEARTBEAT.md BOOTSTRAP.md MEMORY.md".split())
 _ENOUGH = 2
 _SETTINGS = ".obsidian/daily-notes.json"
 _PERIODIC = ".obsidian/plugins/periodic-notes/data.json"
@@ -292,7 +290,7 @@ class Vault(NamedTuple):
         return _date_of(**found.groupdict()) if found else own
 
 
-def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
+def read_vault(root: Path, paths: Iterable[str]) -> Vault:
     """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
     told = _settings(root, _PERIODIC) or {}  # those of the plugin Periodic Notes replace Obsidian's
     sets = told.get("calendarSets")

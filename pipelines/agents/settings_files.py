@@ -174,17 +174,15 @@ def _emptied(value: Any, gone: Sequence[Settings]) -> bool:  # noqa: ANN401  wha
     return bool(left_out) and not (value.keys() - {"matcher"} if isinstance(value, dict) else value)
 
 
-def add_server(
-    settings: Settings, path: Sequence[str], program: Program, more: Mapping[str, Any] | None = None
-) -> None:
+def add_server(settings: Settings, path: Sequence[str], program: Program, more: Mapping[str, Any]) -> None:
     """Add the MCP server, an entry under its own name, to the table at `path`; what a person added to it stays.
 
     Raises:
         CannotEdit: another server has the name, or a value on the path is not a table.
     """
     servers = table_at(settings, path)
-    found = servers.setdefault(NAME, dict(more or {}))
-    if found != (more or {}) and not (isinstance(found, dict) and is_call(_words(found), MCP)):
+    found = servers.setdefault(NAME, dict(more))
+    if found != more and not (isinstance(found, dict) and is_call(_words(found), MCP)):
         raise CannotEdit(f"has another MCP server called {NAME} (`{'.'.join((*path, NAME))}`)")
     for key, value in {"command": program.words[0], "args": program.arguments(MCP)}.items():
         if found.get(key) != value:
@@ -195,9 +193,9 @@ def add_hooks(
     settings: Settings,
     hooks: Sequence[Hook],
     program: Program,
-    head: Mapping[str, Any] | None = None,
+    head: Mapping[str, Any],
     *,
-    grouped: bool = True,
+    grouped: bool,
 ) -> None:
     """Add each hook once; one that is there already is renewed in place, and other people's are left alone.
 
@@ -214,7 +212,7 @@ def add_hooks(
     Raises:
         CannotEdit: the hooks have a shape that we do not know.
     """
-    for key, value in (head or {}).items():
+    for key, value in head.items():
         settings.setdefault(key, value)
     for event, verb, matcher, more in hooks:
         listed = table_at(settings, ["hooks"]).setdefault(event, [])

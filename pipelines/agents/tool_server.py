@@ -112,13 +112,14 @@ class ToolServer:
             return _content(
                 f"Unknown tool: {name[:_LONGEST_NAME]!r}. The tools are {', '.join(self._tools)}.", failed=True
             )
-        known, needed = tool["inputSchema"]["properties"], tool["inputSchema"]["required"]
+        schema = tool["inputSchema"]
+        known, needed = schema["properties"], schema["required"]
         given = {  # clients send what they leave out as null or empty
             name: _exact(value) if known.get(name, {}).get("type") == "integer" else value
             for name, value in given.items()
             if name in needed or value not in (None, "", [], {})
         }
-        if faults := argument_faults(given, tool["inputSchema"]):
+        if faults := argument_faults(given, schema):
             return _content(" ".join(faults), failed=True)
         for key, value in given.items():
             if isinstance(value, str):  # lone surrogates become question marks

@@ -80,7 +80,7 @@ def _fitted(text: str, hang: str = "") -> str:
     return "\n".join(one for line in text.split("\n") for one in wrapped(line, width, hang))
 
 
-def wrapped(line: str, width: int, hang: str = "") -> list[str]:
+def wrapped(line: str, width: int, hang: str) -> list[str]:
     """Return a line as several of at most `width` cells, each but the first indented like it, or by `hang`.
 
     A word is never broken unless it is in a script that has no blanks; one that is too long stands alone.

@@ -79,9 +79,11 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
             say_json({**one.to_json(), **told, "warnings": one.warnings, "report": one.report})
         else:
             _tell(one, changed, by_hand)
-    elif as_json:
-        say_json([one.to_json() for one in all_runs(root, git)[:limit]])
     else:
+        runs = all_runs(root, git)[:limit]
+        if as_json:
+            say_json([one.to_json() for one in runs])
+            return
         rows = [
             (
                 one.id,
@@ -91,7 +93,7 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
                 one.commit.commit[:10] if one.commit else "-",
                 _ending(one),
             )
-            for one in all_runs(root, git)[:limit]
+            for one in runs
         ]
         say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
 

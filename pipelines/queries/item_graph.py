@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Links = Mapping[str, tuple[str, ...]]
 
 
+Json = dict[str, Any]
+
+
 class Holding(NamedTuple):
     """An item with its place.
 
@@ -43,7 +46,7 @@ class Holding(NamedTuple):
         """Its citation, `PATH:LINE`."""
         return f"{self.path}:{self.line}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return it for JSON, without its evidence."""
         return item_json(self.item, self.path, line=self.line)
 
@@ -51,7 +54,7 @@ class Holding(NamedTuple):
 _TOLD = "since until confirmed due trust confidence reason by superseded_by merged_into".split()
 
 
-def item_json(item: Item, path: str, **more: object) -> dict[str, Any]:
+def item_json(item: Item, path: str, **more: object) -> Json:
     """Return the JSON fields that every item has; `more` follows its document."""
     return {
         "id": item.id or None,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
-from pipelines.queries.item_graph import Beliefs, Holding, backwards, item_line, quote_lines, safe
+from pipelines.queries.item_graph import Beliefs, Holding, Json, backwards, item_line, quote_lines, safe
 from pipelines.store.days import read_days
 from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
@@ -60,9 +60,9 @@ class Witness(NamedTuple):
     text: str = ""
     time: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return it for JSON."""
-        record: dict[str, Any] | None = None
+        record: Json | None = None
         if self.found.record:
             path, line = self.found.record
             said = {name: getattr(self, name) or None for name in ("role", "text", "time")}
@@ -102,7 +102,7 @@ class Why(NamedTuple):
         """Whether a person had it forgotten, so that its words must not be shown."""
         return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return it for JSON, without the words of a forgotten item."""
         versions = [one.to_json() for one in self.versions]
         for told in versions:
@@ -201,7 +201,7 @@ class Version(NamedTuple):
     changed: list[str]
     made: Mapping[str, str | None]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return it for JSON."""
         said = {name: getattr(self.item, name, "") or None for name in ("type", "text", "status", "reason")}
         return {**self.made, "document": self.path or None, **said, "changed": self.changed}

@@ -248,7 +248,7 @@ def key_of_unit(unit: Unit) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True) or 1
 
 
-def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:
+def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str) -> str:
     """Return the text to embed: the words first, because they matter most, then place and date.
 
     The path is not included, so that a renamed file keeps its vectors. An item (which has a status) is a complete

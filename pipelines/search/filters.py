@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.search.chunk_context import LABELLED, content_terms, normalised
 from pipelines.search.schema import NEVER, SEPARATOR, Strings
-from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, is_log, slug
+from pipelines.store.layout import EPISODES, LOGS, NOTES, SESSIONS, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 NOT_NEVER = f"units.hidden < {NEVER}"
 """The SQL condition for units that hold, or once held."""
-_BY_FOLDER = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
-SOURCES = (*_BY_FOLDER.values(), "document")
+BY_FOLDER = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
+SOURCES = (*BY_FOLDER.values(), "document")
 
 
 class Filters(NamedTuple):
@@ -79,11 +79,6 @@ class Filters(NamedTuple):
     def any(self) -> bool:
         """Whether there is any filter."""
         return self != Filters()
-
-
-def source_of(path: str) -> str:
-    """Return the source, one of `SOURCES`, of a path."""
-    return "log" if is_log(path) else _BY_FOLDER.get(path.partition("/")[0], "document")
 
 
 def key_value(given: str) -> tuple[str, str]:
@@ -169,6 +164,6 @@ _PROJECTS = (
 )
 # A field may contain several types, so match one between separators.
 _TYPE = f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
-_CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
+_CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in BY_FOLDER.items())
 _CASES += f" WHEN files.path GLOB '{NOTES}/*[0-9][0-9]*[0-9][0-9]*[0-9][0-9]*.md' THEN 'log'"
 _SOURCE = f"(CASE {_CASES} ELSE 'document' END) = ?"

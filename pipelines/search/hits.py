@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from pipelines.errors import CurateError
 from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.embedders.embedder import LOCAL
-from pipelines.search.filters import source_of
+from pipelines.search.filters import BY_FOLDER
 from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS, Strings
 from pipelines.store.files import read_bytes
-from pipelines.store.layout import REVIEW
+from pipelines.store.layout import REVIEW, is_log
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Hit(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of source: what happened (log, session, episode) or what is believed (document)."""
-        return source_of(self.path)
+        return "log" if is_log(self.path) else BY_FOLDER.get(self.path.partition("/")[0], "document")
 
     @property
     def lines(self) -> str:

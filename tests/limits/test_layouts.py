@@ -98,7 +98,7 @@ def test_a_format_takes_no_longer_than_a_name(tmp_path: Path) -> None:
             assert pattern is None or not pattern.fullmatch(f"{name}!")
         assert time.process_time() - begun < 1, form
     lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"format": "YYYY/MM-MMMM/YYYY-MM-DD dddd [week] w"})})
-    assert read_vault(tmp_path).day_of("2026/02-February/2026-02-03 Tuesday week 6.md") == "2026-02-03"
+    assert read_vault(tmp_path, ()).day_of("2026/02-February/2026-02-03 Tuesday week 6.md") == "2026-02-03"
 
 
 def test_a_glob_takes_no_longer_than_a_path() -> None:
@@ -124,4 +124,4 @@ def test_what_two_stars_mean(path: str, glob: str, *, is_in: bool) -> None:
 
 
 def test_a_vault_is_adopted_as_ever(tmp_path: Path) -> None:
-    assert read_vault(obsidian(tmp_path)).pattern
+    assert read_vault(obsidian(tmp_path), ()).pattern

@@ -26,6 +26,7 @@ from pipelines.queries.startup.listed import (
 )
 from pipelines.queries.startup.own_project import page_name, project_of_folder
 from pipelines.queries.startup.read import (
+    Kept,
     Snippet,
     Snippets,
     document_entries,
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    Keep = Callable[[Snippets, int], tuple[Snippets, int]]
+    Keep = Callable[[Snippets, int], Kept]
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
@@ -131,7 +132,7 @@ class ContextRequest(NamedTuple):
     folder: str = ""
 
     @classmethod
-    def at(cls, root: Path, when: datetime | None = None, **asked: Any) -> ContextRequest:  # noqa: ANN401  its fields
+    def at(cls, root: Path, when: datetime | None, **asked: Any) -> ContextRequest:  # noqa: ANN401  its fields
         """Return a request at a moment, by default that of the clock; if curate.toml has faults, days are UTC's."""
         now = when or datetime.now(UTC)
         return cls(root, read_days(root).of(now), now, **asked)
@@ -401,7 +402,7 @@ def _log_part(
     except CurateError as error:
         fault = error.sentence
 
-    def episode_first(found: Snippets, room: int) -> tuple[Snippets, int]:
+    def episode_first(found: Snippets, room: int) -> Kept:
         room = min(room, request.budget // _LOG_SHARE) - sum(entry.size for entry in told)
         rest, cut = said_first(found[len(told) :], room, project, whole=bool(told))
         return [*told, *rest], cut

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.queries.startup.suspicion import suspicious
@@ -59,6 +58,8 @@ class Snippet:
 
 
 Snippets = list[Snippet]
+Kept = tuple[Snippets, int]
+"""What of some snippets is kept, and how many are cut."""
 
 
 class ShownLine(NamedTuple):
@@ -82,9 +83,7 @@ def is_open(item: Item) -> bool:
     return bool(item.id) and item.called in _KINDS_OPEN
 
 
-def document_entries(
-    document: Document, *, with_open: bool = True, ranks: Mapping[str, str] = MappingProxyType({})
-) -> Snippets:
+def document_entries(document: Document, *, with_open: bool, ranks: Mapping[str, str]) -> Snippets:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Items from outside are left out, too: a session that has a question finds them, marked as such; and those of the
@@ -162,7 +161,7 @@ def _without_empty_headings(entries: Snippets) -> Snippets:
     return kept[::-1]
 
 
-def fitting(entries: Snippets, room: int) -> tuple[Snippets, int]:
+def fitting(entries: Snippets, room: int) -> Kept:
     """Return the entries that fit into `room` tokens, in their order, and how many were cut.
 
     What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
@@ -172,7 +171,7 @@ def fitting(entries: Snippets, room: int) -> tuple[Snippets, int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def said_first(entries: Snippets, room: int, project: str = "", *, whole: bool = False) -> tuple[Snippets, int]:
+def said_first(entries: Snippets, room: int, project: str, *, whole: bool) -> Kept:
     """Return the entries of a log that fit into `room` tokens, with the headings above them, and how many were cut.
 
     Those of other projects come after all others, and agents' turns after what people said and what was logged; of
@@ -197,7 +196,7 @@ def said_first(entries: Snippets, room: int, project: str = "", *, whole: bool =
     return kept, cut + len(body) - len(order)
 
 
-def _kept(entries: Snippets, order: list[int], room: int) -> tuple[Snippets, int]:
+def _kept(entries: Snippets, order: list[int], room: int) -> Kept:
     """Return what fits when entries are taken in some order, each with the headings above it."""
     kept, headings, above = set[int](), list[list[int]](), list[int]()
     for number, entry in enumerate(entries):

@@ -62,12 +62,12 @@ def test_days_by_name() -> None:
 @pytest.mark.parametrize("told", ["", "[]", "{", "[" * 20_000, '{"format": 3}', '{"format": "HH"}', "\udcff"])
 def test_broken_settings_of_a_vault_are_passed_over(told: str, tmp_path: Path) -> None:
     lay(tmp_path, {".obsidian/daily-notes.json": told.encode("utf-8", "surrogateescape")})
-    assert read_vault(tmp_path).pattern is None
+    assert read_vault(tmp_path, ()).pattern is None
 
 
 def test_notes_that_a_person_sorted_into_folders_are_days_still(tmp_path: Path) -> None:
     lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "Daily"})})
-    vault = read_vault(tmp_path)
+    vault = read_vault(tmp_path, ())
     assert vault.day_of("Daily/2026-02/2026-02-03.md") == "2026-02-03"
     assert not vault.day_of("Other/2026-02-03.md")
     assert not vault.day_of("Daily/2026-02/ideas.md")
@@ -75,7 +75,7 @@ def test_notes_that_a_person_sorted_into_folders_are_days_still(tmp_path: Path) 
 
 def test_settings_of_another_shape_are_passed_over(tmp_path: Path) -> None:
     lay(tmp_path, {".obsidian/plugins/periodic-notes/data.json": '{"calendarSets": 5}'})
-    assert read_vault(tmp_path).pattern is None
+    assert read_vault(tmp_path, ()).pattern is None
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_settings_of_another_shape_are_passed_over(tmp_path: Path) -> None:
 def test_periodic_notes_say_more_than_daily_notes(tmp_path: Path, told: dict[str, object]) -> None:
     lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "Daily"})})
     lay(tmp_path, {".obsidian/plugins/periodic-notes/data.json": json.dumps(told)})
-    vault = read_vault(tmp_path)
+    vault = read_vault(tmp_path, ())
     assert vault.day_of("Log/2026/02/2026-02-03.md") == "2026-02-03"
     assert vault.day_of("Log/2026-02-03 standup.md") == "2026-02-03"
     assert not vault.day_of("Daily/2026-02-03.md")

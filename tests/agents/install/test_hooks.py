@@ -29,7 +29,7 @@ SETTINGS = st.fixed_dictionaries(
 
 
 def with_hooks(text: str, program: Program) -> str:
-    return edit_json(text, partial(add_hooks, hooks=HOOKS, program=program))
+    return edit_json(text, partial(add_hooks, hooks=HOOKS, program=program, head={}, grouped=True))
 
 
 def without_hooks(text: str) -> str:

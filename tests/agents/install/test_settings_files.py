@@ -10,7 +10,7 @@ from pipelines.agents.install_plan import Program
 from pipelines.agents.settings_files import CannotEdit, add_server, edit_json, edit_toml
 
 PROGRAM = Program(("/opt/my tools/curate",), Path("/home/ü/my memory"))
-with_server = partial(add_server, path=("mcp", "servers"), program=PROGRAM)
+with_server = partial(add_server, path=("mcp", "servers"), program=PROGRAM, more={})
 
 
 def test_what_a_person_added_to_our_entry_stays() -> None:

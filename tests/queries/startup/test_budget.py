@@ -41,7 +41,7 @@ def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
 
 @given(st.lists(LINES, max_size=40), st.integers(0, 400))
 def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: int) -> None:
-    entries = document_entries(Document("Areas/a.md", "\n".join(lines)))
+    entries = document_entries(Document("Areas/a.md", "\n".join(lines)), with_open=True, ranks={})
     kept, cut = fitting(entries, room)
     assert [entry for entry in entries if entry in kept] == kept
     assert sum(entry.size for entry in kept) <= room or kept == []

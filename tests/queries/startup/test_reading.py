@@ -11,7 +11,9 @@ from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, rend
 
 
 def shown(text: str, **rows: str) -> str:
-    return "\n".join(entry.text for entry in document_entries(document_at("Areas/a.md", text, rows)))
+    return "\n".join(
+        entry.text for entry in document_entries(document_at("Areas/a.md", text, rows), with_open=True, ranks={})
+    )
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -40,7 +42,7 @@ def test_history_and_headings_over_nothing_go() -> None:
 
 def test_code_is_no_structure() -> None:
     text = "- ran\n```\n# not a heading\n- not an entry\n```\n- next\n"
-    entries = document_entries(Document("Areas/a.md", text))
+    entries = document_entries(Document("Areas/a.md", text), with_open=True, ranks={})
     assert [one.text for one in entries] == ["- ran\n```\n# not a heading\n- not an entry\n```", "- next"]
 
 
