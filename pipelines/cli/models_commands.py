@@ -75,7 +75,8 @@ def use(*, names: tuple[str, ...]) -> None:
     choose(names)
     root = find_root("")
     if "rules" not in names and root and (days := days_read_by_rules(Path(root))):
-        say(f"Only rules have read {', '.join(days[-3:])}. `curate run --again {days[-1]}` reads that log again.")
+        again = f"`curate run --again {days[-1]}` reads that log again; repeat it for each day that you want."
+        say(f"Only rules have read {', '.join(days[-3:])}. {again}")
 
 
 def choose(names: Sequence[str]) -> None:

@@ -149,7 +149,7 @@ class RunReport:
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
-            "by hand": self.people["edited"] + self.people["numbered"],
+            "written by hand": self.people["edited"] + self.people["numbered"],
             "retracted": self.people["retracted"],
             "approved": self.people["restored"],
         }

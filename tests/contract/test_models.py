@@ -119,7 +119,7 @@ def test_a_run_that_read_nothing_says_so_though_it_took_in_an_edit(told: Memory)
     reline(told, MARA, lambda line: line.replace("Mara", "Marta"))
     said = told.curate("run", "--provider", "exec:false", "--now", "2026-03-12T02:00", exits=1)
     subject = told.git("log", "-1", "--format=%s").strip()
-    assert subject == "Changes as of 2026-03-12: 1 by hand, 3 entries are pending"
+    assert subject == "Changes as of 2026-03-12: 1 written by hand, 3 entries are pending"
     assert subject in said
 
 
