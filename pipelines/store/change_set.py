@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
+from pipelines.store.document import Block, Document, Documents, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.item import Item, brought_back
 from pipelines.store.layout import BRIEFING, kind_of
 from pipelines.store.trees import ledger_after
@@ -24,9 +24,7 @@ class Change(NamedTuple):
     after: bytes | None
 
 
-def document_changes(
-    before: Mapping[str, Document], after: Mapping[str, Document], state: Mapping[str, bytes]
-) -> list[Change]:
+def document_changes(before: Documents, after: Documents, state: Mapping[str, bytes]) -> list[Change]:
     """Return the changes between two sets of documents and those of the ledger, ordered by path.
 
     Args:
@@ -47,8 +45,8 @@ def document_changes(
 
 
 def check_documents(
-    before: Mapping[str, Document],
-    after: Mapping[str, Document],
+    before: Documents,
+    after: Documents,
     cap: int,
     *,
     added: Iterable[str] = (),
@@ -134,7 +132,7 @@ def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
     return found
 
 
-def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
+def item_changes(before: Documents, after: Documents) -> list[ItemChange]:
     """Return the change of each item between two sets of documents, ordered by id; unchanged items are left out.
 
     Args:
@@ -146,7 +144,7 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
     return [one for one in changes if not (one.before and one.after and one.before.told == one.after.told)]
 
 
-def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
+def items_by_id(documents: Documents) -> dict[str, tuple[str, Item]]:
     """Return id → (document path, item), for every item with an id."""
     found: dict[str, tuple[str, Item]] = {}
     for document in documents.values():
@@ -154,7 +152,7 @@ def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]
     return found
 
 
-def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
+def placed_item(documents: Documents, ident: str) -> tuple[str, Placed]:
     """Return an item's document path and its place in the document.
 
     Raises:
@@ -167,15 +165,13 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
     raise KeyError(ident)
 
 
-def with_item_changed(
-    documents: Mapping[str, Document], ident: str, change: Callable[[Item], Item]
-) -> dict[str, Document]:
+def with_item_changed(documents: Documents, ident: str, change: Callable[[Item], Item]) -> dict[str, Document]:
     """Return the documents with an item changed in what its row holds; the words of its line keep their bytes."""
     path, placed = placed_item(documents, ident)
     return {**documents, path: with_marks(documents[path], {placed.line: change(placed.item)})}
 
 
-def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:
+def moved(documents: Documents, ident: str, target: str) -> dict[str, Document]:
     """Return the documents with an item and its notes moved to another one; an archived item becomes active there.
 
     Links name ids, so they stay valid.

@@ -13,7 +13,7 @@ from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import BadFile
-from pipelines.store.document import Document
+from pipelines.store.document import Document, Documents
 from pipelines.store.files import open_regular
 from pipelines.store.git import Author, Entry, Git, blob_id
 from pipelines.store.item import Status
@@ -152,9 +152,7 @@ def is_at_or_below(path: str, paths: frozenset[str]) -> bool:
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
 
 
-def baseline_at(
-    git: Git, commit: str | None, documents: Mapping[str, Document], unread: frozenset[str] = frozenset()
-) -> Baseline:
+def baseline_at(git: Git, commit: str | None, documents: Documents, unread: frozenset[str] = frozenset()) -> Baseline:
     """Return the documents of a commit.
 
     Args:
@@ -206,7 +204,7 @@ def _to_ask_about(git: Git, gone: Iterable[str]) -> list[str]:
     return [path for path in asked if path not in settled]
 
 
-def lost_too_many(lost: Mapping[str, Collection[str]], before: Mapping[str, Document]) -> list[str]:
+def lost_too_many(lost: Mapping[str, Collection[str]], before: Documents) -> list[str]:
     """Return the pages to ask about: all that lost items, if these are many; else those that lost half of theirs.
 
     Args:

@@ -20,6 +20,7 @@ from pipelines.store.document import (
     ORDER,
     STATE_TITLE,
     Document,
+    Documents,
     insert_rows,
     kept_with_document,
     numbered,
@@ -159,7 +160,7 @@ def _veto(title: str, told: str | Item) -> str:
     return file_hash(f"{title}\x1f{words}".encode())
 
 
-def vetoed_by(stones: Iterable[Tombstone], documents: Mapping[str, Document]) -> frozenset[str]:
+def vetoed_by(stones: Iterable[Tombstone], documents: Documents) -> frozenset[str]:
     """Return what people vetoed; what they put back since is wanted again.
 
     Args:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    Tree = Mapping[str, tuple[str, str]]
+    """Mode and blob id of a commit's files, by their paths."""
+
 
 Entry = tuple[str, bytes | str]
 """A file of a commit: its mode, and its bytes or the id of a stored blob."""
@@ -71,7 +74,7 @@ class Git(GitCommands):
     """The git repository of a memory. Paths are relative to it, with `/`."""
 
     # Commits and trees are immutable, and read often in one run.
-    _trees: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict, init=False)
+    _trees: dict[str, Tree] = field(default_factory=dict, init=False)
     _listed: dict[str, list[tuple[bytes, int, str]]] = field(default_factory=dict, init=False)
     _repository: Repository | None = field(default=None, init=False)
     _objects: Any = field(default=None, init=False)
@@ -186,7 +189,7 @@ class Git(GitCommands):
         committed = _COMMITTED.search(head)
         return Commit(found[0], tree[0], tuple(parents), int(committed[1]) if committed else 0, message)
 
-    def tree(self, commit: str | None) -> Mapping[str, tuple[str, str]]:
+    def tree(self, commit: str | None) -> Tree:
         """Return path → (mode, blob id) of a commit's files; empty for None."""
         if commit is None or commit in self._trees:
             return self._trees.get(commit or "", {})

@@ -18,12 +18,8 @@ from pipelines.store.three_way import both, common, holds, merge_texts
 from pipelines.store.trees import read_documents_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pipelines.store.document import Document
-    from pipelines.store.trees import Ledger
-
-    Files = Mapping[str, bytes]
+    from pipelines.store.trees import Files, Ledger
 
 
 _WHOLE = "It cannot be merged line by line. One version stands there whole."

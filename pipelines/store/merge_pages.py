@@ -10,7 +10,16 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.change_set import ItemPlace, item_places
-from pipelines.store.document import ORDER, Document, document_at, edited, insert_rows, section_of, without_empty
+from pipelines.store.document import (
+    ORDER,
+    Document,
+    Documents,
+    document_at,
+    edited,
+    insert_rows,
+    section_of,
+    without_empty,
+)
 from pipelines.store.item import STRUCK, Item, Status, render_item, row_of, written_words
 from pipelines.store.layout import REVIEW, Kind
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
@@ -19,7 +28,6 @@ from pipelines.store.three_way import Clash, both, ending, merge_lines, merge_te
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    Pages = Mapping[str, Document]
     Places = Mapping[str, ItemPlace]
     Sides = tuple[Document | None, Document | None, Document | None]
     """A page as it was, on our side and on theirs; None where it is missing."""
@@ -50,7 +58,7 @@ class Disputed(NamedTuple):
 
 
 def merge_pages(
-    base: Pages, ours: Pages, theirs: Pages, *, ours_first: bool = False, there: Places | None = None
+    base: Documents, ours: Documents, theirs: Documents, *, ours_first: bool = False, there: Places | None = None
 ) -> tuple[dict[str, Document], list[Disputed]]:
     """Return the pages merged, and what is disputed.
 
@@ -215,7 +223,7 @@ _MARKS = _ITEM, _MADE, _SECTION = "\0", "\1", "\2"
 """How tokens begin: of an item, before its id; of a line that a run generated; of the heading of a run's section."""
 
 
-def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, str]]:
+def _renamed_alike(*sides: Documents) -> tuple[list[dict[str, Document]], dict[str, str]]:
     """Return the pages as they were and on both sides, and the old and new names of those that one side renamed.
 
     These have the new name on all sides.
@@ -231,7 +239,7 @@ def _renamed_alike(*sides: Pages) -> tuple[list[dict[str, Document]], dict[str, 
     return found, names
 
 
-def _renames(before: Pages, after: Pages) -> Iterator[tuple[str, str]]:
+def _renames(before: Documents, after: Documents) -> Iterator[tuple[str, str]]:
     """Yield the old and the new name of each page with at least half of its lines in a new one."""
     made = {path: {*after[path].lines} for path in after.keys() - before.keys()}
     for old in sorted(before.keys() - after.keys()) if made else ():
@@ -242,7 +250,7 @@ def _renames(before: Pages, after: Pages) -> Iterator[tuple[str, str]]:
             yield old, best
 
 
-def _put_back(base: Pages, side: Pages, other: Pages) -> dict[str, Document]:
+def _put_back(base: Documents, side: Documents, other: Documents) -> dict[str, Document]:
     """Return the pages that one side deleted, and on which the other changed a person's own lines.
 
     They have no items that it moved elsewhere.
@@ -270,7 +278,7 @@ def _as_it_is(sides: Sides, held: Places) -> Document | None:
     return one if one and item_places([one]) == held else None
 
 
-def _places(pages: Pages, before: Places) -> dict[str, ItemPlace]:
+def _places(pages: Documents, before: Places) -> dict[str, ItemPlace]:
     """Return id → place; of an id that stands twice, the page on which it stood before."""
     found: dict[str, ItemPlace] = {}
     for path in sorted(pages):

@@ -20,14 +20,14 @@ from bisect import bisect_left, bisect_right
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.document import Document, document_at, kept_with_document
+from pipelines.store.document import Document, Documents, document_at, kept_with_document
 from pipelines.store.item import Item, Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
 from pipelines.store.secrets.redact import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 _MARK = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
@@ -100,7 +100,7 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order of the text
-    documents: Mapping[str, Document],
+    documents: Documents,
     kind: str,
     day: str,
     title: str,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
-from pipelines.store.document import Document, Placed, document_at, edited, keys_for_runs
+from pipelines.store.document import Document, Documents, Placed, document_at, edited, keys_for_runs
 from pipelines.store.files import MAX_BYTES, list_files, log_notes, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ids_in
@@ -88,7 +88,7 @@ class Snapshot:
     """
 
     root: Path
-    documents: Mapping[str, Document]
+    documents: Documents
     logs: Mapping[str, bytes]
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]

@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pipelines.errors import FORMAT, UnknownItem, UsageFault, did_you_mean
-from pipelines.store.document import Document, with_front_matter
+from pipelines.store.document import Document, Documents, with_front_matter
 from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, SESSIONS, SETTINGS, STATE, slug
 from pipelines.store.markdown import line_end
@@ -20,7 +20,7 @@ from pipelines.store.user_layout import FORMAT_FILE
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -67,7 +67,7 @@ def lay_down(root: Path, timezone: str) -> list[str]:
     return list(missing)
 
 
-def named_documents(documents: Mapping[str, Document], name: str) -> list[str]:
+def named_documents(documents: Documents, name: str) -> list[str]:
     """Return the paths of the documents with that path, id, title or file name, in any case.
 
     A former name counts only if no document has it now.

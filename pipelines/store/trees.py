@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.store.git import Git
+    from pipelines.store.git import Git, Tree
 
     Ledger = Mapping[str, str]
+    Files = Mapping[str, bytes]
 
 
 # ---------------------------------------- what stands in for the disk
@@ -74,7 +75,7 @@ def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
 _MONTH = re.compile(r"\d{4}-\d\d")
 
 
-def ledger_in(tree: Mapping[str, bytes]) -> Ledger:
+def ledger_in(tree: Files) -> Ledger:
     """Return the ledger among a tree's files."""
     files = (_rows(tree[path]) for path in sorted(tree) if path.startswith(LEDGER))
     return {ident: row for rows in files for ident, row in rows.items()}
@@ -97,9 +98,7 @@ def ledger_at(git: Git, commit: str | None) -> Ledger:
     return ledger_in({path: git.blob(blob) or b"" for path, (_, blob) in tree if path.startswith(LEDGER)})
 
 
-def ledger_after(
-    state: Mapping[str, bytes], documents: Iterable[Document], gone: Container[str] = ()
-) -> dict[str, bytes]:
+def ledger_after(state: Files, documents: Iterable[Document], gone: Container[str] = ()) -> dict[str, bytes]:
     """Return the files of the ledger with the rows of the documents' items, as far as their bytes change.
 
     Args:
@@ -128,7 +127,7 @@ def ledger_after(
 # ---------------------------------------- documents
 
 
-def read_documents_in(tree: Mapping[str, bytes], ledger: Ledger | None = None) -> dict[str, Document]:
+def read_documents_in(tree: Files, ledger: Ledger | None = None) -> dict[str, Document]:
     """Return the documents among a tree's files, by path; one that is not UTF-8 is left out.
 
     Args:
@@ -200,7 +199,7 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
                     yield told, read_version(path, data[0], was_rows), read_version(path, data[1], now_rows)
 
 
-def _side(git: Git, commit: str | None) -> tuple[Mapping[str, tuple[str, str]], Ledger]:
+def _side(git: Git, commit: str | None) -> tuple[Tree, Ledger]:
     """Return the files and the ledger of a commit; nothing beyond the end of a shallow clone."""
     with suppress(CurateError):
         return git.tree(commit), ledger_at(git, commit)

@@ -68,6 +68,10 @@ _UNSEEN = re.compile("|".join("\u00ad\u200b\u200c\u200d\u2060\ufeff").encode())
 _NEAR = 400
 
 
+_Places = list[tuple[int, int, int]]
+"""Secrets: start, end, and the number of the rule."""
+
+
 class Span(NamedTuple):
     """A secret in a text: its first byte, the byte after its last, and the rule that found it."""
 
@@ -87,7 +91,7 @@ def find_secrets(data: bytes, *, marks: bool = True, known: KnownSecrets | None 
     if len(seen := visible(data)) < len(data):
         return _at_their_places(data, find_secrets(seen, marks=marks, known=known))
     rules = load_rules()
-    spans: list[tuple[int, int, int]] = []
+    spans: _Places = []
     blocks = None
     for at, rule in chain(rules.words.places(data.lower()), rules.tokens.places(data)):
         if (found := compiled(rule.pattern).match(data, at)) is None:
@@ -151,9 +155,9 @@ def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tup
     return begin, end
 
 
-def _joined(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _joined(data: bytes, spans: _Places) -> _Places:
     """Return the spans in order, of whole characters; overlapping ones are joined under the first of their rules."""
-    out: list[tuple[int, int, int]] = []
+    out: _Places = []
     for start, end, order in sorted(spans):
         while end < len(data) and 0x80 <= data[end] < 0xC0:  # noqa: PLR2004  a byte within a character
             end += 1  # noqa: PLW2901  extend the span

@@ -122,7 +122,7 @@ class Envelopes:
     owner: str = ""
     name: str = ""
 
-    def opened(self, text: str, kept: dict[str, Any]) -> list[tuple[str, str]]:
+    def opened(self, text: str, kept: Record) -> list[tuple[str, str]]:
         """Return the messages in a text, each as sender and words; the sender is empty for the owner.
 
         What the gateway wrote itself is left out.
@@ -133,8 +133,8 @@ class Envelopes:
         """
         return [one for part in _QUEUED.split(text) if (one := self._opened(part, kept))[1]]
 
-    def _opened(self, text: str, kept: dict[str, Any]) -> tuple[str, str]:
-        text, told, is_forwarded = _INTERNAL.sub("", text).lstrip(), dict[str, Any](), False
+    def _opened(self, text: str, kept: Record) -> tuple[str, str]:
+        text, told, is_forwarded = _INTERNAL.sub("", text).lstrip(), Record(), False
         while found := _BLOCK.match(text) or _NOTICE.match(text):
             if found.re is _BLOCK:
                 is_forwarded = is_forwarded or found[1].startswith(_FORWARDED)

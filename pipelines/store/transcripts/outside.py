@@ -13,7 +13,7 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from pipelines.store.transcripts.acts import Record, origin_of
@@ -224,11 +224,11 @@ def _results(record: Record) -> Iterator[tuple[str, object]]:
             yield _ident(block), block.get("content")
 
 
-def _ident(block: dict[str, Any]) -> str:
+def _ident(block: Record) -> str:
     return next((value for key in _IDS if isinstance(value := block.get(key), str)), "")
 
 
-def _arguments(given: object) -> dict[str, Any]:
+def _arguments(given: object) -> Record:
     if isinstance(given, str):
         with suppress(ValueError, RecursionError):
             given = json.loads(given)

@@ -24,7 +24,7 @@ from pipelines.store.files import make_folder, open_own, sync_folder, writing
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import Acts, Record
 from pipelines.store.transcripts.outside import Outside
-from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Role, Turn, opening_of, said_in
+from pipelines.store.transcripts.records import SUMMARY, UNKNOWN, Opening, Role, Said, Turn, opening_of, said_in
 from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Transcript:
             return f"{len(self.broken):,} lines are not JSON (the first is line {self.broken[0]})"
         return f"line {self.broken[0]} is not JSON" if self.broken else ""
 
-    def _said(self, line: bytes) -> list[Turn] | str:
+    def _said(self, line: bytes) -> Said:
         """Return a line's turns, if any; or its fault, or that it is unknown."""
         line = line.lstrip(b"\0")  # a crash of the machine leaves zeros before what was written next
         if not line.strip():

@@ -78,6 +78,8 @@ class Turn:
         return "" if home or not parts else parts[-1]
 
 
+Said = list[Turn] | str
+"""The turns in a record, if any; or that it sums up others, or is unknown."""
 SUMMARY: Final = "summary"
 """A record that sums up what was said before."""
 UNKNOWN: Final = "unknown"
@@ -106,7 +108,7 @@ _NOT_TYPED = (
 
 def said_in(  # noqa: PLR0911  a way out for each shape
     record: Record, zone: tzinfo, acts: Acts
-) -> list[Turn] | str:
+) -> Said:
     """Return the turns in a record, if any; or that it sums up others, or is unknown.
 
     Args:
@@ -159,7 +161,7 @@ _SENDER = 40
 _PROGRAM = re.compile(r"[a-z0-9-]{1,30}")
 
 
-def _codex(payload: Record, moment: datetime | None, acts: Acts, *, event: bool = False) -> list[Turn] | str:
+def _codex(payload: Record, moment: datetime | None, acts: Acts, *, event: bool = False) -> Said:
     kind = payload.get("type")
     if kind == "message":
         said = _said(payload | {"content": acts.codex_parts(payload)}, moment, "codex", _text(payload, "id"))
@@ -177,7 +179,7 @@ def _codex(payload: Record, moment: datetime | None, acts: Acts, *, event: bool 
 _COMPLETED = {"UserMessage": "user", "AgentMessage": "assistant"}
 
 
-def _completed(item: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
+def _completed(item: Record, moment: datetime | None, acts: Acts) -> Said:
     """Return the turn in an event of Codex: some versions write messages only so, most write each as a record too."""
     role, content = _COMPLETED.get(str(item.get("type")), ""), item.get("content")
     parts = [{**one, "type": str(one.get("type")).lower()} for one in content or () if isinstance(one, dict)]
@@ -209,7 +211,7 @@ def opening_of(record: Record, zone: tzinfo) -> Opening:
     )
 
 
-def _claude(record: Record, message: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
+def _claude(record: Record, message: Record, moment: datetime | None, acts: Acts) -> Said:
     is_user = message.get("role") == Role.USER
     subagent = acts.is_subagents(record, _words(message.get("content"))[0] if is_user else "")
     if record.get("isCompactSummary"):
@@ -226,7 +228,7 @@ def _claude(record: Record, message: Record, moment: datetime | None, acts: Acts
     return said if isinstance(said, str) else _with_session(said, record, subagent=subagent)
 
 
-def _done(record: Record, message: Record, moment: datetime | None, acts: Acts) -> list[Turn] | str:
+def _done(record: Record, message: Record, moment: datetime | None, acts: Acts) -> Said:
     """Return what the owner did in a user's record, if anything, or that it sums up what was said before."""
     content, human = message.get("content"), is_human(record)
     if human and isinstance(content, list):  # an editor adds its own blocks to the typed text
@@ -258,7 +260,7 @@ def _is_put_in(block: object) -> bool:
     return isinstance(text, str) and not _without_put_in(text)
 
 
-def _said(message: Record, moment: datetime | None, tool: str, ident: str) -> list[Turn] | str:
+def _said(message: Record, moment: datetime | None, tool: str, ident: str) -> Said:
     role, act = message.get("role"), Act.NONE
     if not isinstance(role, str) or role not in _ROLES:
         known = role if isinstance(role, str) else ""
