@@ -35,7 +35,7 @@ from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
 from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, is_matched, kind_of, log_path
-from pipelines.store.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.markdown import line_end, link_target, read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, load_redactor
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
@@ -59,7 +59,7 @@ _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
 """Where OpenClaw keeps its journal, in folders of dates or in none."""
 _DREAMING = "memory/dreaming/"
 """Where it writes reports on what it remembered: named after nights, but not logs."""
-_LINK = re.compile(r"\]\(([^()\s]{1,300}\.md)\)")
+_LINK = re.compile(r"\]\(<?([^()<>\n]{1,300}\.md)>?\)")
 
 
 class CopyPlan(NamedTuple):
@@ -249,7 +249,7 @@ def _put(source: Path, target: Path, place: str, plan: CopyPlan, redactor: Redac
         text = text if place.startswith(f"{LOGS}/") else with_items(plan.kind, text)
         if place == BRIEFING:  # its links lead to where its notes went
             places = {path: target for target, paths in plan.pieces.items() for path in paths}
-            text = _LINK.sub(lambda found: f"]({places.get(unquote(found[1]), found[1])})", text)
+            text = _LINK.sub(lambda to: f"]({link_target(places.get(path := unquote(to[1]), path))})", text)
         if plan.kind.is_by_agents and kind_of(place):  # whose word its prose is; an item's row says so itself
             page = document_at(place, text)
             text = with_front_matter(page, {"trust": page.front.get("trust") or Trust.SELF}).text

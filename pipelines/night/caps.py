@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
 
 from pipelines.night.file_items import PAGES, new_document
 from pipelines.night.sentences import (
@@ -52,6 +53,7 @@ from pipelines.store.generated import (
 from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
+from pipelines.store.markdown import link_target
 from pipelines.store.priority import days_apart, priority
 from pipelines.store.spoken_lines import OPEN_TASK
 from pipelines.text import clipped
@@ -250,7 +252,7 @@ def briefing_sections(documents: Documents) -> list[Section]:
         (one.newest for one in known.values()), default=""
     )  # the clock would change rows on a day without news
     active = [
-        (item, clipped(item.text, _LENGTH), f"{item.unsure} ([{one.title}]({path}))")
+        (item, clipped(item.text, _LENGTH), f"{item.unsure} ([{one.title}]({link_target(path)}))")
         for path, one in known.items()
         for item in citable_items(one)
         if item.active
@@ -260,7 +262,7 @@ def briefing_sections(documents: Documents) -> list[Section]:
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
     risks = [(item.learnt, item.text, f"- {text}{at}") for item, text, at in active if item.type is ItemType.RISK]
     projects = [
-        (one.newest, f"- [{one.title}]({path}){_summary(one)}")
+        (one.newest, f"- [{one.title}]({link_target(path)}){_summary(one)}")
         for path, one in known.items()
         if one.kind is Kind.PROJECT
     ]
@@ -326,7 +328,7 @@ def with_briefing(
 
 def _page_of(row: str) -> str:
     """Return the target of the link that a row begins with, or an empty string."""
-    return row.partition("](")[2].partition(")")[0] if row.startswith("- [") else ""
+    return unquote(row.partition("](")[2].partition(")")[0].strip("<>")) if row.startswith("- [") else ""
 
 
 @kept_with_document
@@ -379,7 +381,8 @@ def _elsewhere(documents: Documents) -> list[str]:
         is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
         order = -total, -counts["open task"], not is_project, path
         key = (path != GENERAL, document.kind is Kind.RESOURCE, *order)
-        (rows if about else plain).append((key, f"- [{document.title}]({path}){': ' if about else ''}{about}"))
+        row = f"- [{document.title}]({link_target(path)}){': ' if about else ''}{about}"
+        (rows if about else plain).append((key, row))
     last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
     return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])
 

@@ -17,6 +17,14 @@ _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
+_NO_TARGET = str.maketrans({sign: f"%{ord(sign):X}" for sign in " %()<>"})
+
+
+def link_target(path: str) -> str:
+    """Return a path as the target of a link: a bare one may hold no blank and no bracket."""
+    return path.translate(_NO_TARGET)
+
+
 def fence_ends(lines: Sequence[str]) -> dict[int, int]:
     """Return the fences of a log: index of the opening line → index of the last line, both part of the fence.
 
