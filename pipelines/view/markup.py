@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 
-_COMMENT = re.compile(r"^<!--|-->$", re.MULTILINE)
+_COMMENT = re.compile(r" <!-- review .*-->$|^<!--|-->$", re.MULTILINE)
 _RELATIVE = re.compile(r'href="(?![/#]|[\w.+-]+:)([^"#]+)')
 _HEADING = re.compile(r"(<h\d)>([\w -]+)<")
 
@@ -41,18 +41,18 @@ def html_of(text: str, path: str = "") -> Markup:
         return f'href="{address_of(posixpath.normpath(there))}'
 
     drawn = _renderer("commonmark", "table").disable("image").render(_COMMENT.sub("", escape_terminal(text))).strip()
+    drawn = drawn.replace(">[ ] ", ">☐ ")
     return Markup(_HEADING.sub(r'\1 id="\2">\2<', _RELATIVE.sub(led, drawn)))  # noqa: S704  escaped by the renderer
 
 
-def sentence(text: str) -> Markup:
-    """Return a sentence with its `code` as code; every other sign stays as it is."""
-    shown = escape_terminal(text)
-    return Markup(_renderer("zero", "backticks").renderInline(shown)) if "`" in shown else escape(shown)  # noqa: S704  as above
+def sentence(text: str, *rules: str) -> Markup:
+    """Return a sentence with its `code` as code, and what else the rules say; every other sign stays as it is."""
+    return Markup(_renderer("zero", "backticks", *rules).renderInline(escape_terminal(text)))  # noqa: S704  as above
 
 
 def spoken(text: str) -> Markup:
     """Return words of a log with their `code` and *emphasis*, without the pointers that capture wrote."""
-    return Markup(_renderer("zero", "backticks", "emphasis").renderInline(escape_terminal(without_pointer(text))))  # noqa: S704  as above
+    return sentence(without_pointer(text), "emphasis")
 
 
 def plain(text: object) -> object:
@@ -81,6 +81,8 @@ def changed(old: str, new: str, *, is_asked: bool = False) -> Markup:
     one, other = old.split(), new.split()
     same = len(posixpath.commonprefix([one, other]))
     rest = len(posixpath.commonprefix([one[same:][::-1], other[same:][::-1]]))
+    if same + rest < len(one) // 2:  # too little in common
+        same = rest = 0
     ends, comes = len(one) - rest, len(other) - rest
     goes, comes_in = ("mark", "mark") if is_asked else ("del", "ins")
     or_ = ["or"] if is_asked and one[same:ends] and other[same:comes] else []

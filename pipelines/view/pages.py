@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     """The values of a template, by name."""
 
 
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ]\d\d:[\d:.+-]+)?")
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)[\d:.+-]*)?")
 _APART = re.compile(r"\((?:due )?\d{4}-\d\d-\d\d(?: to \d{4}-\d\d-\d\d)?\)")
 """Days in a generated sentence that code wrote into it, in brackets."""
 _ABOVE = 40
@@ -114,7 +114,7 @@ class MemoryReader:
         """What stands around each page."""
         counts, nights = Counter(one.path for one in self.standing), self.nights
         found, schedule = examine(self.checkup, ("nights", "schedule")).values()
-        said = f"Last night {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
+        said = f"The last run {ended(nights[0])}, {nights[0].when}" if nights else "No night yet"
         owner = Git(self.root).identity()
         groups = [
             ("Days" if folder == EPISODES else folder,
@@ -163,8 +163,9 @@ class MemoryReader:
         return Markup().join(quoted(self.quotes.found(place)) for place in item.evidence)
 
     def told(self, text: str) -> Markup:
-        """Return a sentence with its days as people say them: “yesterday”, “in 11 days”, “12 May”."""
-        return sentence(_MOMENT.sub(lambda found: day_words(found[1], date.fromisoformat(self.today)), text))
+        """Return a sentence with its days as people say them: “yesterday 14:05”, “in 11 days”, “12 May”."""
+        day = date.fromisoformat(self.today)
+        return sentence(_MOMENT.sub(lambda of: f"{day_words(of[1], day)} {of[2] or ''}".rstrip(), text))
 
     def when(self, moment: str) -> Markup:
         """Return a day or a moment as people say it, with the exact one on hover."""
@@ -206,7 +207,8 @@ def ended(run: PastRun) -> str:
 def page(reading: MemoryReader, asked: Mapping[str, str]) -> Values:
     """Show one document, by its id."""
     found = reading.document(asked["ident"])
-    lead = joined(found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id))
+    lead = joined(found.path, html('<a href="/edit/{}" data-k="e">Edit</a>', found.id),
+                  found.path == REVIEW and link("Answer in the inbox", "/inbox"))  # fmt: skip
     return {"title": found.title, "lead": lead, "left": [Card("", parts_of(found, reading))]}
 
 

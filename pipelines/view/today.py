@@ -61,9 +61,9 @@ _WHY = {
     "open": "By due day, then by weight: type, age and whose word.",
     "quiet": "Open, but perhaps over or not mentioned of late; shown last.",
     "work": "By weight: type, age, how sure, and whose word.",
-    "yesterday": "The last two days, with what room is left.",
-    "last day": "The last day of work here, with what room is left.",
-    "today": "The last two days, with what room is left.",
+    "yesterday": "The last two days, as room allows.",
+    "last day": "The last day of work here, as room allows.",
+    "today": "The last two days, as room allows.",
     "pairs": "Three a day, for the agent to settle.",
 }
 
@@ -77,10 +77,8 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     diffs = [diff_of(reading, run, _ROWS) for run in told]  # a dead night does not hide what was learnt before
     dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, reading.today))
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
-    first = [
-        html_of(one.lines[at].removeprefix("- "), one.path)
-        for one in reading.documents.values() if one.path == BRIEFING for at in one.generated
-    ]  # fmt: skip
+    page = reading.documents.get(BRIEFING)
+    first = [html_of(page.lines[at].removeprefix("- "), BRIEFING) for at in [*page.generated][:_FIRST]] if page else ()
 
     def listed(title: str, to: str, found: Sequence[Holding]) -> Card:
         more = [Row(f"{len(found) - _MOST} more", to)] if found[_MOST:] else []
@@ -98,8 +96,13 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         Card("You, since then", own[:_MOST]),
     ]  # fmt: skip
     right = [
-        Card(count(len(waiting), "question waits for you", "questions wait for you"), asked, to="/inbox"),
-        Card("What agents read first", first[:_FIRST], to="/agents"),
+        Card(
+            count(len(waiting), "question waits for you", "questions wait for you"),
+            asked,
+            waiting[_FIRST:] and f"{len(waiting) - _FIRST} more",
+            "/inbox",
+        ),
+        Card("What agents read first", first, to="/agents"),
         listed("Due", "/items", dated),
         listed("Risks", "/items?type=Risk", [one for one in standing if one.item.type is ItemType.RISK]),
         listed("Gone quiet", "/items?type=Todo", [one for one in standing if one.item.quiet]),
@@ -119,7 +122,7 @@ def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
         "asked": did["asked"],
     }
     told = ", ".join(f"{number} {what}" for what, number in became.items() if number)
-    return f"The logs brought {count(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
+    return f"The logs had {count(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
 
 
 def first_steps(reading: MemoryReader) -> Iterator[Row]:
@@ -219,7 +222,7 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
     told = [one for one in changes.values() if one.place.item.superseded_by not in changes]
     deeds = [(did, one) for did in _SIGNS for one in told if _deed(one, olds.get(one.id)) == did]
     rows = [_changed(reading, *one, olds.get(one[1].id)) for one in deeds[:most]]
-    total, which = len(deeds), f"The night of {reading.told(run.when)}"
+    total = len(deeds)
     undoes = Row(f"Take back all {total}…", f"/night/{run.id}", deeds[most:] and f"{total - most} more")
     if run.ended is RunEnd.UNDONE:
         undoes = Row("It was undone. Undo brings it back.", asked=["undo"], id=run.why)
@@ -227,13 +230,9 @@ def diff_of(reading: MemoryReader, run: PastRun, most: int = _ALL) -> tuple[Card
         undoes = Row(
             f"{count(total, 'change')} will be undone in one commit, which can be undone.", asked=["undo"], id=run.id
         )
-    if not run.is_night:
-        which = "This change"
-    elif run.moment and reading.now - run.moment < timedelta(days=1):
-        which = "Last night"
-    title = f"{which} changed {count(total, 'thing') if total else 'nothing'}"
     when = joined(reading.when(run.when), run.ended is not RunEnd.WELL and ended(run))
-    return Card(title, [*rows, undoes] if run.commit and rows else rows, when), Counter(did for did, _ in deeds)
+    rows += [undoes] if run.commit and rows else []
+    return Card(count(total, "change"), rows, when), Counter(did for did, _ in deeds)
 
 
 def _changed(reading: MemoryReader, did: str, one: ItemChange, old: Item | None) -> Row:
@@ -271,14 +270,14 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
         rows: list[Row | Markup] = [] if part.kept else [Row(part.text or part.fault)]
         for entry in part.kept:
             for text in filter(str.strip, entry.text.split("\n")):
-                words, one = sentence(text.lstrip("-# ")), reading.held.get("".join(entry.ids[:1]))
+                words, one = text.lstrip("-# "), reading.held.get("".join(entry.ids[:1]))
                 if entry.heading:
                     rows.append(html("<small>{}</small>", words))
                 elif one is None:
-                    rows.append(Row(words))
+                    rows.append(html_of(words, part.path))
                 else:
                     asked = ["edit", *ranks(one.item)] if one.item.active else ()
-                    rows.append(reading.row(one.item, asked, text=words))
+                    rows.append(reading.row(one.item, asked, text=sentence(words)))
         told = joined(_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens")
         title = TITLES.get(part.name, "Health").partition(" (")[0]
         cards.append(Card(title, rows, told, part.path and address_of(part.path)))

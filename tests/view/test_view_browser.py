@@ -180,7 +180,7 @@ def test_on_a_phone_rows_are_whole_and_what_may_be_done_is_at_hand(chromium: Chr
         pin.click()
         wait_for(page, "and 1 more")
         page.get_by_role("link", name="More").click()
-        page.get_by_text("Last night ended well").wait_for()
+        page.get_by_text("The last run ended well").wait_for()
         page.get_by_role("link", name="What agents read first").click()
         page.wait_for_url("**/agents")
 
@@ -299,7 +299,7 @@ def test_a_night_that_goes_on_shows_a_bar(chromium: Chromium, told: Memory) -> N
         with run_lock(told.root, "curate run"):
             os.utime(told.root / ".curate/lock", (0, 0))  # as if it had begun long ago
             page.get_by_label("A run is at work").wait_for()
-        page.get_by_text("Last night ended well").wait_for()
+        page.get_by_text("The last run ended well").wait_for()
 
 
 def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:

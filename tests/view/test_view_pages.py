@@ -6,6 +6,7 @@ from html import unescape
 
 import pytest
 
+from pipelines.view.markup import changed
 from tests.asking import ask, ask_contradict
 from tests.conftest import Memory, Once
 from tests.view.browsing import HOSTILE, Browser
@@ -50,10 +51,10 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     )
     browser = Browser(told).enter()
     page = browser.get("/")
-    night = section(page, "Last night")
+    night = section(page, "3 changes")
     assert "Wednesday, 18 March 2026" in page
-    assert "The logs brought 5 new lines: 1 kept, 2 closed, 1 not understood." in words(page)
-    assert "Last night changed 3 things" in night
+    assert "The logs had 5 new lines: 1 kept, 2 closed, 1 not understood." in words(page)
+    assert night.startswith("3 changes tomorrow 02:00")  # the test's clock is behind
     assert re.search(r"~ ?The gate weighs 40 45 kg\. Fact · Kestrel .*Correction: .*03-18.md:3 ", night)
     assert re.search(r"✓ ?Oil the hinge Todo · done today · Kestrel", night)
     assert re.search(r"<del>40</del> <ins>45</ins>", page)
@@ -73,14 +74,14 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
 def test_a_night_is_taken_back_and_brought_back_as_a_whole(told: Memory) -> None:
     browser = Browser(told).enter()
     page = browser.get("/")
-    assert "Last night changed 4 things" in section(page, "Last night")
+    assert section(page, "4 changes").startswith("4 changes today 02:00")
     night = re.findall(r'href="(/night/[\w-]+)"[^>]*>Take back all 4…', page)[0]
     page = browser.get(night)
     assert "4 changes will be undone in one commit" in words(page)
     run = re.findall(r'name="id" value="(\d[\w-]+)">\s*<button name="verb" value="undo"', page)[0]
     page = browser.post("/do", verb="undo", id=run, back="/")
     assert "The gate weighs 40 kg." not in ids(told)
-    assert "was undone" in section(page, "Last night")
+    assert "was undone" in section(page, "4 changes")
     assert "Undo brings it back" in words(page)
     undo = re.findall(r'name="id" value="([\w-]+)">\s*<button name="verb" value="undo"', page)[-1]
     browser.post("/do", verb="undo", id=undo, back="/")
@@ -95,7 +96,7 @@ def test_last_night_is_not_the_last_click_and_old_dues_hide_none_of_todays(told:
     told.write("Areas/old.md", f"# Old\n\n{''.join(rows)}")
     browser = Browser(told).enter()
     page = browser.get("/")
-    assert "Last night changed 4 things" in section(page, "Last night")
+    assert section(page, "4 changes").startswith("4 changes today 02:00")
     assert "Pin" in section(page, "You")
     due = section(page, "Due")
     assert "Oil the hinge" in due
@@ -116,7 +117,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
         assert frame.startswith("Today Inbox Items 4 Nights 1 More What agents read first ")
         assert "Review User Projects Kestrel 4 Days" in frame
         assert "Episodes" not in frame
-        assert "Last night ended well, today" in frame
+        assert "The last run ended well, today 02:00" in frame
         assert "No run is scheduled" in frame
     failed = {
         "run": "x",
@@ -126,7 +127,7 @@ def test_the_frame_says_whose_memory_it_is_and_how_it_is(told: Memory) -> None:
     }
     told.write(".curate/runs/x.json", json.dumps(failed))
     page = Browser(told).enter().get("/")
-    assert re.search(r'<p class="wrong">Last night failed, ', page)
+    assert re.search(r'<p class="wrong">The last run failed, ', page)
     assert "The last run failed: The disk is full." in words(page)
 
 
@@ -139,9 +140,9 @@ def test_dead_nights_are_said_once_and_hide_neither_what_was_learnt_nor_what_wai
     memory.write(".curate/runs/x.json", json.dumps(night))
     page = Browser(memory).enter().get("/")
     assert words(page).count("claude is not logged in.") == 1
-    assert "No run has ended well since 16 Mar, 2 days ago." in words(page)
-    assert section(page, "Last night") == ("Last night changed nothing today · left something pending")
-    assert "The hinge may rust." in section(page, "The night of 16 Mar changed 4 things")
+    assert "No run has ended well since 16 Mar 02:00, 2 days ago." in words(page)
+    assert section(page, "0 changes") == "0 changes today 02:00 · left something pending"
+    assert "The hinge may rust." in section(page, "4 changes")
     waiting = section(page, "2 questions wait for you")
     assert re.search(r"The gate weighs 40 or 45 kg\. .*1 open item", waiting)
 
@@ -177,6 +178,23 @@ def test_links_and_former_names_lead_on(told: Memory) -> None:
     assert 'href="/document/Projects/falcon#L2"' in page
     assert "Use brass for the hinge." in browser.get("/document/Projects/kestrel")
     assert 'href="/document/Projects/falcon"' in browser.get("/document/MEMORY")
+
+
+def test_no_markdown_and_no_mark_of_a_run_is_shown_raw_and_what_is_left_out_is_counted(told: Memory) -> None:
+    told.write("MEMORY.md", "# Memory\n\n- [Falcon](Projects/my%20falcon.md): it flies\n")
+    for at in range(4):
+        ask(told, "quiet", f"{at} open items", ("keep: it stays",))
+    browser = Browser(told).enter()
+    assert '<a href="/document/Projects/my%20falcon">Falcon</a>: it flies' in browser.get("/agents")
+    assert section(browser.get("/"), "4 questions").startswith("4 questions wait for you 1 more")
+    page = words(browser.get("/document/Review"))
+    assert "0 open items Why" in page
+    assert "☐ keep: it stays" in page
+
+
+def test_sentences_with_little_in_common_are_asked_about_as_wholes() -> None:
+    old, new = "we decided to deploy the gate on Fly.io", "The gate is on Hetzner, not Fly.io"
+    assert words(changed(old, new, is_asked=True)) == f"{old} or {new}"
 
 
 def test_a_file_shows_its_lines_and_no_file_outside(told: Memory) -> None:
