@@ -37,7 +37,7 @@ from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.text import count, fold
-from pipelines.usage import Tally
+from pipelines.usage import Tally, Usage
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _misfiled(belief: GoldBelief, stands: Stands) -> str:
 
 def paid_json(paid: Tally) -> dict[str, Any]:
     """Return the cost of calls for JSON; `usd` is null if a model's price is unknown."""
-    usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
+    usage, is_known = sum((one.usage for one in paid.spent), Usage()), all(one.usd is not None for one in paid.spent)
     tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     return {"calls": len(paid.spent), **tokens, "usd": paid.usd if is_known else None}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -29,16 +29,12 @@ def resource(name: str, package: Path = _PACKAGE) -> Path:
     raise BadFile(packed, "is missing from this installation", "Reinstall memcurate.")
 
 
-def render(name: str, **values: object) -> str:
-    """Return `pipelines/templates/NAME.j2` rendered with these values; a missing value raises an error.
+@cache
+def template(name: str) -> Template:
+    """Return `pipelines/templates/NAME.j2`, to render; a missing value raises an error.
 
     Nothing is escaped: that would write entities into the Markdown that people read.
     """
-    return _templates().get_template(f"{name}.j2").render(values)
-
-
-@cache
-def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  56 ms that an idle run saves
 
     return Environment(
@@ -48,4 +44,4 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701  see above
-    )
+    ).get_template(f"{name}.j2")

@@ -122,11 +122,6 @@ class Tally:
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
 
     @property
-    def usage(self) -> Usage:
-        """The tokens of all calls."""
-        return sum((one.usage for one in self.spent), Usage())
-
-    @property
     def usd(self) -> float | None:
         """The total cost in USD of the calls with a known price; None if something was spent and no price is known."""
         known = [one.usd for one in self.spent if one.usd is not None]

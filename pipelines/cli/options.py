@@ -174,7 +174,8 @@ def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
         UsageFault: `now` is not an ISO time.
     """
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
 
-    root = root_of(memory)
+    root = find_memory(named_memory(memory))
     settings = load_settings(root)
     return root, settings, moment(now, settings)

@@ -36,7 +36,7 @@ from pipelines.store.layout import (
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import aliases_of
 from pipelines.store.wording import folded
-from pipelines.templating import render
+from pipelines.templating import template
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def new_document(path: str, title: str) -> Document:
     title = (document_title(title) if path != GENERAL else "") or path.rpartition("/")[2].removesuffix(".md").replace(
         "-", " "
     ).capitalize()
-    return document_at(path, render("document.md", title=title, kind=kind_of(path)))
+    return document_at(path, template("document.md").render(title=title, kind=kind_of(path)))
 
 
 _MARKUP = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")

@@ -37,7 +37,7 @@ from pipelines.store.state import (
     render_tombstones,
 )
 from pipelines.store.trees import MISSING, left_out
-from pipelines.templating import render
+from pipelines.templating import template
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -126,8 +126,7 @@ class HeldMemory(NamedTuple):
         """
         pruned, changes = self.planned(deed)
         if changes:
-            message = render(
-                "commit.txt",
+            message = template("commit.txt").render(
                 summary=deed.summary,
                 lines=deed.remarks,
                 run_id=run_id(self.when, f"{self.git.head()} {by}"),

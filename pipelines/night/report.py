@@ -28,7 +28,7 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.state import Reason, read_record, read_tombstones
 from pipelines.store.trees import documents_at
 from pipelines.store.user_layout import inside
-from pipelines.usage import Tally
+from pipelines.usage import Tally, Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,7 +124,7 @@ class RunReport:
 
     def to_json(self) -> dict[str, object]:
         """Return the report as `--json` prints it."""
-        tally, usage = self.tally, self.tally.usage
+        tally, usage = self.tally, sum((one.usage for one in self.tally.spent), Usage())
         model = {
             "extractor": self.extractor,
             "calls": len(tally.spent),

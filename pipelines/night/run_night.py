@@ -21,7 +21,7 @@ from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import clean_copies
 from pipelines.store.template import make_missing_folders
-from pipelines.templating import render
+from pipelines.templating import template
 
 if TYPE_CHECKING:
     from pipelines.night.run import Night
@@ -149,8 +149,7 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
                 # What others wrote to the files meanwhile is merged with the run's changes.
                 changes = (*run.changes, *shared_reports(night.root, report))
                 rows = sorted(report.items["by_document"].items())
-                message = render(
-                    "commit.txt",
+                message = template("commit.txt").render(
                     summary=report.summary(),
                     lines=[without_secrets(f"{path}: {count} added") for path, count in rows],
                     run_id=report.run,

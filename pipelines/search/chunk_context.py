@@ -139,8 +139,9 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[PlacedUnit], list[s
             is_seen = not (unit.hidden or unit.item)
             # The words for finding a unit that are not in its text.
             above = filter(None, dict.fromkeys((unit.title, *unit.headings)))
-            project = [marker("project", unit.project)] if unit.project else []
-            labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
+            # What `project:`, `type:` and `tag:` search for; no plain word of a question matches it.
+            project = [f"xproject {unit.project}"] if unit.project else []
+            labels = [f"xtype {kind}" for kind in unit.types] + [f"xtag {tag}" for tag in unit.tags]
             said = (*unit.meta, *unit.said)
             meta = [one.replace("=", " ", 1) for one in said if one.partition("=")[0] not in _NOT_SEARCHED]
             words = (*above, day_words(unit.date), name, unit.item, *project, *labels, *meta)
@@ -164,11 +165,6 @@ def day_words(day: str) -> str:
     if not (year.isdecimal() and month.isdecimal() and date.isdecimal() and 1 <= int(month) <= len(_MONTHS)):
         return ""
     return f"{int(date)} {_MONTHS[int(month) - 1]} {year}"
-
-
-def marker(label: str, value: str) -> str:
-    """Return the words that `project:`, `type:` and `tag:` search for; no plain word of a question matches them."""
-    return f"x{label} {value}"
 
 
 def grams(text: str) -> str:
@@ -270,8 +266,8 @@ def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
     """Yield the terms, quoted for FTS5; none of the patterns above matches a quotation mark."""
     query = normalised(query)
     for label, value, tag in LABELLED.findall(query):
-        labelled = marker(label.lower() or "tag", value.strip('"') or tag)
-        yield f'"{labelled}"'
+        named = value.strip('"') or tag
+        yield f'"x{label.lower() or "tag"} {named}"'
     for pair in unspaced_pairs(query):
         yield f'"{pair}"' if len(pair) > 1 else f'"{pair}" *'
     for word in _COMPOUND.findall(spaced(query)):
