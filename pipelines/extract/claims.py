@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import OperationKind, Place, Told
+    from pipelines.store.item import Item
 
 
 class Verdict(StrEnum):
@@ -107,18 +108,15 @@ _OUTCOMES = {"occurred": "has occurred", "ended": "no longer holds"}
 
 def operation_text(
     operation: OperationKind,
-    kind: ItemType,
-    text: str,
-    *,
-    how: str = "",
-    new: str = "",
+    item: Item,
+    how: str,
+    new: str,
 ) -> str:
     """Return what an operation claims of an item, in the words that the prompt explains.
 
     Args:
         operation: the operation.
-        kind: its type.
-        text: its sentence.
+        item: the item.
         how: for a `close`, the outcome: done, dropped, resolved, occurred, answered, ended.
         new: for a `supersede` the successor's sentence, for an `update` the new sentence.
     """
@@ -129,7 +127,7 @@ def operation_text(
         "supersede": f"is replaced by: {new}",
         "update": f"is changed to: {new}",
     }[operation]
-    return f"{kind}: {text} {outcome}"
+    return f"{item.type}: {item.text} {outcome}"
 
 
 # ---------------------------------------- whether a second reader is needed

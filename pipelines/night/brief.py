@@ -213,11 +213,10 @@ def _changed_pages(documents: Documents, before: Documents, names: Mapping[str, 
         page, old = documents[path], written(before.get(path))
         stood = _before(page, STATE_TITLE)
         cited = {ident for one in stood for ident in one["ids"]}
-        weights = {
-            one.id: (one.id not in cited, render_item(one) in old, not one.active, -priority(one, today))
-            for one in citable_items(page)
-        }
-        items = sorted(citable_items(page), key=lambda one: weights[one.id])
+        items = sorted(
+            citable_items(page),
+            key=lambda one: (one.id not in cited, render_item(one) in old, not one.active, -priority(one, today)),
+        )
         found = ({**_item_row(item, today), "section": item.page_section} for item in items)
         rows = fitting(found, PAGE_TOKENS, _bytes)
         room -= sum(map(_bytes, rows))

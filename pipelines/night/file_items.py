@@ -72,7 +72,7 @@ def promote(
             if named := known.ids.get(target):
                 one.item = with_link(one.item, kind, named.item.id)
     changed = [one for one in known.all if one.was and one.item is not one.was]
-    added = [(one.document, one.item) for one in known.added()]
+    added = [(one.document, one.item) for one in known.added]
     after = with_items(documents, {one.item.id: one.item for one in changed}, added, known.titles)
     for one in changed:
         if one.document != places[one.item.id][0]:  # it was archived

@@ -71,7 +71,7 @@ def plan_night(night: Night, held: HeldMemory, watch: Watch, before: Documents, 
         _read(run)
     with watch.stage("review"):
         _rule(run)
-    if night.writer and run.is_last:
+    if night.writer and not (run.later or run.extracted.pending):  # no day is left to read
         from pipelines.night.brief import write_brief  # noqa: PLC0415  only a model writes one
 
         with watch.stage("brief"):
@@ -252,11 +252,11 @@ def _file(run: Run) -> None:
     superseded = [one.item.id for one in known.all if one.successor]
     report.verdicts = Counter("ask" if one.asks else str(one.kind) for one in run.rulings)
     report.items = {
-        "added": len(known.added()),
+        "added": len(known.added),
         "confirmed": len(known.confirmed),
         "superseded": len(superseded),
         "closed": len(known.closed),
-        "by_document": Counter(one.document for one in known.added()),
+        "by_document": Counter(one.document for one in known.added),
     }
     questions = [
         Question(mine.item, why, last.item if rival and (last := known.find(rival.name)) else None)

@@ -29,7 +29,7 @@ from pipelines.store.wording import folded, lead_of, task_note
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 
 SILENT_DAYS: Final = 7
@@ -188,15 +188,13 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
         return item
     if heading := _heading_on(item, listed):
         return with_extra(item, LISTED, heading)
-    is_over = dict(item.extra).get(LISTED, "") in headings or _is_told_anew(item.text, listed.boxes)
+    # It is told anew by a box that ends with a link to the same note, and shares a word with it besides.
+    said, note = task_note(item.text)
+    boxes = map(task_note, listed.boxes if note else ())
+    is_anew = any(note == other and content_words(said) & content_words(words) for words, other in boxes)
+    is_over = is_anew or dict(item.extra).get(LISTED, "") in headings
     is_told = seen.get(item.id) == day or max(item.learnt, item.confirmed) >= day
     return replace(item, quiet=day) if is_over and not is_told else item
-
-
-def _is_told_anew(text: str, boxes: Iterable[str]) -> bool:
-    """Whether a list has a box that ends with a link to the same note, and shares a word with the item besides."""
-    (said, note), told = task_note(text), map(task_note, boxes)
-    return bool(note) and any(note == other and content_words(said) & content_words(words) for words, other in told)
 
 
 def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> str:

@@ -198,11 +198,6 @@ class Run:
     added: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
 
-    @property
-    def is_last(self) -> bool:
-        """Whether no day is left to read."""
-        return not (self.later or self.extracted.pending)
-
     def leave(self, days: Sequence[DayToRead]) -> None:
         """Leave days pending, and with them those that would have followed."""
         self.extracted = replace(self.extracted, pending=(*self.extracted.pending, *days, *self.later))

@@ -229,7 +229,8 @@ class Belief:
 class KnownItems:
     """All items with indexes for look-ups, and what became of them in a night.
 
-    `ids` has each item by its id, and by the temporary one of a candidate. `confirmed` are the ids of existing items
+    `ids` has each item by its id, and by the temporary one of a candidate. `added` are the new items, without those
+    that wait for a person. `confirmed` are the ids of existing items
     that gained evidence, `closed` of those that ended without a successor. `questions` are new items that wait for a
     person, each with the reason and the item that it contradicts, and `claims` log lines about items on which a person
     decides. `titles` are those of pages that a run begins.
@@ -239,7 +240,7 @@ class KnownItems:
     """
 
     def __init__(self, items: Iterable[HeldItem]) -> None:
-        self.all: list[Belief] = []
+        self.all, self.added = list[Belief](), list[Belief]()
         self.confirmed, self.closed = dict[str, None](), dict[str, None]()
         self.questions: list[tuple[Belief, str, Belief | None]] = []
         self.claims: list[DoubtfulClaim] = []
@@ -256,14 +257,11 @@ class KnownItems:
         """Add an item."""
         one.at = len(self.all)
         self.all.append(one)
+        self.added += [one] if one.was is None and one.item.status is not Status.WAITING else []
         for ident in filter(None, (one.name, one.item.id)):
             self.ids.setdefault(ident, one)
         if one.item.active:
             self._there[one.document][one] = None
-
-    def added(self) -> list[Belief]:
-        """Return the new items, without those that wait for a person."""
-        return [one for one in self.all if one.was is None and one.item.status is not Status.WAITING]
 
     def find(self, ident: str, day: str = "") -> Belief | None:
         """Return the belief at the end of an id's chain of successors, or None.

@@ -81,7 +81,7 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
         new = "" if one is None else _with_days(one) if ruling.kind is OperationKind.UPDATE else one.text
         for belief in filter(None, map(known.ids.get, operation.ids if is_models else ())):
             how, before = str(operation.how or ""), (belief.was or belief.item).perhaps
-            text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
+            text = operation_text(ruling.kind, belief.item, how, new)
             context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
             kind = _KINDS.get(ruling.kind, str(ruling.kind))
             found.append(Posed(number, Claim(kind, text, quotes_of(operation.places), context)))

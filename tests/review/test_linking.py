@@ -41,7 +41,7 @@ def test_links_are_those_of_what_is_new_and_a_cycle_harms_nothing() -> None:
         ruling("ignore", replace(candidate("Nothing."), links=links), 4),
     ]
     after, known = promote(rulings, {ALPHA: document})
-    first, second = (one.item for one in known.added())
+    first, second = (one.item for one in known.added)
     assert first.links == (("because", (TEAMS.id,)),)
     assert second.links == (("because", (first.id,)),), "a temporary id means the item that it became"
     [kept] = [p.item for p in after[ALPHA].items if p.item.id == TEAMS.id]

@@ -142,9 +142,9 @@ def read_label(spoken: Spoken) -> Label | None:
     name = _SHORTER.sub("", word.lower())
     name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
     kind, strictness = _MEANINGS[name]
-    section = _PAGE_SECTIONS.get(name, "")
-    is_other = bool(section and not _names_section(found, spoken))
-    is_other |= spoken.turn and not _counts_in_turn(found, name, spoken)
+    section, rest = _PAGE_SECTIONS.get(name, ""), spoken.said[found.end() :].strip(" *_")
+    is_other = bool(section and (spoken.quoted or not _names_section(found, rest)))
+    is_other |= spoken.turn and not (rest and _counts_in_turn(found, name, spoken))
     if strictness == _SHOUTED:
         is_other |= not (word.isupper() or found["number"])
     elif strictness == _CAPITAL:
@@ -153,10 +153,10 @@ def read_label(spoken: Spoken) -> Label | None:
         is_other |= not (word[0].isupper() or found["open"] or found["number"])
     elif not found["colon"]:
         is_marked = word in {"TODO", "FIXME"} or (found["open"] and found["close1"])
-        is_other |= not (is_marked and spoken.said[found.end() :].strip(" *_"))
+        is_other |= not (is_marked and rest)
     if _REFUSING.search(paren) or is_other:
         return None
-    if (name == "action" and not _asks_for_action(found, spoken)) or (
+    if (name == "action" and not (spoken.is_speech or _asks_for_action(found, rest))) or (
         spoken.is_speech
         and (strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper()))
     ):
@@ -174,34 +174,32 @@ def read_label(spoken: Spoken) -> Label | None:
 
 
 def _counts_in_turn(found: re.Match[str], name: str, spoken: Spoken) -> bool:
-    """Whether a label counts in a captured turn, where people and agents think aloud, and plan the session's steps.
+    """Whether a label before a text counts in a captured turn, where people and agents think aloud, and plan steps.
 
-    A type's own name does, with a colon and before its text. `rules: …` and `# TODO: …` are code.
+    A type's own name does, with a colon. `rules: …` and `# TODO: …` are code.
     """
     is_code = found["word"][-1] in "sS" or (spoken.heading and found["word"] == "TODO")
-    has_text = bool(spoken.said[found.end() :].strip(" *_"))
-    return name in _IN_TURNS and bool(found["colon"]) and has_text and not is_code
+    return name in _IN_TURNS and bool(found["colon"]) and not is_code
 
 
-def _asks_for_action(found: re.Match[str], spoken: Spoken) -> bool:
+def _asks_for_action(found: re.Match[str], rest: str) -> bool:
     """Whether `Action:` asks somebody to act; in a log's own voice it as often tells what was done.
 
-    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, or if it names who is to act.
+    It asks in a meeting anyway; else in capitals, as `Action item` or `Action needed`, with a number, or if it names
+    who is to act.
     """
-    word, rest = found["word"], spoken.said[found.end() :].strip(" *_")
+    word = found["word"]
     named = word.isupper() or found["number"] or re.search(r"item|point|needed|required", word, re.IGNORECASE)
-    return bool(named or spoken.is_speech or _TASK.match(rest))
+    return bool(named or _TASK.match(rest))
 
 
-def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
-    """Whether a word such as `Goal`, which has many other uses, names a section.
+def _names_section(found: re.Match[str], rest: str) -> bool:
+    """Whether a word such as `Goal`, which has many other uses, names a section before the rest of its line.
 
     It does in the log's own voice, with a colon; its plural on a line of its own, `How to deploy:` before the answer.
     """
-    if spoken.quoted or not found["colon"]:
-        return False
-    is_alone = not spoken.said[found.end() :].strip(" *_")
-    return not is_alone if found["what"] else is_alone or found["word"][-1] not in "sS"
+    names = bool(rest) if found["what"] else not rest or found["word"][-1] not in "sS"
+    return bool(found["colon"]) and names
 
 
 # ---------------------------------------- headings that give the type of the list items under them
