@@ -16,9 +16,6 @@ from pipelines.store.trees import changed_ids, document_versions
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pipelines.store.document import Document
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
 
@@ -83,22 +80,19 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
 
 def written_faults(snapshot: Snapshot, cap: int) -> list[Fault]:
     """Return what is broken in a memory's documents; `cap` is the limit of MEMORY.md, in bytes."""
-    faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
+    faults = list[Fault]()
+    for path, document in snapshot.documents.items():
+        for fault in document.front.faults:
+            line, _, what = fault.partition(": ")
+            faults.append(Fault(path, int(line.removeprefix("line ")), "", "front-matter", what))
+        known = {number for one in document.placed if one.item.id for number in range(one.line, one.notes)}
+        what = "has the mark of an item where no item can be"
+        marked = (number for number, text in enumerate(document.lines) if number not in known and ids_in(text))
+        faults += [Fault(path, number + 1, "", "broken-comment", what) for number in marked]
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
     return faults
-
-
-def _of_document(document: Document) -> Iterator[Fault]:
-    for fault in document.front.faults:
-        line, _, what = fault.partition(": ")
-        yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what)
-    known = {line for one in document.placed if one.item.id for line in range(one.line, one.notes)}
-    for number, line in enumerate(document.lines):
-        if number not in known and ids_in(line):
-            what = "has the mark of an item where no item can be"
-            yield Fault(document.path, number + 1, "", "broken-comment", what)
 
 
 def lost_items(snapshot: Snapshot, git: Git) -> dict[str, tuple[str, str]]:

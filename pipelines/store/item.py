@@ -261,10 +261,8 @@ class Item:
     @property
     def linked(self) -> tuple[str, ...]:
         """The ids of all items that it names: by links, as its successor, or as what it was merged into."""
-        if not (self.links or self.superseded_by or self.merged_into):
-            return ()
-        named = [ident for _, ids in self.links for ident in ids]
-        return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
+        named = (ident for _, ids in self.links for ident in ids)
+        return (*named, *filter(None, (self.superseded_by, self.merged_into)))
 
 
 HeldItem = tuple[str, Item]

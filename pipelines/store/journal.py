@@ -217,8 +217,9 @@ def merge_changes(changes: Sequence[Change], currents: Sequence[bytes | None]) -
     base, ours, theirs = (
         {one.path: data for one, data in zip(changes, tree, strict=True) if data is not None} for tree in trees
     )
-    merged = merge_trees(base, ours, theirs, ours_first=True, ledger={}).contents()
-    return [Change(one.path, current, merged.get(one.path)) for one, current in zip(changes, currents, strict=True)]
+    files, pages, _ = merge_trees(base, ours, theirs, ours_first=True, ledger={})
+    files |= {path: page.text.encode() for path, page in pages.items()}
+    return [Change(one.path, current, files.get(one.path)) for one, current in zip(changes, currents, strict=True)]
 
 
 def put(root: Path, folder: Path, number: int, change: Change, late: bytes | None = None) -> None:

@@ -352,10 +352,6 @@ def is_message(line: str, *, in_chat: bool) -> bool:
     if first == "[" or first.isdecimal():
         return _STAMPED.match(line) is not None
     if first == "<" and (found := _UNSTAMPED.match(line)):
-        return not _is_html(found[1])
+        tag, word = found[1], found[1][1:-1].strip("/! ").partition(" ")[0]
+        return not (tag.startswith(("</", "<!")) or "=" in tag or "://" in tag or not word or _HTML.fullmatch(word))
     return in_chat and _NOTICE.match(line) is not None
-
-
-def _is_html(tag: str) -> bool:
-    word = tag[1:-1].strip("/! ").partition(" ")[0]
-    return tag.startswith(("</", "<!")) or "=" in tag or "://" in tag or not word or _HTML.fullmatch(word) is not None

@@ -32,10 +32,6 @@ class Merged(NamedTuple):
     pages: dict[str, Document]
     disputed: tuple[Disputed, ...]
 
-    def contents(self) -> dict[str, bytes]:
-        """Return path → bytes of all files."""
-        return self.files | {path: one.text.encode() for path, one in self.pages.items()}
-
 
 def merge_trees(
     base: Files, ours: Files, theirs: Files, *, ours_first: bool = False, ledger: Ledger | None = None

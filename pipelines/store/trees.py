@@ -64,8 +64,7 @@ def left_out(root: Path, reason: str = "") -> dict[str, bytes]:
     with suppress(CurateError):
         git = Git(root)
         tree = git.tree(git.head())
-        found = {path: git.blob(tree[path][1]) for path in absent if path in tree}
-        return {path: data for path, data in found.items() if data is not None}
+        return {path: data for path in absent if path in tree and (data := git.blob(tree[path][1])) is not None}
     return {}
 
 
