@@ -29,7 +29,15 @@ from pipelines.store.session_state import KeptSession, Seals, load_seals, note_k
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts.acts import Acts
 from pipelines.store.transcripts.outside import Outside
-from pipelines.store.transcripts.reader import Transcript, head_of, keep, open_transcript, recording, taken_back
+from pipelines.store.transcripts.reader import (
+    Transcript,
+    branches_of,
+    head_of,
+    keep,
+    open_transcript,
+    recording,
+    taken_back,
+)
 from pipelines.store.transcripts.records import Role, Turn
 from pipelines.store.work_trees import as_project, remote_in, repository_of
 
@@ -123,13 +131,16 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     found = []
     for path in paths:
         with log_lock(root, "capture.lock"):  # two hooks of one session may fire at once
-            try:
-                with opening(path) as source:
-                    one = capture.transcript(path, source)
-            except (OSError, BadFile) as fault:
-                why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
-                one = CapturedSession(str(path), fault=why)
-            found.append(one)
+            for part, counts in branches_of(path).items():  # what was captured may have been taken back since
+                try:
+                    with opening(part) as source:
+                        one = capture.transcript(part, source, counts=counts)
+                except (OSError, BadFile) as fault:
+                    why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
+                    one = CapturedSession(str(part), fault=why)
+                if part == path:
+                    found.append(one)
+                    break
     return found
 
 
@@ -147,27 +158,41 @@ class Capture:
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, KeptSession] = {}
 
-    def transcript(self, path: Path, source: IO[bytes], known: dict[str, KeptSession] | None = None) -> CapturedSession:
-        """Capture what is new in a transcript; `known` are those that were captured, where they were read already."""
+    def transcript(
+        self,
+        path: Path,
+        source: IO[bytes],
+        known: dict[str, KeptSession] | None = None,
+        counts: int | None = None,
+    ) -> CapturedSession:
+        """Capture what is new in a transcript.
+
+        Args:
+            path: where it lies.
+            source: its lines.
+            known: those that were captured, where they were read already.
+            counts: how many of its bytes a person did not take back; None for all.
+        """
         head = head_of(source)
         if not head:
             return CapturedSession(str(path), fault=NOTHING_YET)
         self._known = read_kept(self.root) if known is None else known
         kept = self._known.get(head) or KeptSession("", head, 0, "")
         before = self.cleaner.redacted
-        found = self._read(path, source, kept)
+        found = self._read(path, source, kept, counts)
         if found is None:  # it was rewritten: its lines are no longer the captured ones
             source.seek(0)
-            found = self._read(path, source, kept._replace(file="", lines=0))
+            found = self._read(path, source, kept._replace(file="", lines=0), counts)
         if found is None:
             return CapturedSession(str(path), fault=CHANGED)
         return found._replace(redacted=self.cleaner.redacted - before)
 
-    def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
+    def _read(self, path: Path, source: IO[bytes], kept: KeptSession, counts: int | None) -> CapturedSession | None:
         """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         before = Acts(headless=True)
-        gone = taken_back(source, before)
+        gone = taken_back(source, before, counts)
+        late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
         source.seek(0)
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy):
             acts = Acts(self.headless, asked=before.asked)
@@ -182,7 +207,9 @@ class Capture:
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
-                fault = "" if turns.known else NO_TURN
+                if late != kept.gone:
+                    note_kept(self.root, kept._replace(gone=late))
+                fault = "" if turns.known or gone else NO_TURN
                 if fault and transcript.strange:
                     fault = f"has no turn in a known form (line {transcript.strange} is in another one)"
                 return CapturedSession(str(path), known=turns.known, unread=unread, fault=fault)
@@ -192,9 +219,8 @@ class Capture:
             for day in days:
                 text = "".join(turns.lines[day]).encode(errors="replace").decode()
                 append_to_log(self.root, day, lambda log, text=text: f"{heading_above(session, log)}{text}")  # type: ignore[misc]
-        if recorder.lines > kept.lines:
+        if recorder.lines > kept.lines or late != kept.gone:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
-            late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
             note_kept(self.root, KeptSession(session.file, kept.head, *told, late))
         return CapturedSession(
             str(path), session.name, session.file, turns.new, days, turns.known, unread, owners=turns.owners

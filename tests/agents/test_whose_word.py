@@ -214,6 +214,32 @@ def test_a_prompt_that_was_taken_back_was_not_said(memory: Memory, tmp_path: Pat
     assert night(memory) == {THURSDAY: ("owner", "live")}
 
 
+@pytest.mark.parametrize("is_captured_before", [False, True])
+def test_where_codex_goes_on_in_another_file_what_was_taken_back_is_no_rule(
+    memory: Memory, tmp_path: Path, *, is_captured_before: bool
+) -> None:
+    thread, second, third = (f"01a22a87-0000-7000-8000-00000000000{number}" for number in range(3))
+    first, folder = codex("Hello.", FRIDAY), tmp_path / "2026/11/20"
+    folder.mkdir(parents=True)
+
+    def lay(name: str, rows: list[dict[str, Any]], before: str = "", end: int = 0) -> None:
+        base = {"history_base": {"thread_id": before, "end_ordinal_exclusive": 3, "end_byte_offset": end}}
+        rows[0]["payload"] |= {"timestamp": f"{DAY}T{name[:8].replace('-', ':')}Z", **(base if before else {})}
+        (folder / f"rollout-{DAY}T{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        if is_captured_before:
+            memory.curate("capture", str(folder / f"rollout-{DAY}T{name}.jsonl"), "--now", f"{DAY}T23:00")
+
+    lay(f"08-00-00-{thread}", first)
+    kept = sum(len(json.dumps(row)) + 1 for row in first[:3])
+    lay(f"09-00-00-{thread}_{second}", codex(FRIDAY.replace("deploy", "ship")), thread, kept)
+    lay(f"10-00-00-{thread}_{third}", codex(THURSDAY), thread, kept)
+    memory.curate("capture", str(tmp_path), "--now", f"{DAY}T23:00")
+    log = memory.read(f"Logs/{DAY}.md")
+    assert "Hello." in log
+    assert ("Fridays" in log) is is_captured_before
+    assert night(memory) == {THURSDAY: ("owner", "live")}
+
+
 def test_records_beside_each_other_take_nothing_back(memory: Memory, tmp_path: Path) -> None:
     """Calls at once and a queued message share the record before them; the last record descends from one alone."""
     rows = code(

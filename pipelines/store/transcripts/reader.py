@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 DATABASE: Final = ".sqlite"
 """How the name of a file ends in which OpenClaw keeps all sessions of one agent."""
 COMPRESSED: Final = ".zst"
+_ROLLOUT = re.compile(r"rollout-.{19}-([0-9a-f-]{36})(?:_([0-9a-f-]{36}))?\.jsonl")
 _SESSIONS = "SELECT session_id, count(*), max(created_at) FROM transcript_events GROUP BY session_id"
 _EVENTS = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq"
 
@@ -176,19 +177,53 @@ class Transcript:
         return said
 
 
-def taken_back(file: Iterable[bytes], acts: Acts) -> frozenset[int]:
+def branches_of(path: Path) -> dict[Path, int | None]:
+    """Return the files of a session, oldest first, with how many bytes of each still count; None for all of them.
+
+    Where a person goes back, Codex goes on in another file, which names the one before it and what counts of it.
+    """
+    named = _ROLLOUT.match(path.name)
+    days = path.parent.parent.parent.parent.glob("*/*/*") if path.parent.name.isdigit() else [path.parent]
+    every = [one for day in days for one in day.glob(f"rollout-*-{named[1]}*.jsonl*")] if named else []
+    if path not in every or len(every) == 1:
+        return {path: None}
+    every.sort(key=lambda one: one.name)
+    idents, before = dict[Path, str](), dict[str, tuple[str, int | None]]()
+    for one in every:
+        found, base = _ROLLOUT.match(one.name), None
+        idents[one] = ident = (found[2] or found[1]) if found else ""
+        with contextlib.suppress(OSError, BadFile), open_transcript(one) as file:
+            payload = (_parsed(file.readline()) or {}).get("payload")
+            base = payload.get("history_base") if isinstance(payload, dict) else None
+        if isinstance(base, dict):
+            end = base.get("end_byte_offset")
+            before[ident] = str(base.get("thread_id")), end if isinstance(end, int) else None
+    live = dict[str, int | None]()
+    ident, counts = idents[every[-1]], None
+    while ident and ident not in live:
+        live[ident] = counts
+        ident, counts = before.get(ident, ("", None))
+    return {one: live.get(idents[one], 0) for one in every}
+
+
+def taken_back(file: Iterable[bytes], acts: Acts, counts: int | None = None) -> frozenset[int]:
     """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
 
     In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
-    same record, and the last record of the file does not descend from it. Codex writes how many turns it rolled back.
+    same record, and the last record of the file does not descend from it. Codex writes how many turns it rolled back,
+    or goes on in another file.
 
     Args:
         file: the lines of the transcript.
         acts: learns on the way which questions the session asks.
+        counts: how many of its bytes count; None for all.
     """
     parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
-    asked, rolled, last = list[int](), set[int](), ""
+    asked, rolled, last, read = list[int](), set[int](), "", 0
     for number, line in enumerate(file, start=1):
+        read += len(line)
+        if counts is not None and read > counts:
+            rolled.add(number)
         record = _parsed(line) or {}
         in_tree, payload = not {"parentUuid", "parentId"}.isdisjoint(record), record.get("payload")
         if isinstance(payload, dict) and payload.get("type") == "thread_rolled_back":
