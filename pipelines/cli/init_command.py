@@ -126,8 +126,8 @@ def _refuse_second_memory(git: Git) -> None:
     there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
     here = git.repository.branch.removeprefix("refs/heads/")
     raise GitFault(
-        f"This repository holds another memory, on its branch {name}; the branch here is {here}.",
-        f"To use that memory: `{there} && curate init {shlex.quote(str(git.root))}`.",
+        f"The memory of this repository is on its branch {name}; the branch here is {here}.",
+        f"To use it: `{there} && curate init {shlex.quote(str(git.root))}`.",
     )
 
 

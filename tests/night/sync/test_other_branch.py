@@ -24,7 +24,7 @@ def test_a_clone_of_a_memory_on_another_branch_begins_no_second_one(
     git(tmp_path, "clone", "--quiet", str(remote), str(clone.root))
     code, told = init(clone, capsys)
     assert code == 1
-    assert "another memory, on its branch origin/main; the branch here is master" in told
+    assert "The memory of this repository is on its branch origin/main; the branch here is master" in told
     assert clone.files() == {}
     assert f"`git -C {clone.root} switch main && curate init {clone.root}`" in told
     git(clone.root, "switch", "--quiet", "main")
