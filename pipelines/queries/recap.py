@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.file_items import Catalog
-from pipelines.night.sentences import completed, episodes_in, former_of
+from pipelines.night.sentences import completed, episodes_in, former_of, shortened
 from pipelines.store.change_set import items_by_id
 from pipelines.store.generated import Sentence, sentences_under
 from pipelines.store.layout import episode_path, slug
@@ -55,8 +55,8 @@ def recap(documents: Documents, since: str, until: str, project: str = "") -> li
         raise UsageFault(
             f"There is no page called {project}.", near or "`curate items` lists the pages that hold items."
         )
-    places = items_by_id(documents).items() if page else ()
-    items = {ident: item for ident, (path, item) in places if path == page}
+    places = items_by_id(documents)
+    items = {ident: item for ident, (path, item) in places.items() if path == page}
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
@@ -67,5 +67,10 @@ def recap(documents: Documents, since: str, until: str, project: str = "") -> li
                 by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
                 own = [one for one in mine if not one.by_code]
                 sentences = completed(own, by_code, day, frozenset(), former_of(items.values()))
+            cited = ((one.text, ident) for one in sentences if one.by_code for ident in one.ids if ident in places)
+            if left := sum(
+                shortened(places[ident][1]) not in text for text, ident in cited
+            ):  # code tells three of many
+                sentences.append(Sentence(f"And {left} more."))
             found += [Episode(day, tuple(sentences))] if sentences else []
     return found

@@ -45,7 +45,8 @@ def test_a_full_day_tells_its_decisions_first_and_nothing_that_it_corrected_itse
     fix = "- Fact: The server has 40 GB.\n- Correction: the server has 80 GB, not 40\n"
     told.day("2026-03-18", f"project: Alpha\n\n{fix}{''.join(lines)}")
     said = told.curate("recap", "2026-03-18")
-    assert "Decided: We oil it at once" in said
+    assert "Decided: We oil it at once; We oil it by hand; We oil it on Sundays." in said
+    assert said.endswith("\n  And 6 more.\n"), "the risks and the questions"
     assert "40 GB" not in said
 
 
