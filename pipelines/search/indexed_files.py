@@ -94,7 +94,7 @@ def scan(root: Path) -> Scan:
             found[path] = stamp
         elif stamp:
             skipped.append(Skipped(path, stamp))
-    # Of notes, the layout says which are read.
+    # Outside the memory's own files, what git ignores is left out; of notes, the layout says which are read.
     if others := [path for path in found if path.partition("/")[0] not in _OWN]:
         from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
 

@@ -197,7 +197,7 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
     parts = [found[name] for name in TITLES if name in found]
     for part in parts:
         kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
-        whole = "\n".join([entry.text for entry in kept])
+        whole = "\n".join([entry.text for entry in kept])  # no secret is shown, and one look is quick
         part.kept = kept if redacted(whole) == whole else [replace(one, text=redacted(one.text)) for one in kept]
         lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]
         part.text = redacted("\n".join(lines).lstrip("\n"))
