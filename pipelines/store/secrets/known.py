@@ -81,12 +81,10 @@ class KnownSecrets:
             self.rules[digest] = str(row["rule"])
             self._lengths.add(length)
 
-    def _write(self, rows: Sequence[dict[str, Any]]) -> bool:
-        if rows:
-            with suppress(CurateError, OSError):  # this process knows them all the same
-                private_folder(self.root)
-                append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
-        return bool(rows)
+    def _write(self, rows: Sequence[dict[str, Any]]) -> None:
+        with suppress(CurateError, OSError):  # this process knows them all the same
+            private_folder(self.root)
+            append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
@@ -116,7 +114,9 @@ class KnownSecrets:
                 continue
             rows.append({"hash": digest, "length": len(value), "rule": rule})
             self._take(rows[-1])
-        return self._write(rows)
+        if rows:
+            self._write(rows)
+        return bool(rows)
 
     def allow(self, tag: str) -> bool:
         """Allow all values with a tag, and return whether there are any."""
@@ -125,7 +125,9 @@ class KnownSecrets:
         ]
         for row in rows:
             self._take(row)
-        return self._write(rows)
+        if rows:
+            self._write(rows)
+        return bool(rows)
 
     def is_allowed(self, value: bytes) -> bool:
         """Return whether a person allowed that value."""
