@@ -177,7 +177,9 @@ def correct_item(documents: Documents, ident: str, text: str, voice: Authority, 
         claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, why)
         return _with_claims(documents, [Outcome(ident, old, asked=why)], [claim], voice)
     since = old.since if never_held else voice.today
-    new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due)
+    named = (*dict(old.links).get(MAY_CONFLICT, ()), *(one.id for one in others if _may_conflict(one, ident)))
+    links = ((MAY_CONFLICT, named),) if named else ()
+    new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due, links=links)
     if why := voice.why_not(old):
         question = Question(waiting(new, path), why, old)
         return asked(documents, [question], voice.quoted, voice.today), [Outcome(ident, old, asked=why, new=new.id)]
@@ -205,7 +207,6 @@ def _successor(documents: Documents, old: Item, path: str, text: str, voice: Aut
         pinned=old.pinned,
         page_section=old.page_section,
         due=old.due,
-        links=tuple(pair for pair in old.links if pair[0] == MAY_CONFLICT),
         person=old.person if old.person in text or old.person not in old.text else "",
     )
     item = with_metadata(item, old.metadata)
@@ -282,7 +283,7 @@ def settle_pair(documents: Documents, ident: str, other: str, how: str, voice: A
     for one, its in ((ident, other), (other, ident)):
         path, placed = placed_item(after, one)
         _must_hold(placed.item, path)
-        if its in dict(placed.item.links).get(MAY_CONFLICT, ()):
+        if _may_conflict(placed.item, its):
             after = with_item_changed(after, one, without_conflict)
     (_, placed), (_, old) = placed_item(after, ident), placed_item(after, other)
     if how == "both":
@@ -298,6 +299,10 @@ def settle_pair(documents: Documents, ident: str, other: str, how: str, voice: A
         after = with_item_changed(after, ident, lambda item: with_confirmation(item, place, voice.today))
     after = with_superseded(after, other, placed.item, day)
     return without_questions(after, [other]), [Outcome(other, old.item, new=ident)]
+
+
+def _may_conflict(item: Item, other: str) -> bool:
+    return other in dict(item.links).get(MAY_CONFLICT, ())
 
 
 def ending_of(kind: ItemType) -> Status:
