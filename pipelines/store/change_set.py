@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from pipelines.store.document import Block, Document, Documents, Placed, block_of, edited, numbered, with_marks
-from pipelines.store.item import Item, brought_back
+from pipelines.store.item import HeldItem, Item, brought_back
 from pipelines.store.layout import BRIEFING, kind_of
 from pipelines.store.trees import ledger_after
 
@@ -144,9 +144,9 @@ def item_changes(before: Documents, after: Documents) -> list[ItemChange]:
     return [one for one in changes if not (one.before and one.after and one.before.told == one.after.told)]
 
 
-def items_by_id(documents: Documents) -> dict[str, tuple[str, Item]]:
+def items_by_id(documents: Documents) -> dict[str, HeldItem]:
     """Return id → (document path, item), for every item with an id."""
-    found: dict[str, tuple[str, Item]] = {}
+    found: dict[str, HeldItem] = {}
     for document in documents.values():
         found.update(document.held)
     return found

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     Places = Mapping[str, ItemPlace]
     Sides = tuple[Document | None, Document | None, Document | None]
     """A page as it was, on our side and on theirs; None where it is missing."""
+    Versions = tuple[Document, Document, Document]
+    """The same, with an empty page for a missing one."""
+    Known = Container[tuple[str, str]]
+    """Id and text of the lines that are items."""
 
 
 BOTH = "Both versions stand there, one after the other."
@@ -294,7 +298,7 @@ def _merged_page(
     held: Places,
     disputed: list[Disputed],
     *,
-    known: Container[tuple[str, str]],
+    known: Known,
     ours_first: bool,
 ) -> Document:
     """Return a page with the lines of both sides, and with these items.
@@ -332,7 +336,7 @@ def _merged_page(
     return page if page.is_still else replace(page, rows=rows)
 
 
-def _completed(lines: list[str], missing: Places, versions: tuple[Document, Document, Document]) -> list[str]:
+def _completed(lines: list[str], missing: Places, versions: Versions) -> list[str]:
     """Return the lines of a page with its missing items, and with what runs generated.
 
     Of the latter one side's stand, and the next night renews them. Sections that are empty on no side go.
@@ -354,9 +358,7 @@ def _completed(lines: list[str], missing: Places, versions: tuple[Document, Docu
     return lines
 
 
-def _merged_body(
-    versions: tuple[Document, Document, Document], held: Places, known: Container[tuple[str, str]]
-) -> tuple[list[str], list[Clash]]:
+def _merged_body(versions: Versions, held: Places, known: Known) -> tuple[list[str], list[Clash]]:
     """Return the tokens below the front matter, merged, and where people's own lines clash."""
     clashes = list[Clash]()
 
@@ -374,7 +376,7 @@ def _merged_body(
     return merge_lines(was, mine, theirs, resolved)[0], clashes
 
 
-def _tokens(page: Document, known: Container[tuple[str, str]] | None = None, held: Places | None = None) -> list[str]:
+def _tokens(page: Document, known: Known | None = None, held: Places | None = None) -> list[str]:
     """Return the text below the front matter: an item with its notes is one token, and so is any other line.
 
     Lines that runs generated are left out, but for episodes. What is no person's begins with a mark.
@@ -407,7 +409,7 @@ def _own_words(page: Document) -> list[object]:
     return [*map(str.strip, filter(_is_own, _tokens(page))), *page.front.values]
 
 
-def _merged_front(versions: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:
+def _merged_front(versions: Versions) -> tuple[str, list[Clash]]:
     """Return the front matter, merged; if that is no front matter, or lines clash, that of the first side stands."""
     was, mine, theirs = ("".join(one.lines[: one.front.lines]) for one in versions)
     merged, clashes = merge_texts(was, mine, theirs) if mine and theirs else (mine or theirs, [])

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.document import Document, Documents, document_at, kept_with_document
-from pipelines.store.item import Item, Status, render_item
+from pipelines.store.item import HeldItem, Item, Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
 from pipelines.store.secrets.redact import without_secrets
@@ -154,7 +154,7 @@ def waiting(item: Item, home: str) -> Item:
     return replace(item, status=Status.WAITING, extra=extra)
 
 
-def released(item: Item) -> tuple[str, Item]:
+def released(item: Item) -> HeldItem:
     """Return the document of a waiting item, and the item as it was; the inverse of `waiting`."""
     extras = dict(item.extra)
     was = extras.get("was", "")
