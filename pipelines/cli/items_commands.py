@@ -32,7 +32,7 @@ from pipelines.search.chunks import UNTOLD
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, Item, ItemType, Status, with_metadata, written_words
+from pipelines.store.item import STRUCK, Item, ItemType, Status, brought_back, with_metadata, written_words
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -82,20 +82,22 @@ def curate_items(  # noqa: PLR0913  one option each
     documents = read_documents(root)
     if document is not None:
         documents = {path: documents[path] for path in named_documents(documents, document)}
-    show = whole or as_json or bool(as_of)
+    held = [(one.path, one.item) for one in Beliefs.of(documents).holdings]
+    if as_of:  # what is over by now was not
+        then = [(path, item) for path, item in held if _held_on(item, as_of)]
+        held = [(path, brought_back(replace(item, status=Status.ARCHIVED))) for path, item in then]
     found = [
-        (one.path, one.item)
-        for one in Beliefs.of(documents).holdings
-        if (not kinds or one.item.type in kinds)
-        and (one.item.status in statuses if statuses else show or one.item.active)
-        if not as_of or _held_on(one.item, as_of)
+        (path, item)
+        for path, item in held
+        if (not kinds or item.type in kinds)
+        and (item.status in statuses if statuses else whole or as_json or item.active)
     ]
     if as_json:
         quotes = Quotes(root)
         say_json([listed_json(path, item, quotes) for path, item in found])
     else:
         rows = [
-            (item.id[:8], item.type, item.status, day_shown(item.since), path, written_words(item))
+            (item.id[:8], item.called, item.status, day_shown(item.since), path, written_words(item))
             for path, item in found
         ]
         say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)

@@ -31,6 +31,7 @@ from pipelines.search.chunk_context import (
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.hits import Found, Hit, held_words, is_close, read_hits, reads
 from pipelines.search.rank import newer_first, weighted, whole_first, worth
+from pipelines.store.item import ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -209,6 +210,7 @@ def _shown(connection: Connection, governed: Governed, units: Sequence[int], day
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, 0.0)), strict=True))
     return [
         hit._replace(
+            status=(Status.OPEN if ItemType.TODO in hit.types else Status.LIVE) if day and hit.until else hit.status,
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
             evidence=tuple(read[line] for line in below.get(hit.item, ())),

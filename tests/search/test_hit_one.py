@@ -46,6 +46,8 @@ def test_live_comes_before_quiet_and_quiet_before_over(memory: Memory) -> None:
     assert [hit.rsplit(maxsplit=1)[-1] for hit in hits] == ["too.", "blue.", "green."]
     then = found(memory, "paint the crane", "--as-of", "2026-03-02")
     assert "green." in then[0]
+    assert "Todo, open" in memory.curate("search", "paint the crane green", "--as-of", "2026-03-02")
+    assert "open" in next(one for one in memory.curate("items", "--as-of", "2026-03-02").splitlines() if "green" in one)
     assert "Todo, quiet" in memory.curate("search", "paint the crane blue")
 
 
