@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _GAP = "  "
-_NARROWEST = 24
+_NARROWEST = 20
 """A table whose last column has no room for so many cells is printed as lines."""
 _BELOW = "    "
 _OPENS, _CLOSES = "\0", "\1"  # which no file that is read as text holds

@@ -88,14 +88,13 @@ def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Pat
             (
                 one.id,
                 moment_shown(one.when),
-                _what_changed(one),
                 _cost(one),
                 one.commit.commit[:10] if one.commit else "-",
-                _ending(one),
+                f"{_what_changed(one)}; {_ending(one)}",
             )
             for one in runs
         ]
-        say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
+        say_table(("run", "date", "cost", "commit", "what it did"), rows)
 
 
 def _tell_skipped(root: Path, git: Git, run: str) -> None:

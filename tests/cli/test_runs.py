@@ -43,7 +43,7 @@ def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: P
     assert runs(there)[0]["model"] == {
         "extractor": "rules@1", "calls": None, "input_tokens": None, "output_tokens": None, "usd": None,
     }, "what it cost is told where it was paid"  # fmt: skip
-    assert "1 added, 1 confirmed  -  " in there.curate("runs")
+    assert "  1 added, 1 confirmed; well" in there.curate("runs")
     said = json.loads((clone / f"State/runs/{second}.json").read_text())
     whole = json.loads((memory.root / f".curate/runs/{second}.json").read_text())
     assert said == {key: whole[key] for key in said} | {"model": {key: whole["model"][key] for key in said["model"]}}
@@ -61,7 +61,7 @@ def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     assert [one["run"] for one in runs(memory)] == [second, first]
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
-    assert "1 added, 1 changed  -  " in memory.curate("runs")
+    assert "  1 added, 1 changed; committed" in memory.curate("runs")
     assert "committed; no report of it is kept here" in memory.curate("runs")
     assert "the port is 8080" in memory.curate("runs", second)
 
@@ -99,7 +99,7 @@ def test_an_undone_run_says_by_which(memory: Memory) -> None:
     assert (undo["undoes"], undo["ended"], undone["run"]) == (second, "well", second)
     assert (undone["ended"], undone["why"]) == ("undone", undo["run"])
     told = memory.curate("runs")
-    assert f"undoes {second}: 1 item removed, 1 item as before  -" in told
+    assert f"undoes {second}: 1 item removed, 1 item as before; well" in told
     assert f"undone by {undo['run']}" in told
     shown = memory.curate("runs", undo["run"])
     assert "Fact: the port is 8080" in shown
