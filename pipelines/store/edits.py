@@ -76,7 +76,7 @@ class Edits(NamedTuple):
 
     def sentences(self) -> tuple[str, ...]:
         """Return a sentence for each file with a secret."""
-        held = (FileWarning(path, why, pending=True) for path, why in self.held.items() if why)
+        held = (FileWarning(path, why) for path, why in self.held.items() if why)
         return tuple(map(str, held))
 
 

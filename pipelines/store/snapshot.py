@@ -66,7 +66,7 @@ class FileWarning(NamedTuple):
 
     path: str
     why: str
-    pending: bool
+    pending: bool = True
     kind: str = ""
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ def read_snapshot(root: Path) -> Snapshot:
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
     links = list[str]()
     files = [*list_files(root, LOGS, "", links), *log_notes(root, links)]
-    warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
+    warnings += [FileWarning(path, f"{LINKED}; {_PENDING}") for path in links]
     logs, partials = dict[str, bytes](), dict[str, bytes]()
     for path in files:
         is_partial = path.startswith(f"{PARTIAL}/")
@@ -152,7 +152,7 @@ def read_snapshot(root: Path) -> Snapshot:
         elif (data := _read_text(root, path, MAX_BYTES, warnings, _PENDING)) is not None:
             if at := conflict_in(data.decode()):
                 why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
-                warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
+                warnings.append(FileWarning(path, why, kind=CONFLICT))
             (partials if is_partial else logs)[path] = data
     left = left_out(root)
     state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
@@ -188,7 +188,7 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
             warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
             if at := conflict_in(document.text):
                 why = f"{_MARKED} at line {at}; the last commit counts and no log is read until you resolve it by hand"
-                warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
+                warnings.append(FileWarning(path, why, kind=CONFLICT))
                 documents[path] = _committed_without_conflict(root, path)
     bare = [
         path
@@ -239,7 +239,7 @@ def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], le
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
         why = error.why
-    warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
+    warnings.append(FileWarning(path, f"{why}; {left}"))
     return None
 
 

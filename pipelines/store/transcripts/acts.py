@@ -214,8 +214,8 @@ class Acts:
 
     def called(self, content: object) -> None:
         """Record which tools an assistant's record calls."""
-        for block in content if isinstance(content, list) else ():
-            if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+        for block in blocks_in(content):
+            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 name = str(block.get("name"))
                 self._calls[block["id"]] = name, block.get("input") if name == "AskUserQuestion" else None
                 if name == "AskUserQuestion":
@@ -262,7 +262,7 @@ class Acts:
 
     def decided(self, record: Record, content: object) -> Iterator[Done]:
         """Yield what a person answered, refused or approved in a tool's result, and what they typed beside it."""
-        blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+        blocks = blocks_in(content)
         results = [one for one in blocks if one.get("type") == "tool_result"]
         name, given = self._calls.pop(str(results[0].get("tool_use_id")), ("", None)) if results else ("", None)
         self._loads = name in {"Skill", "SlashCommand"} if results else self._loads
@@ -431,7 +431,7 @@ class Acts:
     def _attached(self, record: Record, attached: Record) -> str:
         prompt, foreign = attached.get("prompt"), origin_of(attached) not in {"", _HUMAN}
         if isinstance(prompt, list):
-            prompt = "\n".join(str(one.get("text") or "") for one in prompt if isinstance(one, dict))
+            prompt = "\n".join(str(one.get("text") or "") for one in blocks_in(prompt))
         mode = attached.get("commandMode") or "prompt"
         if not isinstance(prompt, str) or mode != "prompt" or foreign or attached.get("isMeta"):
             return ""
@@ -462,6 +462,11 @@ def _request_in(text: str) -> str | None:
     """Return the request in a prompt of Codex's windows, or None if it is no such prompt."""
     parts = _REQUEST.split(text)  # what is selected may have the same heading
     return parts[-1].strip() if len(parts) > 1 and _SHOWN.match(text) else None
+
+
+def blocks_in(content: object) -> list[Record]:
+    """Return the parts of a message's content that are objects."""
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
 
 
 def origin_of(record: Record) -> str:

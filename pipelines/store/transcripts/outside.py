@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
-from pipelines.store.transcripts.acts import Record, origin_of
+from pipelines.store.transcripts.acts import Record, blocks_in, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -203,8 +203,8 @@ def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
         name = str(payload.get("name") or ("shell" if kind == "local_shell_call" else ""))
         yield _ident(payload), f"{server}{name}", given
     content = (message if isinstance(message, dict) else record).get("content")
-    for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") in _USES:
+    for block in blocks_in(content):
+        if block.get("type") in _USES:
             yield _ident(block), str(block.get("name") or ""), block.get("input", block.get("arguments"))
 
 
@@ -218,9 +218,8 @@ def _results(record: Record) -> Iterator[tuple[str, object]]:
     if holder.get("role") in _TOOLS:
         yield _ident(holder), content
         return
-    for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if isinstance(kind, str) and kind.endswith("tool_result"):
+    for block in blocks_in(content):
+        if str(block.get("type")).endswith("tool_result"):
             yield _ident(block), block.get("content")
 
 
