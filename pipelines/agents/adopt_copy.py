@@ -34,7 +34,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
-from pipelines.store.layout import BRIEFING, LOGS, PARA, USER, is_matched, kind_of, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, is_matched, kind_of, log_path
 from pipelines.store.markdown import line_end, link_target, read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, load_redactor
 from pipelines.store.snapshot import read_documents
@@ -53,6 +53,8 @@ LARGE_BRIEFING = "Resources/adopted-MEMORY.md"
 _ROOTS = {name.casefold(): name for name in (BRIEFING, USER, "SOUL.md", "AGENTS.md")} | {"claude.md": "AGENTS.md"}
 _INDEX = re.compile(r"(?<=/)([^/]+)/(?:_?index|readme)(?=\.md$)", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
+_MOST_BRIEFING = 20_000
+"""OpenClaw's own limit of each file that a session begins with, in characters."""
 _MARK = 22
 """Bytes of the front matter that says whose word an agent's page is."""
 _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
@@ -70,12 +72,14 @@ class CopyPlan(NamedTuple):
         pieces: each file of the new memory → the files of the source that it comes from.
         left_out: what stays behind, and why.
         sentences: notes for the person.
+        cap: the size limit of the new MEMORY.md in bytes.
     """
 
     kind: NotesKind
     pieces: Mapping[str, Sequence[str]]
     left_out: Sequence[LeftOut]
     sentences: Sequence[str]
+    cap: int
 
     @property
     def days(self) -> int:
@@ -88,7 +92,8 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
 
     Args:
         source: the notes as they were found.
-        cap: the size limit of MEMORY.md in bytes; a larger one becomes a resource.
+        cap: the size limit of MEMORY.md in bytes; it grows with a larger one that OpenClaw loads, any other becomes a
+            resource.
     """
     kind, notes = source.kind, [*filter(is_note, source.files)]
     if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
@@ -102,6 +107,10 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     told = {path: day for path in filter(is_note, inside) if (day := _day_of(path, kind, vault))}
     if kind is NotesKind.OBSIDIAN:
         told |= said_elsewhere(source.root, [path for path in inside if is_note(path) and path not in told])
+    cap += (larger := _larger(source, inside, cap))
+    sentences += [f"MEMORY.md may have {cap:,} bytes, since yours has {larger:,}: `briefing` in {SETTINGS}."] * bool(
+        larger
+    )
     pieces = dict[str, list[str]]()
     days, others = dict[str, list[str]](), list[str]()
     for path in sorted(inside, key=lambda path: path not in _ROOTS.values()):  # the exact name wins
@@ -131,7 +140,13 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
             target = f"{stem}-{number}{dot}{ending}"
         taken.add(target.casefold())
         pieces[target] = [path]
-    return CopyPlan(kind, pieces, sorted([*source.left_out, *left]), sentences)
+    return CopyPlan(kind, pieces, sorted([*source.left_out, *left]), sentences, cap)
+
+
+def _larger(source: Source, paths: Sequence[str], cap: int) -> int:
+    """Return how many bytes the source's MEMORY.md has if it is larger than the cap, but loaded; else 0."""
+    size = next((source.files[path] for path in paths if path.casefold() == BRIEFING.casefold()), 0)
+    return size if cap < size + _MARK <= _MOST_BRIEFING else 0
 
 
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
@@ -208,8 +223,10 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         redactor = load_redactor(target)
         taken_out = {place: _put(source, target, place, plan, redactor) for place in plan.pieces}
         lay_down(target, settings.timezone)
+        own = target / SETTINGS
+        own.write_text(re.sub(r"(?m)^(briefing = )\d+", rf"\g<1>{plan.cap}", own.read_text("utf-8")), "utf-8")
         if plan.kind.is_by_agents:
-            _mark_as_the_agents(target, now.date().isoformat(), settings.caps.briefing)
+            _mark_as_the_agents(target, now.date().isoformat(), plan.cap)
         git = Git(target)
         git.init()
         git.check()

@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 17, "MEMORY.md": 22, "USER.md": 17, "project": 12, "work": 12, "quiet": 3, "SOUL.md": 6, "pairs": 3,
-    "today": 3, "yesterday": 5, "last day": 5,
+    "open": 16, "MEMORY.md": 20, "USER.md": 15, "project": 11, "work": 11, "quiet": 3, "SOUL.md": 9, "pairs": 3,
+    "today": 3, "yesterday": 9, "last day": 9,
 }  # fmt: skip
 TITLES = {
     "SOUL.md": "Who you are",
@@ -93,8 +93,9 @@ _NAMELESS = {
     "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
 _ROWS = frozenset({"Decision", "Fact", "Rule"})
+_LATE_DAYS = 2
+"""What a sentence rests on is of today or so; of an older one the day is told."""
 _NOW_SHARE = 5
-_LATE_DAYS = 2  # what a sentence rests on is of today or so; of an older one the day is told
 """The part of the budget up to which the briefing's first part is sure to be shown whole."""
 _THEIR = "their "
 _LINES = 40  # tokens of a part's title and of the line that says what was cut, without its path

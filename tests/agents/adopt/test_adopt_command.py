@@ -130,8 +130,19 @@ def test_without_yes_nothing_is_written(adoption: Adoption, tmp_path: Path) -> N
     assert not adoption.new.exists()
 
 
-def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
+def test_a_briefing_that_openclaw_loads_stays_the_briefing(adoption: Adoption) -> None:
     large = "# Memory\n\n" + "The orchard has a long story.\n" * 400
+    lay(openclaw(adoption.old), {"MEMORY.md": large})
+    assert "MEMORY.md may have 20,202 bytes, since yours has 12,010" in adoption.adopt("--yes")
+    memory = adoption.memory
+    memory.curate("run", "--provider", "rules")
+    assert "long story" in memory.read("MEMORY.md")
+    assert "long story" in memory.curate("context")
+    assert memory.json("status")["briefing"]["cap"] == 20_202
+
+
+def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
+    large = "# Memory\n\n" + "The orchard has a long story.\n" * 800
     lay(openclaw(adoption.old), {"MEMORY.md": large})
     assert "too large to load at every start" in adoption.adopt("--yes")
     assert adoption.memory.read("Resources/adopted-MEMORY.md") == f"---\ntrust: self\n---\n{large}"
