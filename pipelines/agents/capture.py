@@ -12,8 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from pipelines.agents.agent_folders import AGENTS_SESSIONS
 from pipelines.errors import BadFile
 from pipelines.provider_settings import trust_settings
 from pipelines.store.append_log import append_to_log
@@ -40,10 +42,10 @@ from pipelines.store.transcripts.reader import (
 )
 from pipelines.store.transcripts.records import Role, Turn
 from pipelines.store.work_trees import as_project, remote_in, repository_of
+from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from pipelines.settings import Settings
 
@@ -66,6 +68,7 @@ _AFTER = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
 _FENCES = ("```", "~~~")
 # Clocks may be a little ahead.
 _AHEAD = timedelta(hours=1)
+_APPROVED = re.compile(r"Read the approved plan at (/.+/attachments/[^/]+/approved-plan\.md) and implement it\.")
 _OTHERS = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 _ROLES = (["assistant"], ["program"], ["user"], ["owner"])
 
@@ -301,6 +304,7 @@ class _Turns:
             self.known += 1
             return
         capture = self._capture
+        turn = _with_plan(turn)
         turn = replace(turn, text=capture.cleaner.words(turn.text))
         moment = self._moment(turn)
         day = capture.days.of(moment)
@@ -370,6 +374,16 @@ class Session(NamedTuple):
     project: str
     file: str
     repository: tuple[str, ...] = ()
+
+
+def _with_plan(turn: Turn) -> Turn:
+    """Return a turn, or the plan that it approves: Codex begins a new session with it, and keeps it in a file."""
+    named = _APPROVED.fullmatch(turn.text) if turn.act is Act.TYPED and turn.tool == "codex" else None
+    with suppress(OSError, ValueError):
+        if named and Path(named[1]).is_relative_to(AGENTS_SESSIONS["codex"].home()):
+            plan = clean(Path(named[1]).read_text(encoding="utf-8"))
+            return replace(turn, act=Act.PLANNED, text=plan) if plan else turn
+    return turn
 
 
 def heading_above(session: Session, log: str) -> str:

@@ -240,6 +240,15 @@ def test_where_codex_goes_on_in_another_file_what_was_taken_back_is_no_rule(
     assert night(memory) == {THURSDAY: ("owner", "live")}
 
 
+def test_a_plan_with_which_codex_begins_a_new_session_is_approved(memory: Memory, tmp_path: Path) -> None:
+    kept = Path.home() / ".codex/attachments/273c3974-3805-4b0d-bc80-4e3685809a6f/approved-plan.md"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("# Move sessions to Redis\n\n1. Add a client\n")
+    log = capture(memory, tmp_path, codex(f"Read the approved plan at {kept} and implement it."))
+    assert "**user approved the plan:** Move sessions to Redis" in log
+    assert night(memory) == {"Move sessions to Redis": ("owner", "live")}
+
+
 def test_records_beside_each_other_take_nothing_back(memory: Memory, tmp_path: Path) -> None:
     """Calls at once and a queued message share the record before them; the last record descends from one alone."""
     rows = code(

@@ -171,6 +171,10 @@ SHAPE = user("Use tabs.", version="2.1.38")
         ([codex("Use tabs.", by="user")], [("typed", "Use tabs.")]),
         ([codex("<div>Use tabs.</div> is what I want", by="user")],
          [("typed", "<div>Use tabs.</div> is what I want")]),
+        ([codex_meta(source="vscode", thread_source="tui_side_chat", forked_from_id="b"),
+          codex(f"Side conversation boundary.\n\nEverything before it: {EVIL}"), codex(EVIL),
+          codex("Use tabs.", by="user")],
+         [("typed", "Use tabs.")]),
         ([codex_meta(forked_from_id="b"), codex_meta(id="b", source="exec"), codex("Use tabs.")],
          [("typed", "Use tabs.")]),
         ([user("<command-message>review</command-message>\n<command-name>/review</command-name>\n"

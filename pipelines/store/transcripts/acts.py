@@ -38,6 +38,7 @@ _CODEX_ASKS = "request_user_input"
 _CODEX_NOTE = "user_note: "
 _CODEX_SENDERS = ("exec", "mcp")
 _CODEX_PLAN = ("<proposed_plan>", "</proposed_plan>")
+_CODEX_SIDE = "tui_side_chat"
 _CODEX_APPROVED = "Implement the plan."
 _CODEX_PUT_IN = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
 _SHOWN = re.compile(r"\s*(?:# [^\n]{1,80}:\n|<in-app-browser-context\b|## My request\b)")
@@ -289,9 +290,9 @@ class Acts:
             return
         self._opened, source, thread = True, meta.get("source"), meta.get("thread_source") or "user"
         self.subagent = thread == "subagent" or (isinstance(source, dict) and "subagent" in source)
-        self.sent = (
-            self.subagent or thread != "user" or source in _CODEX_SENDERS or meta.get("originator") == "codex_exec"
-        )
+        self.origins = self.origins or thread == _CODEX_SIDE  # it begins with the program's own words
+        by_person = thread in {"user", _CODEX_SIDE}
+        self.sent = self.subagent or not by_person or source in _CODEX_SENDERS or meta.get("originator") == "codex_exec"
 
     def codex_parts(self, message: Record) -> object:
         """Return the content of a message of Codex, without parts that say that they did not come from a person."""
