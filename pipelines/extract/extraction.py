@@ -47,8 +47,7 @@ class DocumentChoice(NamedTuple):
     purpose: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionRequest:
+class ExtractionRequest(NamedTuple):
     """One day's unread entries, in order, and the documents and items that a reply may name.
 
     The seals prove which entries are the owner's acts; without them, none is.
@@ -57,8 +56,8 @@ class ExtractionRequest:
     day: str
     entries: tuple[Entry, ...]
     documents: tuple[DocumentChoice, ...] = ()
-    nearby: Nearby | None = field(default=None, compare=False)
-    seals: Seals = field(default=NO_SEALS, compare=False)
+    nearby: Nearby | None = None
+    seals: Seals = NO_SEALS
 
 
 Said = TypeVar("Said")

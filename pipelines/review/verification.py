@@ -272,10 +272,10 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
     after, named = list(rulings), frozenset(ident for one in rulings for ident in one.operation.ids)
     for at, ruling in enumerate(rulings):
         one = ruling.candidate
-        if one is None or ruling.operation.day not in days or not one.by_rules:
+        mine = known.ids.get(one.id) if one and ruling.kind is OperationKind.ADD and not ruling.asks else None
+        if one is None or mine is None or ruling.operation.day not in days or not one.by_rules:
             continue
-        mine = known.ids.get(one.id) if ruling.kind is OperationKind.ADD and not ruling.asks else None
-        there = known.near(one) if mine else []
+        there = known.near(one)
         rows = {old.name: parts_at(one.text, old.item.text) for old in there if old.item.type is one.type}
         lists = Counter(rows.values())
         lists[None] = 0  # no list
@@ -287,7 +287,7 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         ]
         is_own = one.trust.reaches(Trust.SELF) and one.page_section != ASKED
         alike_ones = [old for old in there if is_own and old.item.type is one.type and old.learnt <= one.entry.day]
-        held = {old.item.id: old for old in alike_ones if mine and old.at < mine.at}
+        held = {old.item.id: old for old in alike_ones if old.at < mine.at}
         other = replaced_in(one.text, [old.item for old in held.values()])
         other = held[other].name if other else ""
         if len(rivals := [old for old in alike_ones if are_rivals(one.text, old.item.text)]) == 1:

@@ -52,7 +52,7 @@ def test_what_a_later_piece_ends_an_earlier_one_does_not_change() -> None:
     closed = reply_operation("close", held.id, how="done")
     replies = [reply_text(operations=[changed]), reply_text(operations=[closed]), reply_text()]
     model = scripted(*replies, input_tokens=20)
-    found = extractor(model).extract(replace(DAY, nearby=Nearby([("Areas/general", held)])))
+    found = extractor(model).extract(DAY._replace(nearby=Nearby([("Areas/general", held)])))
     assert [one.kind for one in found.operations] == ["close"]
 
 
@@ -62,7 +62,7 @@ def test_a_change_stays_where_a_later_piece_only_doubts_it() -> None:
     doubted = reply_operation("doubt", held.id, lines=[[4, 5]])
     replies = [reply_text(operations=[one]) for one in (changed, doubted)]
     found = extractor(scripted(*replies, reply_text(), input_tokens=20)).extract(
-        replace(DAY, nearby=Nearby([("Areas/general", held)]))
+        DAY._replace(nearby=Nearby([("Areas/general", held)]))
     )
     assert [one.kind for one in found.operations] == ["update", "question"]
 
@@ -75,7 +75,7 @@ def test_a_later_piece_is_not_offered_what_has_no_name_or_was_not_shown() -> Non
     found = extractor(asked).extract(DAY)
     assert "p10 " in asked.calls[1].user
     assert ("p98 " in asked.calls[1].user, found.operations) == (False, ())
-    labelled = replace(DAY, entries=(line_of(3, "- Decision: We go with Terraform."), *ENTRIES[1:]))
+    labelled = DAY._replace(entries=(line_of(3, "- Decision: We go with Terraform."), *ENTRIES[1:]))
     rules_first = scripted("{}", NOTHING, input_tokens=20)
     assert "Terraform" in extractor(rules_first).extract(labelled).candidates[0].text
     assert "p0" not in rules_first.calls[1].user
@@ -95,7 +95,7 @@ def test_a_later_piece_is_shown_what_an_earlier_one_proposed_and_may_end_it() ->
 
 def test_n0_of_two_logs_of_a_day_are_two_items() -> None:
     reader = extractor(scripted(GOOD))
-    other = replace(DAY, entries=tuple(replace(one, path="Logs/2026-03-12-b.md") for one in ENTRIES))
+    other = DAY._replace(entries=tuple(replace(one, path="Logs/2026-03-12-b.md") for one in ENTRIES))
     assert reader.extract(DAY).candidates[0].id != reader.extract(other).candidates[0].id
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +30,7 @@ def read(text: str, entries: Sequence[Entry] = ENTRIES) -> tuple[Extraction, lis
     reply = read_reply(text) or {key: [] for key in PARTS}
     shown = Shown.of([*(one.text for one in entries), *(one.text for one in HELD.values())])
     own = {f"n{at}": f"own{at}" for at in range(len(reply["items"]))}
-    found, faulty = extraction_of(reply, Asked(replace(DAY, entries=tuple(entries)), BY, HELD, shown, own))
+    found, faulty = extraction_of(reply, Asked(DAY._replace(entries=tuple(entries)), BY, HELD, shown, own))
     return found, list(map(str, faulty))
 
 

@@ -91,7 +91,7 @@ class ModelExtractor:
         from pipelines.extract.llm.reply_json import schema_of  # noqa: PLC0415  imports pydantic
         from pipelines.extract.llm.reply_schema import Asked, ExtractionReply, extraction_of, read_reply  # noqa: PLC0415
 
-        shown, held = _Shown.beside(request, piece, before), replace(request, entries=piece.entries)
+        shown, held = _Shown.beside(request, piece, before), request._replace(entries=piece.entries)
         data = {
             "day": request.day,
             "weekday": weekday(request.day),

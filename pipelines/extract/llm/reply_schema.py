@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.extract.grounding import Shown
-    from pipelines.store.log import Entry
 
 
 TITLE_LENGTH: Final = 80
@@ -233,7 +232,7 @@ def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[
 
     def open_list(_: int, raw: object) -> OpenList:
         one = checked(ReplyList, raw)
-        return OpenList(places_of(one.lines, asked.request.entries), document_named(one.document, asked.request))
+        return OpenList(places_of(one.lines, asked), document_named(one.document, asked.request))
 
     lists = usable("open_lists", open_list)
     told = usable("episode", lambda _, raw: _told(raw, asked))
@@ -249,7 +248,7 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
     """
     item = checked(ReplyItem, raw)
     text, kind, own = item.text, ItemType(item.type), asked.own[f"n{at}"]
-    places = places_of(item.lines, asked.request.entries)
+    places = places_of(item.lines, asked)
     names = _proven(text, asked)
     replaced = filter(None, map(asked.ident, item.replaces))
     document = document_named(item.document, asked.request)
@@ -320,7 +319,7 @@ def _operation(raw: object, asked: Asked) -> Operation:
         Faulty: the operation is invalid.
     """
     one = checked(ReplyOperation, raw)
-    places, ids = places_of(one.lines, asked.request.entries), tuple(dict.fromkeys(map(asked.ident, one.ids)))
+    places, ids = places_of(one.lines, asked), tuple(dict.fromkeys(map(asked.ident, one.ids)))
     if not all(ids):
         raise Faulty("it names an id that was not shown")
     kind = OperationKind("question" if one.operation == "doubt" else one.operation)
@@ -344,21 +343,21 @@ def _told(raw: object, asked: Asked) -> Told:
         Faulty: it is invalid, or has a number that was not shown.
     """
     one = checked(ReplyTold, raw)
-    places = places_of(one.lines, asked.request.entries)
+    places = places_of(one.lines, asked)
     return Told(one.text, places, (*_beside(one.text, places, asked), *_proven(one.text, asked)))
 
 
-def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple[Place, ...]:
+def places_of(lines: Sequence[Sequence[int]], asked: Asked) -> tuple[Place, ...]:
     """Return the whole lines that a reply cites, a place an entry; a heading stands for the entry below it.
 
     Args:
         lines: pairs of first and last line; a single number is both.
-        entries: the entries that were shown, in order.
+        asked: has the entries that were shown, in order.
 
     Raises:
         Faulty: a pair holds no entry, or there are too many.
     """
-    found: dict[tuple[str, int, int], Place] = {}
+    found, entries = dict[tuple[str, int, int], Place](), asked.request.entries
     for pair in lines:
         first, last = pair[0], pair[-1]
         cited = [one for one in entries if one.start_line <= last and first <= one.end_line]

@@ -173,7 +173,7 @@ def _typed(
 
 
 def _item(  # noqa: PLR0913, PLR0917  the parts of an item
-    kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int = 0, end: int = 0
+    kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int, end: int = 0
 ) -> Candidate:
-    place = Place(entry, line or entry.start_line, end or line or entry.start_line, quote.strip())
+    place = Place(entry, line, end or line, quote.strip())
     return Candidate(kind, text, (place,), Confidence.HIGH, reason, NAME)
