@@ -94,12 +94,13 @@ def _begun(night: Night, held: HeldMemory, watch: Watch, before: Documents, earl
     template = missing_files(night.root)
     left = [str(one) for one in snapshot.warnings if one.pending]
     notes = [str(one) for one in snapshot.warnings if not one.pending]
-    kinds = ("edited", "numbered", "retracted", "restored", "asked")
     report = RunReport(
         run_id(night.now, held.git.head()), night.now.isoformat(timespec="seconds"), night.today, again=again or None,
         extractor=night.extractor.name, pending=bool(left),
         warnings=[*left, *night.notes, *notes],  # the reason something is pending comes first
-        people={kind: len(getattr(people, kind, ())) for kind in kinds},
+        people={
+            kind: len(getattr(people, kind, ())) for kind in ("edited", "numbered", "retracted", "restored", "asked")
+        },
     )  # fmt: skip
     if report.people["asked"]:
         report.warnings.append(f"Items are gone from their documents. Retract or restore them in {REVIEW}.")

@@ -277,9 +277,8 @@ def _confirming(one: Candidate, belief: Belief, context: ReviewContext) -> Rulin
 
     An agent repeating its context confirms nothing.
     """
-    if one.recited:
-        return _ruling(one, OperationKind.IGNORE)
-    if belief.is_archived and (one.closed or one.entry.day <= max(belief.learnt, belief.item.confirmed)):
+    is_late = one.closed or one.entry.day <= max(belief.learnt, belief.item.confirmed)
+    if one.recited or (belief.is_archived and is_late):
         return _ruling(one, OperationKind.IGNORE)
     if one.closed and belief.item.active and one.closed in OUTCOMES[belief.item.type]:
         closing = Operation(OperationKind.CLOSE, (belief.name,), how=one.closed, places=one.places, by=one.by)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import string
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from contextlib import suppress
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -12,10 +13,6 @@ from pipelines.extract.extraction import HIDDEN
 from pipelines.extract.llm.call import BadReply
 from pipelines.store.markdown import without_spans
 from pipelines.text import fold
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TEXT_LENGTH: Final = 500
 MOST_OBJECTS: Final = 50
@@ -95,26 +92,18 @@ def last_object(text: str, *keys: str) -> dict[str, Any]:
         raise BadReply("gave an empty answer")
     for tag in ("think", "thinking"):
         text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
-    objects = list(_objects_in(text))
+    decoder, objects, at = json.JSONDecoder(), list[dict[str, Any]](), text.find("{")
+    for _ in range(MOST_OBJECTS):
+        if at < 0:
+            break
+        end = at + 1
+        with suppress(ValueError, RecursionError):  # this brace starts no object; a later one may
+            value, end = decoder.raw_decode(text, at)
+            objects.append(value)
+        at = text.find("{", end)
     found = [value for value in objects if any(key in value for key in keys)]
     if not found and objects == [{}] and text.count("{") == 1:
         found = objects
     if not found:
         raise BadReply("answered without the requested JSON")
     return found[-1]
-
-
-def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in `text`, in order; the number of tries is bounded."""
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(MOST_OBJECTS):
-        if at < 0:
-            return
-        end = at + 1
-        try:
-            value, end = decoder.raw_decode(text, at)
-            yield value
-        except (ValueError, RecursionError):
-            pass  # this brace starts no object; a later one may
-        at = text.find("{", end)

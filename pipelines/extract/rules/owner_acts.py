@@ -163,10 +163,8 @@ def _typed(
             _FORBIDS.match(text),
             lasts and lasts.search(text),
         )
-        kind = lays_down(text)
-        if kind is None and _REMINDS.match(text):
-            kind = ItemType.TODO
-        kind = kind or (ItemType.FACT if _OF_ME.match(text) else ItemType.RULE if any(rules) else None)
+        other = ItemType.FACT if _OF_ME.match(text) else ItemType.RULE if any(rules) else None
+        kind = lays_down(text) or (ItemType.TODO if _REMINDS.match(text) else other)
         if kind:
             one = _item(kind, _REMEMBER_THIS.sub("", text), entry, quote, LAID_DOWN, line.number)
             yield replace(one, document=USER.removesuffix(".md")) if _OF_ME.match(text) else one
