@@ -190,17 +190,3 @@ _REDACTED = re.compile(
     r"(?:\b(?:is|was|are|ist|lautet|est|es)|[=:：＝是为為は])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z"
 )
 """A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
-
-
-def first_days(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayToRead], list[DayToRead]]:
-    """Return the logs that one run reads, with those that need no reading; and the others.
-
-    A run reads one day, or all those before the first one that a model reads.
-    """
-    asked = sorted({one.day for one in days if one.fresh})
-    old = [day for day in asked if day < rules_before]
-    first = set(old or asked[:1])
-    return (
-        [one for one in days if not one.fresh or one.day in first],
-        [one for one in days if one.fresh and one.day not in first],
-    )

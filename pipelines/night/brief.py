@@ -280,19 +280,6 @@ def _episodes(documents: Documents, told: Mapping[str, Sequence[Told]]) -> dict[
     return dict(sorted(found.items())[-EPISODE_DAYS:])
 
 
-def _quoted(episode: _Episode, text: str) -> tuple[list[str], list[str]]:
-    """Return the lines of an episode that have most of a sentence's words, and the headings above its two nearest."""
-    words = content_words(text)
-
-    def shared(told: str) -> int:
-        return len(words & content_words(told))
-
-    near = [episode[told] for told in nlargest(2, episode, key=shared)]
-    quotes = [quote for quotes, _ in near for quote in quotes]
-    best = set(nlargest(_MOST_QUOTED, quotes, key=shared))
-    return [quote for quote in quotes if quote in best], [above for _, headings in near for above in headings]
-
-
 # ---------------------------------------- what came back
 
 
@@ -314,7 +301,11 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
     before = next((old.days for _, old in stood if (folded(old.text), old.of) == mine), None)
     if before is not None or any(folded(one.text) == folded(text) and one.active for one in items):
         return Proposal(path, title, text, items, days if before is None else before, None)
-    quotes, context = list[str](), list[str]()
+    quotes, context, words = list[str](), list[str](), content_words(text)
+
+    def shared(told: str) -> int:
+        return len(words & content_words(told))
+
     for item, home in cited:
         told = ", ".join(f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value)
         quotes.append(f"{item.text} ({told})" if told else item.text)
@@ -324,9 +315,13 @@ def _sound(one: ReplyNow, path: str, title: str, known: _Shown) -> Proposal | No
         due += f", perhaps {item.perhaps}" * bool(item.perhaps)
         about = f"{item.status} {item.type} of {home.title} since {item.since}{due}{item.unsure}"
         context.append(about + _ASKED * (item.id in known.asked))
-    for day in (day for day in days if day in known.episodes):
-        more, headings = _quoted(known.episodes[day], text)
-        quotes += more
+    for day, episode in ((day, known.episodes[day]) for day in days if day in known.episodes):
+        # The lines of the episode that have most of the sentence's words, and the headings above its two nearest.
+        near = [episode[told] for told in nlargest(2, episode, key=shared)]
+        lines = [quote for some, _ in near for quote in some]
+        best = set(nlargest(_MOST_QUOTED, lines, key=shared))
+        quotes += [quote for quote in lines if quote in best]
+        headings = (above for _, some in near for above in some)
         context.append(", ".join([f"what happened on {day}", *headings]))
     if names := known.numbers.names_missing(text):
         context.append(f"not shown: {', '.join(names)}")

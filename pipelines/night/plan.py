@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
-from pipelines.extract.extract_days import DayToRead, days_to_read, extract, first_days
+from pipelines.extract.extract_days import DayToRead, days_to_read, extract
 from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.labels import read_label
@@ -126,8 +126,11 @@ def _read(run: Run) -> None:
     gone = {(one.file, line) for one in read_kept(night.root).values() for line in one.gone}  # since they were captured
     days = days_to_read(run.logs, run.progress, run.night.today, before, gone)
     run.days = [one for one in days if one.day not in run.failed or not one.fresh]
-    if night.verifier:
-        run.days, run.later = first_days(run.days, night.rules_before)
+    if night.verifier:  # one day, or all before the first one that a model reads; what needs no reading goes with it
+        unread = sorted({one.day for one in run.days if one.fresh})
+        first = set([day for day in unread if day < night.rules_before] or unread[:1])
+        run.later = [one for one in run.days if one.fresh and one.day not in first]
+        run.days = [one for one in run.days if not one.fresh or one.day in first]
     waiting: list[DayToRead] = []
     if any(one.is_still for one in run.documents.values()):  # with marks of a conflict: a log may speak of that page
         run.days, waiting = waiting, run.days
