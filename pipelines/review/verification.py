@@ -85,7 +85,7 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
             context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
             kind = _KINDS.get(ruling.kind, str(ruling.kind))
             found.append(Posed(number, Claim(kind, text, quotes_of(operation.places), context)))
-        near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, named, known)]
+        near = [*_pairs(number, ruling, named, known)]
         found += [one for _, one in near]
         pairs += near
     pairs.sort(key=lambda pair: -pair[0])
@@ -99,8 +99,8 @@ def _with_days(one: Candidate) -> str:
     return f"{one.text} ({days})" if days else one.text
 
 
-def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
-    """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike.
+def _pairs(number: int, ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, Posed]]:
+    """Yield how alike, and the pairs of a new item with near ones of its page that the first reader did not link.
 
     Those of earlier days come first: whoever says two things on one day mostly means both. Before them comes what says
     the same as an item that the new one replaces.
@@ -114,7 +114,8 @@ def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator
     for share, belief in sorted(near, key=lambda pair: -pair[0])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
-        yield share, belief.name, Claim(JUDGED, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+        claim = Claim(JUDGED, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+        yield share, Posed(number, claim, belief.name)
 
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
@@ -168,7 +169,10 @@ def _judged(ruling: Ruling, said: Sequence[tuple[Posed, Verdict]], known: KnownI
         left = [ident for ident, one in zip(ruling.operation.ids, does, strict=False) if one is not Verdict.UNSUPPORTED]
         return _beside(ruling, left, known)
     if any(verdict is not Verdict.SUPPORTED for verdict in does):
-        return _perhaps(ruling) if set(does) == {Verdict.UNSURE} else None
+        # What may be over stays, with the line that says so, until a line is sure of it.
+        is_ours = ruling.kind is OperationKind.CLOSE and not ruling.asks and ruling.trust.reaches(Trust.SELF)
+        confirms = ruling._replace(operation=ruling.operation._replace(kind=OperationKind.CONFIRM))
+        return confirms if is_ours and set(does) == {Verdict.UNSURE} else None
     return _paired(ruling, pairs, known) if says is Verdict.SUPPORTED else ruling
 
 
@@ -179,12 +183,6 @@ def _beside(ruling: Ruling, others: Sequence[str], known: KnownItems) -> Ruling:
     candidate = replace(one, links=(*one.links, *linked)) if one else None
     operation = ruling.operation._replace(kind=OperationKind.ADD, ids=())
     return ruling._replace(operation=operation, candidate=candidate, asks="")
-
-
-def _perhaps(ruling: Ruling) -> Ruling | None:
-    """Return the ruling on what may be over: it stays, with the line that says so, until a line is sure of it."""
-    is_ours = ruling.kind is OperationKind.CLOSE and not ruling.asks and ruling.trust.reaches(Trust.SELF)
-    return ruling._replace(operation=ruling.operation._replace(kind=OperationKind.CONFIRM)) if is_ours else None
 
 
 def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownItems) -> Ruling:
