@@ -78,7 +78,7 @@ class HeldMemory(NamedTuple):
     def progress(self) -> dict[str, tuple[LogProgress, ...]]:
         """What runs read of each log. What a person took back with git, or lost, was read all the same."""
         last = self.git.last_run()
-        return read_progress(self.git.show(last, PROGRESS) if last else None) | dict(self.snapshot.progress)
+        return read_progress(self.git.show(last, PROGRESS)) | dict(self.snapshot.progress)
 
     @property
     def today(self) -> str:

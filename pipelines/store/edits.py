@@ -103,13 +103,13 @@ def find_edits(git: Git) -> Edits:
         elif (file := open_regular(root, path)) is not None:
             with file:
                 mode, data = os.fstat(file.fileno()).st_mode, file.read()
-            # A run removes private text from a log before committing it.
-            is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
-            if day_of_log(path) and conflict_in(data.decode(errors="replace")):
+            text, day = data.decode(errors="replace"), day_of_log(path)
+            if day and conflict_in(text):
                 continue
             if secrets := list(secrets_in(path, BytesIO(data), redactor)):
                 held[path] = held_because(secrets)
-            elif is_log and is_private(data.decode(errors="replace")):
+            # A run removes private text from a log before committing it.
+            elif (day or path.startswith(f"{PARTIAL}/")) and is_private(text):
                 held[path] = ""
             else:
                 changed[path] = ("100755" if mode & stat.S_IXUSR else "100644", data)

@@ -213,8 +213,8 @@ class Git(GitCommands):
         self._trees[commit] = dict(sorted(found.items()))
         return self._trees[commit]
 
-    def show(self, commit: str, path: str) -> bytes | None:
-        """Return a file's bytes at a commit, or None if the commit lacks it."""
+    def show(self, commit: str | None, path: str) -> bytes | None:
+        """Return a file's bytes at a commit, or None if the commit lacks it, or is None."""
         entry = self.tree(commit).get(path)
         return self.blob(entry[1]) if entry else None
 

@@ -182,8 +182,7 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
     for path in document_paths(root):
         data = _read_text(root, path, MAX_DOCUMENT_BYTES, warnings, "it was left alone")
         if data is not None:
-            documents |= read_documents_in({path: data}, ledger)
-            document = documents[path]
+            document = documents[path] = document_at(path, data.decode(), ledger)
             faults = document.front.faults
             warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
             if at := conflict_in(document.text):

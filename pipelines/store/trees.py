@@ -157,7 +157,7 @@ def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) ->
 
 def committed(git: Git, commit: str | None, path: str) -> Document:
     """Return a document as a commit has it; empty if it has none."""
-    return read_version(path, git.show(commit, path), ledger_at(git, commit)) if commit else read_version(path, None)
+    return read_version(path, git.show(commit, path), ledger_at(git, commit))
 
 
 def words_on_page(document: Document, placed: Placed) -> str:
