@@ -61,7 +61,8 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> Path | None:
     say(f"Created a memory in {target} from {files}: {count(plan.days, 'day')} and {others}.")
     if taken_out:
         places = ", ".join(escape_terminal_line(path) for path in taken_out)
-        say(f"{count(sum(taken_out.values()), 'secret')} stayed behind, of {places}; marks stand in their place.")
+        secrets = count(sum(taken_out.values()), "secret was", "secrets were")
+        say(f"{secrets} not copied from {places}; a mark stands for each.")
     say(_NEXT)
     return target
 

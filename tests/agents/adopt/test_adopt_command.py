@@ -185,7 +185,7 @@ def test_notes_of_windows_become_utf8(adoption: Adoption) -> None:
 def test_a_secret_stays_behind_and_no_night_waits_for_it(adoption: Adoption) -> None:
     openclaw(adoption.old)
     lay(adoption.old, {"MEMORY.md": "# Memory\n\n- password: hunter2Xy9!kk\n- The orchard is old.\n"})
-    assert "1 secret stayed behind, of MEMORY.md" in adoption.adopt("--yes")
+    assert "1 secret was not copied from MEMORY.md" in adoption.adopt("--yes")
     adoption.memory.curate("run", *NIGHT)
     assert "hunter2" not in adoption.memory.git("log", "-p", "--all") + adoption.memory.read("MEMORY.md")
     assert "The orchard is old." in adoption.memory.git("show", "HEAD:MEMORY.md")
