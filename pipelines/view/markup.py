@@ -81,7 +81,7 @@ def changed(old: str, new: str, *, is_asked: bool = False) -> Markup:
     one, other = old.split(), new.split()
     same = len(posixpath.commonprefix([one, other]))
     rest = len(posixpath.commonprefix([one[same:][::-1], other[same:][::-1]]))
-    if same + rest < len(one) // 2:  # too little in common
+    if same + rest < len(one) / 2:  # too little in common
         same = rest = 0
     ends, comes = len(one) - rest, len(other) - rest
     goes, comes_in = ("mark", "mark") if is_asked else ("del", "ins")
