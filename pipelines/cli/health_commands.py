@@ -61,7 +61,8 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     """Show the state of the memory: its last run, what waits, and how full the briefing is.
 
     The first sentence says how things are and what to do. The exit code is 1 when no run has ended well for a day and a
-    half, or when the last run failed and has not been made up for, so a monitor can watch it.
+    half, when the last run failed and has not been made up for, or when marks of a conflict keep logs unread, so a
+    monitor can watch it.
     """
     root, settings, when = opened
     checkup = Checkup(root, when)
