@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from pipelines.store.item import ItemType, Trust
 from pipelines.store.snapshot import read_documents
 from tests.conftest import Memory
 from tests.e2e.agent_wire import AgentWire, Request, Said
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import Terminal, terminal
 
 pytestmark = pytest.mark.e2e
 
@@ -106,9 +108,15 @@ def test_a_session_that_was_killed_is_in_the_log_after_the_next_run(
     monkeypatch.setenv("IS_SANDBOX", "1")
     memory.curate("install", "claude-code")
     project = a_project(tmp_path / "kestrel")
+    command = Path.home() / ".claude/commands/fix.md"
+    command.parent.mkdir()
+    command.write_text("---\ndescription: mends\n---\nMend this: $ARGUMENTS\n")
     wire.by_request = of_the_session
     with terminal([str(claude)], project) as session:
         session.wait_for("Claude Code v")
+        session.settle()
+        session.enter("/fix the kiln door")
+        session.wait_for("it is settled.")
         session.settle()
         session.enter(RULE)
         session.wait_for("it is settled.")
@@ -117,21 +125,18 @@ def test_a_session_that_was_killed_is_in_the_log_after_the_next_run(
         os.killpg(session.pid, signal.SIGKILL)  # no hook runs
     memory.night("2099-01-02T02:00")
     assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
+    assert "**user:** the kiln door <!--" in next(memory.root.glob("Logs/*.md")).read_text()
     [held] = memory.json("items")
     assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
 
 
-def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
-    memory: Memory, wire: AgentWire, codex: Path, tmp_path: Path
-) -> None:
+@contextmanager
+def a_codex_session(memory: Memory, codex: Path, project: Path) -> Iterator[Terminal]:
+    """Install memcurate, and start Codex in a project, its hooks trusted."""
     memory.curate("install", "codex")
-    project = tmp_path / "kestrel"
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     settings = Path.home() / ".codex/config.toml"
     settings.write_text(f'{settings.read_text()}\n[projects."{project}"]\ntrust_level = "trusted"\n')
-    wire.by_request = lambda request: (
-        Said(PLAN) if "Plan the move." in request.words and "Add a client" not in request.words else None
-    )
     with terminal([str(codex)], project) as session:
         session.wait_for("Trust all and continue")
         session.settle()
@@ -139,6 +144,17 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
         session.wait_for("› 2. Trust all and continue")
         session.press("\r")
         session.wait_for("Ask Codex to do anything")
+        yield session
+
+
+def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
+    memory: Memory, wire: AgentWire, codex: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "kestrel"
+    wire.by_request = lambda request: (
+        Said(PLAN) if "Plan the move." in request.words and "Add a client" not in request.words else None
+    )
+    with a_codex_session(memory, codex, project) as session:
         session.enter(RULE)
         session.wait_for("Done.")
         session.settle()
@@ -163,6 +179,49 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
     first = next(request for request in wire.requests if "Hello" in request.words)
     assert all(item.text in first.words for item in held)
     assert "mcp__memcurate: This is a memory that outlives sessions" in first.words  # it looks for single tools later
+
+
+def test_what_codex_was_told_and_then_not_is_no_rule(
+    memory: Memory, wire: AgentWire, codex: Path, tmp_path: Path
+) -> None:
+    with a_codex_session(memory, codex, tmp_path / "kestrel") as session:
+        for words in ("Hello.", "From now on always use Perl."):
+            session.enter(words)
+            session.wait_for("Done.")
+            session.settle()
+        for key in ("\x1b", "\x1b", "\r", "\x15"):  # back to the last prompt, which is erased
+            session.press(key)
+            session.settle()
+        session.enter(RULE)
+        session.wait_for("Done.")
+        session.settle()
+        session.enter("/quit")
+        session.wait_for_end()
+    assert wire.requests
+    memory.night("2099-01-02T02:00")
+    assert [item["text"] for item in memory.json("items")] == [RULE]
+
+
+def test_what_codex_was_told_before_it_was_killed_is_known_in_the_morning(
+    memory: Memory, wire: AgentWire, codex: Path, tmp_path: Path
+) -> None:
+    asked, killed = threading.Event(), threading.Event()
+
+    def never(request: Request) -> None:
+        if RULE in request.words:
+            asked.set()
+            killed.wait(120)
+
+    wire.by_request = never
+    with a_codex_session(memory, codex, tmp_path / "kestrel") as session:
+        session.enter(RULE)
+        assert asked.wait(60)
+        os.killpg(session.pid, signal.SIGKILL)  # its model has not answered, and no hook runs
+        killed.set()
+    memory.night("2099-01-02T02:00")
+    assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
+    [held] = memory.json("items")
+    assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
 
 
 def test_what_openclaw_was_told_before_it_was_killed_is_known_in_the_morning(
