@@ -57,6 +57,8 @@ LONGEST = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
 _NAME = 40  # characters of a session's id in headings and file names
 _SHOWN = 8
+# Ids that begin with the time, as those of Codex: the sessions of a minute have the same beginning.
+_TIMED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-")
 _MOST_NAMED = 100  # sentences of a turn
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_ALIKE = 40
@@ -388,7 +390,8 @@ def _with_plan(turn: Turn) -> Turn:
 
 def heading_above(session: Session, log: str) -> str:
     """Return the heading to write above a session's lines; empty if the log's last heading is already its own."""
-    heading = ", ".join(filter(None, (f"Session {session.name[:_SHOWN]}", session.tool, session.project)))
+    shown = session.name[-_SHOWN:] if _TIMED.match(session.name) else session.name[:_SHOWN]
+    heading = ", ".join(filter(None, (f"Session {shown}", session.tool, session.project)))
     at = log.rfind("\n## ")
     last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
     gap = "" if not log or log.endswith("\n\n") else "\n"

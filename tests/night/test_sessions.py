@@ -55,3 +55,10 @@ def test_the_heading_stands_once_above_what_goes_on() -> None:
     assert heading_above(SESSION, "# day\n\n") == "## Session 3f2a9c1e, codex, harbor\n\n"
     assert heading_above(SESSION, "# day\n\n- x\n") == "\n## Session 3f2a9c1e, codex, harbor\n\n"
     assert not heading_above(SESSION, "# day\n\n## Session 3f2a9c1e, codex, harbor\n\n- x\n")
+
+
+def test_sessions_of_a_minute_whose_ids_begin_with_the_time_have_headings_of_their_own() -> None:
+    first, second = ("01a22a91-4d4e-78b3-a21d-94c851d1aa56", "01a22a91-5be8-7191-9c09-8307d4974792")
+    log = heading_above(SESSION._replace(name=first), "")
+    assert log == "## Session 51d1aa56, codex, harbor\n\n"
+    assert heading_above(SESSION._replace(name=second), log) == "## Session d4974792, codex, harbor\n\n"
