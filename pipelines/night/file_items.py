@@ -239,11 +239,12 @@ class Catalog:
 def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
     """Return the closed list of documents that a model may name: each by its file's name where only it has that.
 
-    Notes under Resources without items are left out, as in the names of a catalog.
+    Notes under Resources are left out, unless something was filed in them: they are their writers'.
     """
     left = {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}
     pages = [one for _, one in sorted(catalog.documents.items()) if one.kind not in left]
-    found = [one for one in pages if one.kind is not Kind.RESOURCE or one.items]
+    filed = {one.path for one in pages if any(placed.item.evidence for placed in one.items)}
+    found = [one for one in pages if one.kind is not Kind.RESOURCE or one.path in filed]
     names = Counter(one.id.rpartition("/")[2] for one in found)
     return tuple(
         DocumentChoice(name if names[name := one.id.rpartition("/")[2]] == 1 else one.id, one.title, one.kind, one.id)

@@ -1,6 +1,7 @@
 """Filing: an item goes to the document that its entry names, else where its words belong."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.session_state import NO_SEALS
 from tests.conftest import Memory
 from tests.making import candidate, entry
-from tests.reviewing import Reader, curate, item, reply
+from tests.reviewing import Reader, curate, item, log, reply
 
 ALPHA = Document(
     "Projects/alpha-site.md",
@@ -160,3 +161,20 @@ def test_a_model_s_new_page_is_no_note_of_a_person(memory: Memory) -> None:
     assert "- Fact: The pier is sold. ^k" in memory.read("Projects/pier.md")
     assert model.shown[0]["documents"]
     assert "pier" not in [one["id"] for one in model.shown[0]["documents"]]
+
+
+def test_a_model_files_in_a_note_only_where_something_was_filed_before(memory: Memory) -> None:
+    shown: list[set[str]] = []
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        shown.append({one["id"] for one in day["documents"]})
+        return reply()
+
+    memory.write("Resources/tools.md", "# Tools\n\n- Rule: Oil the saw.\n")
+    log(memory, "we talked", day="2026-03-16")
+    curate(memory, Reader(read), "2026-03-17T02:00+00:00")
+    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n## Tools\n\n- Fact: The saw is blunt.\n")
+    memory.curate("run", "--provider", "rules", "--now", "2026-03-18T02:00")
+    log(memory, "we talked", day="2026-03-18")
+    curate(memory, Reader(read), "2026-03-19T02:00+00:00")
+    assert ["tools" in one for one in shown] == [False, True]
