@@ -278,7 +278,8 @@ class Acts:
             if isinstance(plan, str) and not (result.get("isAgent") or result.get("awaitingLeaderApproval")):
                 yield Act.PLANNED, clean(plan), ""
         elif failed and (name in _BUILT_IN or record.get("toolDenialKind") == "user-rejected"):
-            said = results[0].get("content")
+            # That a person wants to talk about a question first is told in the program's and the agent's words.
+            said = "" if name == "AskUserQuestion" else results[0].get("content")
             if isinstance(said, str) and (reason := _REFUSED.fullmatch(said)):
                 yield Act.REFUSED, clean(reason[1].partition(_NOTE)[0]), re.sub(r"[^\w.-]", "", name)[:24]
         if beside:
