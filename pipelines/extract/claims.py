@@ -79,10 +79,8 @@ class Verifier(Protocol):
 
 def told_claim(told: Told) -> Claim:
     """Return the claim of a sentence of a day's episode."""
-    quotes = quotes_of(told.places)
-    return Claim(
-        "sentence", told.text, quotes, (*said_under(told.places), with_weekday(told.places[0].entry.day), *told.beside)
-    )
+    context = (*said_under(told.places), with_weekday(told.places[0].entry.day), *told.beside)
+    return Claim("sentence", told.text, quotes_of(told.places), context)
 
 
 def quotes_of(places: Sequence[Place]) -> tuple[str, ...]:

@@ -378,7 +378,7 @@ def _elsewhere(documents: Documents) -> list[str]:
         kinds = (*map(str.lower, ItemType), "open task")
         told = [f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in kinds if counts[kind]]
         about = ", ".join(told) or clipped(document.front.get("description"), _LENGTH)
-        is_project = document.front.get("type") == "project" or document.front.get("metadata.type") == "project"
+        is_project = "project" in map(document.front.get, ("type", "metadata.type"))
         order = -total, -counts["open task"], not is_project, path
         key = (path != GENERAL, document.kind is Kind.RESOURCE, *order)
         row = f"- [{document.title}]({link_target(path)}){': ' if about else ''}{about}"

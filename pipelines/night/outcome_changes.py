@@ -179,7 +179,7 @@ def correct_item(documents: Documents, ident: str, text: str, voice: Authority, 
     since = old.since if never_held else voice.today
     named = (*dict(old.links).get(MAY_CONFLICT, ()), *(one.id for one in others if _may_conflict(one, ident)))
     links = ((MAY_CONFLICT, named),) if named else ()
-    new = same or replace(_successor(documents, old, path, text, voice, since=since), due=due, links=links)
+    new = same or replace(_successor(documents, old, path, text, voice, since), due=due, links=links)
     if why := voice.why_not(old):
         question = Question(waiting(new, path), why, old)
         return asked(documents, [question], voice.quoted, voice.today), [Outcome(ident, old, asked=why, new=new.id)]
@@ -193,7 +193,7 @@ def correct_item(documents: Documents, ident: str, text: str, voice: Authority, 
     return with_present_pairs(without_questions(after, [ident])), [Outcome(ident, old, new=new.id, is_new=not same)]
 
 
-def _successor(documents: Documents, old: Item, path: str, text: str, voice: Authority, *, since: str) -> Item:
+def _successor(documents: Documents, old: Item, path: str, text: str, voice: Authority, since: str) -> Item:
     item = Item(
         old.type,
         text,

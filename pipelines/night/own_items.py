@@ -126,7 +126,7 @@ _ALIKE = 0.6
 _MOST_NEAR = 3
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str, folder: str = "") -> FiledByHand:
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title: str, folder: str) -> FiledByHand:
     """File an owner's item in one commit; an existing item with the same words is confirmed instead, as by a night.
 
     Args:

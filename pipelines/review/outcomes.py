@@ -39,6 +39,9 @@ from pipelines.text import clipped, fold, stated_due, without_unseen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    Quoting = Callable[[Evidence], str]
+    """Returns the log text of some evidence, or an empty string if it is gone."""
+
 
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
@@ -237,9 +240,7 @@ class DoubtfulClaim(NamedTuple):
     why: str
 
 
-def asked(
-    documents: Documents, questions: Iterable[Question], quote: Callable[[Evidence], str], today: str
-) -> dict[str, Document]:
+def asked(documents: Documents, questions: Iterable[Question], quote: Quoting, today: str) -> dict[str, Document]:
     """Return the documents with an entry in Review.md for each question.
 
     Args:
@@ -272,7 +273,7 @@ def asked(
 def claimed(
     documents: Documents,
     claims: Iterable[DoubtfulClaim],
-    quote: Callable[[Evidence], str],
+    quote: Quoting,
     today: str,
     said: str = "",
 ) -> dict[str, Document]:
@@ -400,7 +401,7 @@ def without_questions(documents: Documents, idents: Iterable[str]) -> dict[str, 
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
 
 
-def grounds(item: Item, quote: Callable[[Evidence], str]) -> str:
+def grounds(item: Item, quote: Quoting) -> str:
     """Return the place and words of an item's last evidence, as part of a sentence."""
     if not item.evidence:
         return ", written by hand"
