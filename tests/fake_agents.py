@@ -44,7 +44,7 @@ def lay(folder: Path, name: str, said: str, **how: Any) -> Fake:
 
 
 def claude_says(**changes: Any) -> str:
-    """Return what `claude -p --output-format json` prints for a reply of a schema, as version 2.1.197 does."""
+    """Return what `claude -p --output-format json` prints for a reply of a schema, as version 2.1.332 does."""
     spent = {"inputTokens": 24, "outputTokens": 18, "cacheReadInputTokens": 2000, "cacheCreationInputTokens": 200}
     last = {"input_tokens": 12, "output_tokens": 9, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 100}
     told = {
@@ -67,7 +67,7 @@ NOT_LOGGED_IN = claude_says(**NOTHING_SPENT, result="Not logged in · Please run
 
 
 def codex_says(text: str | None = '{"items": []}', failed: str = "") -> str:
-    """Return the lines that `codex exec --json` prints, as version 0.169.0 does."""
+    """Return the lines that `codex exec --json` prints, as version 0.171.0 does."""
     skipped = {"id": "item_0", "type": "error", "message": "Codex is ignoring 1 unrecognized configuration setting."}
     rows: list[dict[str, Any]] = [
         {"type": "thread.started", "thread_id": "01a2"},
