@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 from pipelines.night.file_items import PAGES, new_document
 from pipelines.night.sentences import (
+    OVER,
     citable_items,
     episodes_in,
     has_passed,
@@ -27,10 +28,11 @@ from pipelines.night.sentences import (
     shortened,
     with_due,
     with_episodes,
-    with_history,
     with_state,
 )
+from pipelines.store.days import day_before
 from pipelines.store.document import (
+    HISTORY,
     NOW_TITLE,
     STATE_TITLE,
     Block,
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
 
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
+HISTORY_DAYS: Final = 14
+"""Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
 _FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
 
@@ -165,7 +169,15 @@ def prune(
         vetoed: what people deleted from the generated sentences.
     """
     caps, newest = settings.caps, max((one.newest for one in documents.values()), default="")
-    work = Pruned(with_history(documents, newest), closed, vetoed, newest)
+    work = Pruned(dict(documents), closed, vetoed, newest)
+    # What ended two weeks before goes to its page's History. Log dates decide: a day without news changes nothing.
+    before = day_before(newest, HISTORY_DAYS) if newest else ""
+    for path, document in documents.items():
+        there = document.items if document.kind in {Kind.PROJECT, Kind.AREA} else ()
+        over = [one for one in there if one.item.id and one.item.status in OVER and one.section != HISTORY]
+        if old := [one for one in over if "" < (one.item.until or one.item.since) <= before]:
+            blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
+            work.documents[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
     if USER in documents:
         work.shrink(USER, caps.user)
     work.documents = {path: with_state(one, vetoed) for path, one in work.documents.items()}

@@ -16,22 +16,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.change_set import items_by_id
-from pipelines.store.days import day_before
 from pipelines.store.document import (
-    HISTORY,
     STATE_TITLE,
     Document,
     Documents,
-    block_of,
     document_at,
-    edited,
     kept_with_document,
 )
 from pipelines.store.generated import (
@@ -59,8 +54,6 @@ if TYPE_CHECKING:
 MOST_SENTENCES: Final = 5
 SPEAKS_FOR_ITSELF: Final = 10
 """A page with at most this many active items, and no closed one, needs no State."""
-HISTORY_DAYS: Final = 14
-"""Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
 _LENGTH = 160
 MOST_NAMED: Final = 3
 _KINDS = frozenset({Kind.PROJECT, Kind.AREA})
@@ -69,7 +62,7 @@ ENDED: Final = {
     Status.DROPPED: "Dropped", Status.ENDED: "No longer",
 }  # fmt: skip
 """How the log tells of an end."""
-_OVER = ENDED.keys() - {Status.ENDED}
+OVER: Final = ENDED.keys() - {Status.ENDED}
 
 
 def has_state(document: Document) -> bool:
@@ -77,7 +70,7 @@ def has_state(document: Document) -> bool:
     if document.kind not in _KINDS:
         return False
     items = [item for _, item in document.held.values()]
-    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in CLOSED | _OVER for one in items)
+    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in CLOSED | OVER for one in items)
 
 
 @kept_with_document
@@ -89,7 +82,7 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     items = [item for _, item in document.held.values() if is_citable(item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
     first = [item for title, some in _parts(holding).items() if title != _GOAL for item in some[:1]]
-    over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
+    over = sorted((one for one in items if one.status in OVER), key=lambda one: one.until, reverse=True)
     return (*first, *(one for one in holding if one not in first), *over[:SPEAKS_FOR_ITSELF])
 
 
@@ -170,26 +163,6 @@ def joined(texts: Iterable[str], title: str = "") -> str:
     whole = "; ".join(texts)
     whole = whole if whole.casefold().startswith(title.casefold()) else f"{title}: {whole}"
     return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
-
-
-def with_history(documents: Documents, newest: str) -> dict[str, Document]:
-    """Return the documents, with items that ended two weeks before the newest day moved to their page's History.
-
-    Log dates decide, not the clock: a day without news changes nothing.
-
-    Args:
-        documents: every document by path.
-        newest: the latest date of any item.
-    """
-    after = dict(documents)
-    before = day_before(newest, HISTORY_DAYS) if newest else ""
-    for path, document in documents.items():
-        there = document.items if document.kind in _KINDS else ()
-        over = [one for one in there if one.item.id and one.item.status in _OVER and one.section != HISTORY]
-        if old := [one for one in over if "" < (one.item.until or one.item.since) <= before]:
-            blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
-            after[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
-    return after
 
 
 # ---------------------------------------- episodes
