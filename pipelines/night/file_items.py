@@ -247,7 +247,10 @@ def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
     found = [one for one in pages if one.kind is not Kind.RESOURCE or one.path in filed]
     names = Counter(one.id.rpartition("/")[2] for one in found)
     return tuple(
-        DocumentChoice(name if names[name := one.id.rpartition("/")[2]] == 1 else one.id, one.title, one.kind, one.id)
+        DocumentChoice(
+            name if names[name := one.id.rpartition("/")[2]] == 1 else one.id,
+            *(one.title, one.kind, one.id, one.front.get("purpose")),
+        )
         for one in found
     )
 

@@ -29,7 +29,7 @@ from pipelines.review.rulings import KnownItems, evidence_of
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled, with_unsettled_pairs
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id
-from pipelines.store.evidence import Quotes
+from pipelines.store.evidence import Quotes, voice_in
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Git, run_id
 from pipelines.store.item import ItemType, Trust
@@ -154,8 +154,9 @@ def _read(run: Run) -> None:
     report.over_budget = extracted.over_budget
     notes = (f"{path}: {note}" for path, note in extracted.notes)
     report.warnings += map(without_secrets, notes)
-    fresh = [(day.day, one) for day in run.days for one in day.fresh]
-    if foreign := [day for day, one in fresh if seals.has_foreign_seal(one.path, one.text.split("\n"))]:
+    fresh = [(day.day, one, voice) for day in run.days for one in day.fresh if (voice := voice_in(one.head))]
+    theirs = ((day, one) for day, one, voice in fresh if voice[2] is Trust.OWNER)  # sealed, but with another key
+    if foreign := [day for day, one in theirs if seals.trust_of(one.path, one.text.split("\n")) is Trust.SELF]:
         lines = "1 line" if len(foreign) == 1 else f"{len(foreign)} lines"
         report.warnings.append(
             f"{lines} signed as yours cannot be checked here, so the agent's word is assumed. If you said it on another"

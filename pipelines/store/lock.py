@@ -47,7 +47,9 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         LockHeld: another process holds it; the message names the process and says since when.
         NotWritable: the disk refused.
     """
-    descriptor = _open_lock(root, name)
+    private_folder(root)
+    with writing(f"{PRIVATE}/{name}"):
+        descriptor = open_own(root, f"{PRIVATE}/{name}", os.O_RDWR | os.O_CREAT)
     try:
         for attempt in range(_LOOKS):
             try:
@@ -116,18 +118,14 @@ def _holder(text: bytes) -> str:
 @contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
     """Hold the lock for writing to logs, or that of another name. Waits for it; hold it only as long as needed."""
-    descriptor = _open_lock(root, name)
+    private_folder(root)
+    with writing(f"{PRIVATE}/{name}"):
+        descriptor = open_own(root, f"{PRIVATE}/{name}", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
-
-
-def _open_lock(root: Path, name: str) -> int:
-    private_folder(root)
-    with writing(f"{PRIVATE}/{name}"):
-        return open_own(root, f"{PRIVATE}/{name}", os.O_RDWR | os.O_CREAT)
 
 
 def private_folder(root: Path) -> Path:

@@ -169,11 +169,6 @@ class Seals(NamedTuple):
         real = self.of(log, lines, file, record, trust)
         return Trust.OWNER if real and hmac.compare_digest(real, seal) else Trust.SELF
 
-    def has_foreign_seal(self, log: str, lines: Sequence[str]) -> bool:
-        """Whether an entry is sealed as the owner's, but not with this key."""
-        voice = voice_in(lines[0])
-        return voice is not None and voice[2] is Trust.OWNER and self.trust_of(log, lines) is Trust.SELF
-
 
 NO_SEALS: Final = Seals(b"")
 

@@ -25,7 +25,6 @@ from pipelines.extract.rules.labels import (
     read_form,
     read_label,
     section_type,
-    shows_examples,
     without_done,
 )
 from pipelines.store.evidence import Act, act_in, voice_in, without_pointer
@@ -109,7 +108,7 @@ class LabelReader:
             return self._read_turn()
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
-        if shows_examples(entry.headings) or introduces_example(self._before):
+        if introduces_example(self._before, entry.headings):
             self._take(0, len(lines) - 1)
         else:
             index, any_label = 0, False  # if there is one, no section applies to the whole entry

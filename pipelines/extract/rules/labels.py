@@ -255,11 +255,6 @@ def _plain(title: str) -> str:
     return name
 
 
-def shows_examples(headings: tuple[str, ...]) -> bool:
-    """Return whether a heading introduces examples of how to write something."""
-    return any(len(title) <= _LONGEST and _EXAMPLES.fullmatch(_plain(title)) for title in headings)
-
-
 # ---------------------------------------------------------------- labels without a thing
 
 _VOID = re.compile(
@@ -333,9 +328,11 @@ _EXAMPLE = re.compile(
 )
 
 
-def introduces_example(line: str) -> bool:
-    """Return whether a line introduces an example of how something is written."""
-    return line.rstrip(" *_").endswith(":") and _EXAMPLE.search(line[-160:]) is not None
+def introduces_example(line: str, headings: tuple[str, ...] = ()) -> bool:
+    """Return whether a line, or a heading above it, introduces an example of how something is written."""
+    if line.rstrip(" *_").endswith(":") and _EXAMPLE.search(line[-160:]):
+        return True
+    return any(len(title) <= _LONGEST and _EXAMPLES.fullmatch(_plain(title)) for title in headings)
 
 
 # ---------------------------------------- the forms by which a log says that something is over or was wrong
