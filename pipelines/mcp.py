@@ -14,7 +14,6 @@ from pipelines.agents.tool_server import ToolServer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final
 
     from pipelines.agents.tool_server import Json
     from pipelines.api import Memory
@@ -129,7 +128,7 @@ _READS = {"readOnlyHint": True, "openWorldHint": False}
 _WRITES = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 
 
-TOOLS: Final[list[Json]] = []
+TOOLS: list[Json] = []
 """The tools as `tools/list` shows them."""
 _FUNCTIONS: dict[str, Tool] = {}
 

@@ -14,7 +14,7 @@ import os
 import signal
 import sqlite3
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -87,7 +87,7 @@ context    Print what a new session starts with.
 mcp        Serve the memory to an agent as tools (MCP)."""
 """The verbs with their help: what a person needs on most days; more; what agents and schedulers call."""
 _FIRST, _MORE, _PLUMBING = (dict(row.split(None, 1) for row in part.split("\n")) for part in _TABLE.split("\n\n"))
-VERBS: Final[dict[str, str]] = {**_FIRST, **_MORE, **_PLUMBING}
+VERBS: dict[str, str] = {**_FIRST, **_MORE, **_PLUMBING}
 _GROUPS = """\
 log_commands      log add
 outcome_commands  done close correct settle reopen

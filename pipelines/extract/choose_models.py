@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.provider_settings import PREFIX, ProviderSettings, command_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-SECONDS: Final = 5.0
+SECONDS = 5.0
 """The timeout of a probe."""
 _MODELS = {
     "anthropic": ("anthropic", "AnthropicModel"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pipelines.extract.nearby import with_weekday
 from pipelines.store.evidence import fold_markdown, without_pointer
@@ -35,8 +35,8 @@ class Verdict(StrEnum):
     CONFLICT = "conflict"
 
 
-PAIR: Final = "pair"
-OF_PAIRS: Final = frozenset({Verdict.SAME, Verdict.REPLACES, Verdict.BOTH, Verdict.CONFLICT})
+PAIR = "pair"
+OF_PAIRS = frozenset({Verdict.SAME, Verdict.REPLACES, Verdict.BOTH, Verdict.CONFLICT})
 
 
 class Claim(NamedTuple):

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from pipelines.search.chunk_context import normalised, parted, spaced, unspaced_pairs
 from pipelines.store.evidence import voice_in, without_pointer
@@ -303,14 +303,14 @@ class Extractor(Protocol):
 # ---------------------------------------- items, as readers of the log compare and show them
 
 
-MOST_LINKS: Final = 3
+MOST_LINKS = 3
 """How many links of an item to keep; with more, each says little."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
 _LENGTH = 360
 _STEM = 5
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
-HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+HIDDEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 @lru_cache(4096)

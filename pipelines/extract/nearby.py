@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.extract.extraction import is_pending, matter_words
 from pipelines.store.priority import priority
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from pipelines.store.item import HeldItem
 
 
-MOST_OPEN: Final = 60
+MOST_OPEN = 60
 """The most todos, risks and questions to consider, most important first; a prompt shows as many as fit."""
-MOST_NAMED: Final = 15
+MOST_NAMED = 15
 """How many open items a model is shown first because the log speaks of them."""
-MOST_NEAR: Final = 30
+MOST_NEAR = 30
 """The most other items to consider, nearest to the log first; likewise."""
 _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
 
 
-BYTES_A_TOKEN: Final = 4
+BYTES_A_TOKEN = 4
 Row = TypeVar("Row")
 
 
@@ -119,7 +119,7 @@ class Nearby:
         return [one.text for _, one in self._items if one.id in idents]
 
 
-CALENDAR_DAYS: Final = 12
+CALENDAR_DAYS = 12
 
 
 def weekday(day: str) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
@@ -250,12 +250,12 @@ def _take(work: Reconciled, entry: QueueEntry, choice: str) -> None:
         work.documents = with_items(work.documents, {ident: own})
 
 
-ITEM_CHOICES: Final[Mapping[str, Mapping[str, Callable[[Reconciled, Item], object]]]] = {
+ITEM_CHOICES: Mapping[str, Mapping[str, Callable[[Reconciled, Item], object]]] = {
     "gone": {"restore": _file, "retract": _bury},
     "contradict": {"keep new": _keep_new, "keep both": _keep_both, "neither": _neither, "keep old": _keep_old},
     "quarantine": {"keep": _let_in, "drop": _bury},
 }
-_WHOLE: Final[Mapping[str, Mapping[str, Callable[[Reconciled, QueueEntry], object]]]] = {
+_WHOLE: Mapping[str, Mapping[str, Callable[[Reconciled, QueueEntry], object]]] = {
     MISSING: {"restore": _restore_page, "retract": _delete_page},
     VERSION: {word: partial(_take, choice=word) for word in ORDINALS},
     "merge": {"done": lambda *_: None},
@@ -273,7 +273,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Reconciled, QueueEntry], objec
 
 In both tables the first choice of a kind is what a yes means, and the last one a no.
 """
-LETTING_IN: Final = (_keep_new, _keep_both, _let_in)
+LETTING_IN = (_keep_new, _keep_both, _let_in)
 """What files the waiting item as the person's own."""
 
 

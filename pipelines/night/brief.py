@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from heapq import nlargest
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 400
-MOST_NOW: Final = 12
-MOST_STATE: Final = 3
-NOW_TOKENS: Final = 1_000
-PAGE_TOKENS: Final = 600
-PAGES_TOKENS: Final = 2_400
+MOST_NOW = 12
+MOST_STATE = 3
+NOW_TOKENS = 1_000
+PAGE_TOKENS = 600
+PAGES_TOKENS = 2_400
 _MOST_TOLD = 300
 _MOST_WAITING = 5
 _RECENT_DAYS = 7

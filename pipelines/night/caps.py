@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from pipelines.night.file_items import PAGES, new_document
@@ -69,9 +69,9 @@ if TYPE_CHECKING:
     """When an item leaves a page: a rank, what it is worth, its day and its id."""
 
 
-POINTER_SHARE: Final = 3
+POINTER_SHARE = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
-HISTORY_DAYS: Final = 14
+HISTORY_DAYS = 14
 """Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
 _FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
@@ -229,12 +229,12 @@ def free_path(path: str, taken: Collection[str]) -> str:
 # ---------------------------------------- the rows of MEMORY.md
 
 
-CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})
+CLOSED_STATUS = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _THE_USER, _PROJECTS, _DUE, _RISKS, _PEOPLE, _ELSEWHERE = ROWS
 _MOST = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _ELSEWHERE: 10}
 _KNOWN = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH = 140
-EPISODE_DAYS: Final = 3
+EPISODE_DAYS = 3
 """Of so many days the first part of MEMORY.md tells."""
 _ROW_OF_PAGE = re.compile(r"- \[[^\n]*?\]\(<?([^)>\n]*)")
 """A row that begins with the link to a page."""

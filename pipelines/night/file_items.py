@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.extract.rules.labels import section_type
@@ -134,7 +134,7 @@ def document_title(name: str) -> str:
 # One item takes another's place; the old one moves to its document's History.
 
 
-SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
+SUPERSEDABLE = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """Items that are still believed, in a document or an archive. A closed item keeps the end it has."""
 
 
@@ -163,7 +163,7 @@ def with_superseded(documents: Documents, old_id: str, new_item: Item, day: str)
 # ---------------------------------------- where an item goes
 
 
-PAGES: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
+PAGES = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
 
 _OF_THE_PERSON = re.compile(
     r"^(?:the )?(?:user|owner|my human)\b|^(?:i|we)(?: (?:strongly|really))? (?:prefer|like|use|work|live|speak|am)\b|"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import CurateError
 from pipelines.extract.llm.fallback import drop_replies
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     """The texts to forget, folded: the item's own, and the log lines of its evidence."""
 
 
-LEAST_WORDS: Final = 3
+LEAST_WORDS = 3
 """Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
 _MOST_LINES = 40
 _ESCAPED = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|.)")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.clock import day_of
 from pipelines.errors import CurateError
@@ -270,7 +270,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
 
 _VERB_SECONDS = 1.0
 """The time for vectors of a command that changes an item: enough for that item's, since new items come first."""
-NAMED: Final = 100
+NAMED = 100
 """The most files without text that a report lists, since it is kept for good; `curate status` lists all."""
 
 

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import OpenList, Place, is_pending
 from pipelines.night.file_items import PAGES
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-SILENT_DAYS: Final = 7
+SILENT_DAYS = 7
 """The days of work without a mention after which an open item is quiet."""
-UNKNOWN_DAYS: Final = 7
+UNKNOWN_DAYS = 7
 """For how many days an appointment that is over is told as of unknown outcome."""
-ASK_DAYS: Final = 7
-LISTED: Final = "listed"
+ASK_DAYS = 7
+LISTED = "listed"
 """The key of an item that stood on a list of what is open as a whole, with the list's heading.
 
 Lists under that heading say when it is quiet: "Open questions" says nothing of what stood under "Open".
 """
-ASKED: Final = "quiet-asked"
+ASKED = "quiet-asked"
 """The key for the day on which a person was asked about an item that is quiet."""
-CHOICES: Final = (
+CHOICES = (
     "keep: they are still open, and stay quiet until somebody mentions them",
     "drop: all of them are dropped",
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.review.outcomes import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _WHY_ASKED = "That many at once may be a bad checkout, so nothing was retracted. They wait here until you tick a box."
 _WHY_KEPT = "That may be a bad checkout, so nothing was deleted: git and the memory keep the page until you tick a box."
-KEPT_CHOICES: Final = (
+KEPT_CHOICES = (
     "retract: it was deleted on purpose, and its items are never proposed again",
     "restore: put it back on the disk",
 )
@@ -58,7 +58,7 @@ _WHY_FOREIGN = (
     "No commit of this memory has their ids, so they were copied from somewhere else. They are not used until you keep"
     " them."
 )
-CHOICES: Final = (
+CHOICES = (
     "retract: they were deleted on purpose, and are never proposed again",
     "restore: put them back where they were",
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.change_set import Change, ItemChange, item_changes
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from pipelines.store.document import Documents
 
 
-KEPT: Final = 400
+KEPT = 400
 """How many reports are kept on this machine: more than a year of nights."""
-SHARED: Final = 100
+SHARED = 100
 """How many are kept among the committed files, all of which each night lists. Older ones are in their commits."""
 _RUNS = f"{PRIVATE}/runs"
-TRAVELLING: Final = f"{STATE}/runs"
+TRAVELLING = f"{STATE}/runs"
 _HERE = frozenset({"commit", "index", "model", "seconds", "skipped"})
 """Fields that stay on this machine: commits, time and money, and what only says where to look."""
 _OF_READERS = ("extractor", "failure", "over_budget")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.extract.extract_days import DayToRead, Extracted
@@ -74,7 +74,7 @@ class Night:
         return day_of(self.now, self.settings)
 
 
-START_PAGES: Final = f"{PRIVATE}/start"
+START_PAGES = f"{PRIVATE}/start"
 """The last pages with which sessions started (`pipelines.queries.startup.kept`)."""
 _ASKED = timedelta(days=7)
 """For how long agents are taken to ask for their start as they did."""

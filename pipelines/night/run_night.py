@@ -6,7 +6,7 @@ import contextlib
 import gc
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, LockHeld
 from pipelines.night.manual import read_memory, reindex, taken_in
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _ALLOCATIONS = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
-STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
-PING_SECONDS: Final = 3.0
+STAGES = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
+PING_SECONDS = 3.0
 """The timeout of a ping."""
 
 

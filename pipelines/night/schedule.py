@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_SCHEDULER_STARTED
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-NEXT: Final = "schedule.json"
+NEXT = "schedule.json"
 """The record of when the next night is due, in which process, and since when."""
-STOP_SECONDS: Final = 30.0
+STOP_SECONDS = 30.0
 _BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
 
 

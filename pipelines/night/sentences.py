@@ -19,7 +19,7 @@ from collections import defaultdict
 from datetime import date
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import (
@@ -51,18 +51,18 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Told
 
 
-MOST_SENTENCES: Final = 5
-SPEAKS_FOR_ITSELF: Final = 10
+MOST_SENTENCES = 5
+SPEAKS_FOR_ITSELF = 10
 """A page with at most this many active items, and no closed one, needs no State."""
 _LENGTH = 160
-MOST_NAMED: Final = 3
+MOST_NAMED = 3
 _KINDS = frozenset({Kind.PROJECT, Kind.AREA})
-ENDED: Final = {
+ENDED = {
     Status.ANSWERED: "Answered", Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred",
     Status.DROPPED: "Dropped", Status.ENDED: "No longer",
 }  # fmt: skip
 """How the log tells of an end."""
-OVER: Final = ENDED.keys() - {Status.ENDED}
+OVER = ENDED.keys() - {Status.ENDED}
 
 
 def has_state(document: Document) -> bool:

@@ -6,7 +6,7 @@ than an agent's word are not changed: Review.md asks a person, and no line says 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pipelines.night.own_items import Sought
 
 
-BY: Final = "session@1"
+BY = "session@1"
 """The author recorded in an item that a session corrected."""
 _HOLDS: Sought = (lambda one: one.active, "live or open item")
 _FORMS = ENDED | {Status.NEVER_HELD: "Never held"}

@@ -20,7 +20,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 # Pull before a night, push after it. Neither can fail the night. Between nights, `sync` pushes logs and edits.
 
 
-STATE: Final = "push.json"
-ROUNDS: Final = 5
+STATE = "push.json"
+ROUNDS = 5
 """How often to retry a push that another machine overtook, before leaving it to the next night."""
 
 

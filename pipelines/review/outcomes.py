@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review.trust import made_inert
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     """Returns the log text of some evidence, or an empty string if it is gone."""
 
 
-REOPENABLE: Final = STRUCK | {Status.DONE}
+REOPENABLE = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
 
 
@@ -157,30 +157,30 @@ def with_reopened(documents: Documents, ident: str) -> dict[str, Document]:
 # ---------------------------------------- questions in Review.md
 
 
-TOO_MANY: Final = "one day's log may end a quarter of a page's items, or three, and this would be one more"
+TOO_MANY = "one day's log may end a quarter of a page's items, or three, and this would be one more"
 """Why a person decides that one more item ends. An update ends nothing."""
-CONTRADICT: Final = "contradict"
-CHOICES: Final[tuple[str, ...]] = (
+CONTRADICT = "contradict"
+CHOICES: tuple[str, ...] = (
     "keep new: it is true from its day on, and the old one becomes history",
     "keep both: both are true, of different things",
     "neither: both are false, and neither is proposed again",
     "keep old: it stays true, and the new one is never proposed again",
 )
 _REPLACING = tuple(choice for choice in CHOICES if not choice.startswith("neither"))
-QUARANTINE: Final = "quarantine"
-KEEP_OR_DROP: Final[tuple[str, ...]] = (
+QUARANTINE = "quarantine"
+KEEP_OR_DROP: tuple[str, ...] = (
     "keep: you vouch for it, and it is filed",
     "drop: it is dropped, and never proposed again",
 )
 _TITLE, _QUOTE = 60, 300
 _LISTED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
-DONE: Final = "done: it is as it should be; edit it before, if it is not"
+DONE = "done: it is as it should be; edit it before, if it is not"
 _MOST_QUOTED = 20
 """Longer versions of what is disputed are in git."""
-AGAINST: Final = "against"
+AGAINST = "against"
 """The key in a waiting item that names the item it contradicts."""
-DOUBT: Final = "doubt"
-ENDINGS: Final = {
+DOUBT = "doubt"
+ENDINGS = {
     Status.DONE: "it is done",
     Status.DROPPED: "it is dropped",
     Status.RESOLVED: "it is resolved",
@@ -195,7 +195,7 @@ _DOUBTS = (
     "retract: it was a mistake and was never true",
 )
 _NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
-PAIR: Final = "pair"
+PAIR = "pair"
 """The kind of entry in Review.md that asks about two items that may conflict."""
 _PAIR_CHOICES = (
     "keep new: it is true from its day on, and the old one becomes history",
@@ -203,10 +203,10 @@ _PAIR_CHOICES = (
     "neither: both were false",
     "keep both: both are true",
 )
-VERSION: Final = "version"
+VERSION = "version"
 """The kind of entry in Review.md that asks which version of an item holds; its heading names the item."""
-ORDINALS: Final = ("first", "second", "third")
-GONE: Final = "it is deleted"
+ORDINALS = ("first", "second", "third")
+GONE = "it is deleted"
 _VERSION = re.compile(rf"(?P<line>\w+: .+) \((?P<status>{'|'.join(sorted(ACTIVE | CLOSINGS))})\)")
 
 

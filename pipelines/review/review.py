@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-FORMS: Final = "rules@forms"
+FORMS = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.extraction import (
     Candidate,
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 
 _MOST_SAID = 160
-REMOVING: Final = frozenset({
+REMOVING = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
 })  # fmt: skip
 """Operations that end an active item."""
-ASKED: Final = "questions"
+ASKED = "questions"
 """The section of open questions. A question contradicts and repeats nothing but another question."""
 
 
@@ -175,7 +175,7 @@ def evidence_of(place: Place) -> Evidence:
 # ---------------------------------------- the items as a night leaves them so far
 
 
-MOST_NEAR: Final = 40
+MOST_NEAR = 40
 """How many of a document's items are neighbours of what is filed there: the most alike first, then the newest. A belief
 may change in words, or in a language, that nothing near has."""
 _SHARED = 2

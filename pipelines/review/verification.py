@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.claims import PAIR as JUDGED
 from pipelines.extract.claims import Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-MOST_PAIRS: Final = 2
+MOST_PAIRS = 2
 """How many of the nearest items of its page a new item is paired with."""
-MOST_PAIRS_A_DAY: Final = 8
+MOST_PAIRS_A_DAY = 8
 _KINDS = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
 _CLAIMING = REMOVING | {OperationKind.QUESTION}
-CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"
+CONFLICT = "it contradicts the existing item, and nothing in the log shows which of them holds"
 
 
 class Posed(NamedTuple):
@@ -238,7 +238,7 @@ half of a short one's words."""
 _A_LIST = 2
 """How many like sentences make a list with a new one: they say no more than where else its value stands."""
 _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
-UNSETTLED_DAYS: Final = 7
+UNSETTLED_DAYS = 7
 """The days of work after which nobody is asked about a pair any more."""
 
 
@@ -318,7 +318,7 @@ def may_conflict(one: Candidate, old: Belief) -> bool:
 # ---------------------------------------- the pairs that wait
 
 
-MOST_UNSETTLED: Final = 3
+MOST_UNSETTLED = 3
 
 
 def with_unsettled_pairs(

@@ -24,7 +24,7 @@ import threading
 import time
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, Model, ModelAnswer, provider_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import CostCaps, UserSettings
 
 # A safe bound for ordinary text in any script: a reservation must not be too small.
-WORST_BYTES_A_TOKEN: Final = 2
+WORST_BYTES_A_TOKEN = 2
 _MAY_BE_PAID = frozenset({FailureKind.TIMED_OUT, FailureKind.UNUSABLE})
 
 
@@ -104,7 +104,7 @@ class Budget:
 # ---------------------------------------- whoever started the night
 
 
-GUARD: Final = "CURATE_GUARD"
+GUARD = "CURATE_GUARD"
 """The environment variable with the number of the socket that the starter has left open."""
 _GRACE = 10.0
 _SLOW = 5.0

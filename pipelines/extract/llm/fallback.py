@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.errors import CurateError, ModelFailed
 from pipelines.extract.llm.call import BadReply, Call, Model, provider_of
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 Read = TypeVar("Read")
-MOST_FAILURES: Final = 3
+MOST_FAILURES = 3
 """So many calls of a model fail in a row, retries not counted, before it is skipped."""
-FIRST_PAUSE: Final = 1.0
+FIRST_PAUSE = 1.0
 """Seconds before the first retry, doubled each time, unless the provider sets them."""
-LONGEST_PAUSE: Final = 60.0
+LONGEST_PAUSE = 60.0
 """The longest pause. A provider that asks for more is skipped instead."""
 
 _FINAL = frozenset({FailureKind.UNAUTHORISED, FailureKind.OVER_BUDGET})

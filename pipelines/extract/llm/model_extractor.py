@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import (
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, str]
-DOCUMENT_TOKENS: Final = 500
-OPEN_TOKENS: Final = 1_100
-NEAR_TOKENS: Final = 500
+DOCUMENT_TOKENS = 500
+OPEN_TOKENS = 1_100
+NEAR_TOKENS = 500
 """The most tokens of a request that tell of pages, of what is open, and of what is near, which gets as many again
 where little is open: on two journals four of eight stale items had not been shown on the day that overruled them."""
-HEADING_LENGTH: Final = 200
+HEADING_LENGTH = 200
 _OVER = frozenset({OperationKind.CLOSE, OperationKind.RETRACT})
 _CHANGES = _OVER | {OperationKind.UPDATE}
 _WORD = re.compile(r"\w")

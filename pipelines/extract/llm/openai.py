@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import urllib.error
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import ProviderSettings
 
 
-ADDRESS: Final = "https://api.openai.com/v1"
+ADDRESS = "https://api.openai.com/v1"
 _ERROR_BYTES = 20_000
 # How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
 _FORMATS = ("json_schema", "json_object", "")

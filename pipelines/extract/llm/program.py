@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-PROVIDER: Final = "exec"
+PROVIDER = "exec"
 _ANSWER_BYTES = 4_000_000
 _SECONDS = 600.0
 

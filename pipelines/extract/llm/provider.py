@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pipelines.errors import ModelFailed
 from pipelines.usage import BAD_KEY, FailureKind, Usage, failure_of, status_of
@@ -27,9 +27,9 @@ _REFUSED = frozenset({
     "refusal", "content_filter", "model_context_window_exceeded", "safety", "recitation", "language", "blocklist",
     "prohibited_content", "spii", "malformed_response", "other",
 })  # fmt: skip
-INPUT_TOKENS: Final = 24_000
+INPUT_TOKENS = 24_000
 """Longer calls gain nothing, and above 100,000 tokens in all some models cost several times as much."""
-RETRIES: Final = 2
+RETRIES = 2
 _SLACK = 1.1  # the library's own timeout, with a better message, should come first
 _GRACE = 0.2
 _IMPORT_SECONDS = 15.0

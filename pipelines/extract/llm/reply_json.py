@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import string
 from contextlib import suppress
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,8 +14,8 @@ from pipelines.extract.llm.call import BadReply
 from pipelines.store.markdown import without_spans
 from pipelines.text import fold
 
-TEXT_LENGTH: Final = 500
-MOST_OBJECTS: Final = 50
+TEXT_LENGTH = 500
+MOST_OBJECTS = 50
 _Part = TypeVar("_Part", bound=BaseModel)
 _LOWER = {ord(char): char.lower() for char in string.ascii_uppercase}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
     from pipelines.extract.grounding import Shown
 
 
-TITLE_LENGTH: Final = 80
-REASON_LENGTH: Final = 200
-MOST_TOLD: Final = 3
-MOST_PLACES: Final = 8
-MOST_IDS: Final = 10
+TITLE_LENGTH = 80
+REASON_LENGTH = 200
+MOST_TOLD = 3
+MOST_PLACES = 8
+MOST_IDS = 10
 _BEFORE_LENGTH = 240
 _BESIDE_LENGTH = 200
 _MOST_BESIDE = 2
@@ -153,7 +153,7 @@ class ExtractionReply(Reply):
     episode: list[ReplyTold]
 
 
-PARTS: Final = tuple(ExtractionReply.model_fields)
+PARTS = tuple(ExtractionReply.model_fields)
 
 
 def read_reply(text: str) -> dict[str, list[object]] | None:

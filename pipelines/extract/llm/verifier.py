@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Part = Sequence[dict[str, Any]]
 
 
-MOST_CLAIMS: Final = 60
+MOST_CLAIMS = 60
 """The most claims in one call."""
 _LENGTH = 5000
 """More than any text or quote: cutting one could remove what supports the claim."""

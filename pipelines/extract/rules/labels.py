@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.item import ItemType
 from pipelines.store.item_line import BY_WORD
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pipelines.store.spoken_lines import Spoken
 
 
-NAME: Final = "rules@1"
+NAME = "rules@1"
 """The author recorded in what the rules read."""
-LAID_DOWN: Final = "laid down"
+LAID_DOWN = "laid down"
 """Why a sentence without a label that the owner typed in a session is a rule."""
 
 
@@ -114,7 +114,7 @@ _REFUSING = re.compile(
 _DONE = re.compile(r"\b(?:done|closed|complete[d]?|finished)\b", re.IGNORECASE)
 _NO_OWNER = re.compile(r"[\W\d_]*|(?=.*\d).*|#[A-Z]")
 _TASK = re.compile(r"(?:on )?@?\S{1,40}(?: (?:and|&) @?\S{1,40}| [A-Z]\S{1,40})?:? (?:to|will|should)\b")
-NEAR_MISS: Final = re.compile(
+NEAR_MISS = re.compile(
     r"[\[(*_\"'~ ]{0,4}(?:(?:proposed|draft|failed|possible|potential|previous|old|suggested|alternative|"
     r"alternate|amended|"
     r"revised|counter|withdrawn|rejected)[ -](?:resolutions?|proposals?|decisions?|actions?|rules?)"
@@ -293,7 +293,7 @@ def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
 _QUOTATION = re.compile(r"[\"“„«].*[\"”»]")
 """A question that is quoted whole is put to somebody else, as the input of a test."""
 _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
-ANSWER: Final = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
+ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 """The start of a line that answers the question above it."""
 _REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
 _NOT_THE_NAME = re.compile(r"[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
@@ -308,7 +308,7 @@ def person_of(contact: str) -> str:
     return name if looks_like_one and len(parts) <= _MOST_NAMES else ""
 
 
-HEDGE: Final = re.compile(
+HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|some ?day|eventually|at some point|might|"
     r"if (?:there is|there['’]s|i have|we have) time|nice to have|would be nice)\b",
     re.IGNORECASE,
@@ -318,7 +318,7 @@ HEDGE: Final = re.compile(
 
 # ---------------------------------------------------------------- examples of how something is written
 
-CONTENTS: Final = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
+CONTENTS = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
 """The start of an entry of a table of contents: a link within the page."""
 _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|examples?|for instance|like (?:this|so)|such as|format|template|syntax|looks? like|written as|"
