@@ -25,7 +25,7 @@ class Overruled(NamedTuple):
     by: str
     why: str
     since: str
-    text: str = ""
+    text: str
 
     def __str__(self) -> str:
         """Return it as a clause: `superseded on 2026-03-05 by k56e0a1: Fact: …`."""

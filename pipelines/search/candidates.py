@@ -110,7 +110,7 @@ class IndexQuestion(NamedTuple):
     terms: str
     filters: Filters
     stale: Collection[str]
-    near: Scores | None = None
+    near: Scores | None
 
     @property
     def is_listing(self) -> bool:

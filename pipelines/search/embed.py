@@ -157,8 +157,8 @@ class VectorReport(NamedTuple):
     embedder: str
     embedded: int
     missing: int
-    faults: tuple[str, ...] = ()
-    interrupted: bool = False
+    faults: tuple[str, ...]
+    interrupted: bool
 
 
 def embed_index(

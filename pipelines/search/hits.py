@@ -85,11 +85,11 @@ class Hit(NamedTuple):
     confidence: str
     status: str
     item: str
-    until: str = ""
-    confidence_reason: str = ""
-    source: str = ""
-    cites: Strings = ()
-    meta: Strings = ()
+    until: str
+    confidence_reason: str
+    source: str
+    cites: Strings
+    meta: Strings
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
     evidence: tuple[Hit, ...] = ()

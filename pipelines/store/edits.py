@@ -152,7 +152,7 @@ def is_at_or_below(path: str, paths: frozenset[str]) -> bool:
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
 
 
-def baseline_at(git: Git, commit: str | None, documents: Documents, unread: frozenset[str] = frozenset()) -> Baseline:
+def baseline_at(git: Git, commit: str | None, documents: Documents, unread: frozenset[str]) -> Baseline:
     """Return the documents of a commit.
 
     Args:

@@ -205,7 +205,7 @@ def turn_in(entry: str) -> re.Match[str] | None:
     return _TURN.match(head) if voice_in(head) else None
 
 
-def act_label(act: Act, refused: str = "") -> str:
+def act_label(act: Act, refused: str) -> str:
     """Return a log's label for an act of the owner.
 
     Args:

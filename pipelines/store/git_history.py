@@ -51,11 +51,11 @@ class RunCommit:
     parent: str
     when: str
     subject: str
-    undoes: str = ""
-    item: str = ""
-    added: int = 0
-    changed: int = 0
-    extractor: str = ""
+    undoes: str
+    item: str
+    added: int
+    changed: int
+    extractor: str
 
     @property
     def by_hand(self) -> bool:

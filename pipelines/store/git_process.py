@@ -123,7 +123,7 @@ def fault_of(command: str, code: int, error: str) -> GitFault:
     return DamagedGit(f"git {command} failed: {reason_in(error, code)}")
 
 
-def reason_in(error: str, code: int = 0) -> str:
+def reason_in(error: str, code: int) -> str:
     """Return git's reason, from its standard error: what was fatal, else its last line or its exit code."""
     lines = error.strip().splitlines() or [f"exit code {code}"]
     return next((line for line in lines if line.startswith("fatal: ")), lines[-1].strip())

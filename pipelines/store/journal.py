@@ -57,7 +57,7 @@ class _Journal(NamedTuple):
     message: str
     author: Author
     head: str | None
-    onto: str = ""
+    onto: str
 
 
 def apply_changes(

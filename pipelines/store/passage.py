@@ -54,7 +54,7 @@ class Passage:
 
 
 def read_passage(
-    root: Path, name: str, today: Callable[[], str], start: int | None = None, end: int | None = None
+    root: Path, name: str, today: Callable[[], str], start: int | None, end: int | None = None
 ) -> Passage:
     """Return lines of a document, log or transcript, at most `MOST_LINES` and `MOST_CHARACTERS`.
 

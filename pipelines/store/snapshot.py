@@ -93,7 +93,7 @@ class Snapshot:
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
     progress: Mapping[str, tuple[LogProgress, ...]]
-    warnings: tuple[FileWarning, ...] = ()
+    warnings: tuple[FileWarning, ...]
 
     def items(self) -> Iterator[tuple[Document, Placed]]:
         """Yield every item with its document, ordered by path and line."""

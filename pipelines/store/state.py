@@ -40,7 +40,7 @@ class LogProgress(NamedTuple):
     """
 
     file: str
-    entries: frozenset[str] = frozenset()
+    entries: frozenset[str]
 
 
 def file_hash(data: bytes) -> str:

@@ -62,7 +62,7 @@ class Redacted(NamedTuple):
     """A text without its secrets, and what was found in it."""
 
     text: str
-    found: tuple[FoundSecret, ...] = ()
+    found: tuple[FoundSecret, ...]
 
 
 @dataclass(frozen=True)

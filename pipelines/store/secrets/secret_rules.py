@@ -57,10 +57,11 @@ class Rule(NamedTuple):
     Args:
         number: its position in the order of rules.
         id: its name.
-        pattern: matched at the start of a keyword or word; the group `secret`, or all of it, is redacted. It must take
-            linear time: no nested repeats, and every repeat after a keyword that can repeat is bounded or begins with
-            <left>. <left> is a word boundary that also knows the escapes of JSON and of terminals; <of> is the text
-            that says what a secret is for, between its name and <sep>, which precedes its value.
+        pattern: matched at the start of a keyword or word; the group `secret`, or all of it, is redacted. It matches
+            bytes: what counts as a word or a figure is ASCII's. It must take linear time: no nested repeats, and every
+            repeat after a keyword that can repeat is bounded or begins with <left>. <left> is a word boundary that also
+            knows the escapes of JSON and of terminals; <of> is the text that says what a secret is for, between its
+            name and <sep>, which precedes its value.
         keywords: how a token may begin, verbatim; the rule is tried only where a run of its characters begins so. The
             empty one is any run, and the pattern asks for nothing beyond it.
         words: the same of any text: they count anywhere and in any case.

@@ -319,7 +319,7 @@ class Acts:
             return Act.NONE, text
         return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
 
-    def is_twice(self, role: str, text: str, *, event: bool = False) -> bool:
+    def is_twice(self, role: str, text: str, *, event: bool) -> bool:
         """Return whether a message of Codex was told before: most versions write it as a record and as an event.
 
         The words of an agent's event may differ a little from its record's. So these do not count where the prompt

@@ -206,7 +206,7 @@ def branches_of(path: Path) -> dict[Path, int | None]:
     return {one: live.get(idents[one], 0) for one in every}
 
 
-def taken_back(file: Iterable[bytes], acts: Acts, counts: int | None = None) -> frozenset[int]:
+def taken_back(file: Iterable[bytes], acts: Acts, counts: int | None) -> frozenset[int]:
     """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
 
     In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
