@@ -90,7 +90,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         author = held.git.identity() or settings.author
         message = f"Edits by hand\n\nSaved with `curate edit`: {path}.\n"
         change = Change(path, now.encode(), written.encode())
-        commit = apply_changes(root, held.git, [change], message, Author(*author, when))
+        commit = apply_changes(held.git, [change], message, Author(*author, when))
     with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
         pass  # if another run has the lock by now, it understands the edit, too
     return Saved(f"Saved {path}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -136,7 +136,7 @@ class HeldMemory(NamedTuple):
                 **({"undoes": deed.undoes} if deed.undoes else {}),
             )
             author = self.git.identity() or self.settings.author
-            apply_changes(self.snapshot.root, self.git, changes, message, Author(*author, self.when))
+            apply_changes(self.git, changes, message, Author(*author, self.when))
             if by != BY_PEOPLE:
                 reindex(self.snapshot.root)
         return pruned.documents
@@ -235,7 +235,7 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
     git = Git(root)
     git.check()
     with run_lock(root, holder):
-        recover(root, git)
+        recover(git)
         author = Author(*settings.author, when)
         commit_edits(git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
         yield read_memory(git, settings, when)

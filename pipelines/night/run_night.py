@@ -58,7 +58,7 @@ def curate_night(night: Night, watch: Watch, monitor: str = "") -> RunReport:
         try:
             git.check()
             held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
-            recover(night.root, git)
+            recover(git)
             run = run_id(night.now, git.head())
             reports = _curate(night, git, watch)
             git.settle()  # the person's index, where only edits were committed
@@ -157,7 +157,7 @@ def _curate(night: Night, git: Git, watch: Watch) -> list[RunReport]:
                     changed=report.changed,
                     extractor=report.extractor,
                 )
-                report.commit = apply_changes(night.root, git, changes, message, author)
+                report.commit = apply_changes(git, changes, message, author)
         if run.later:
             save_report(night.root, report.to_json())
             watch.next_day(len({one.day for one in run.later}))

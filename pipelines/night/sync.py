@@ -176,10 +176,10 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
     git, author = Git(root), Author(*sharing.settings.author, sharing.now)
     with log_lock(root, "sync.lock"), run_lock(root, "a sync with the remote"):  # sessions that end together take turns
         git.check()
-        recover(root, git)
+        recover(git)
         edits = find_edits(git)
         if cleaned := _cleaned_logs(root, edits.held):
-            apply_changes(root, git, cleaned, "Logs since the last run, without secrets\n", author)
+            apply_changes(git, cleaned, "Logs since the last run, without secrets\n", author)
             clean_copies(root, load_redactor(root))
             edits = find_edits(git)
         commit_edits(git, "Logs and edits since the last run\n", author, edits)
@@ -281,7 +281,7 @@ def _apply(
     paths = [path for path in sorted({*here, *after}) if here.get(path) != after.get(path) and path not in left]
     changes = [Change(path, here.get(path), after.get(path)) for path in paths]
     changes = merge_changes(changes, [read_bytes(git.root, path) for path in paths])
-    apply_changes(git.root, git, changes, message, author, onto)
+    apply_changes(git, changes, message, author, onto)
 
 
 # ---------------------------------------- the files of a commit that may enter a memory
@@ -385,7 +385,7 @@ def fetched_clone(remote: str, workdir: Path) -> Iterator[Clone]:
             (root / ".git" / "info").mkdir(exist_ok=True)
             (root / ".git" / "info" / "attributes").write_text(_EXACT)
         if git.head():
-            recover(root, git)  # or a later start would roll a killed run forward onto other files
+            recover(git)  # or a later start would roll a killed run forward onto other files
         head = Remote(git, address, was.branch).fetch() or was.head
         names = [os.fsdecode(name) for name in git.run("ls-tree", "-z", "--name-only", head).split(b"\0")]
         if SETTINGS not in names:

@@ -29,7 +29,7 @@ from pipelines.extract.extract_days import days_to_read
 from pipelines.extract.llm.logged_in import check_programs
 from pipelines.night.fold_logs import clean_logs, with_partial_logs
 from pipelines.night.report import PastRun, RunEnd, known_runs
-from pipelines.queries.startup.context import OVERDUE_HOURS, ago
+from pipelines.queries.startup.context import AHEAD, OVERDUE_HOURS, ago
 from pipelines.settings import Settings, load_settings
 from pipelines.store.files import writing
 from pipelines.store.git import Git
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-_AHEAD = timedelta(hours=1)
 _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 _START = "Run `curate run`; `curate doctor` shows why none ran by itself."
 
@@ -107,7 +106,7 @@ class Checkup:
     @cached_property
     def nights(self) -> list[PastRun]:
         """The nights, here or on other machines, newest first; none that a wrong clock put into the future."""
-        return [run for run in self.runs if run.is_night and run.moment and run.moment <= self.now + _AHEAD]
+        return [run for run in self.runs if run.is_night and run.moment and run.moment <= self.now + AHEAD]
 
     @property
     def asked(self) -> InstallRequest | None:
@@ -316,7 +315,7 @@ CHECKS: Final[dict[str, Callable[[Checkup], Finding]]] = {
     "models": _models,
 }
 """All checks, in the order in which to fix things. The last asks the models' providers, which takes a while."""
-OF_NIGHTS = ("nights", "briefing", "push", "schedule", "sessions")
+OF_NIGHTS = "nights briefing push schedule sessions".split()
 """Those that matter to nights."""
 
 

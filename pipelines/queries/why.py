@@ -143,7 +143,7 @@ def why(root: Path, git: Git | None, prefix: str, beliefs: Beliefs) -> Why:
         id=ident,
         holding=holding,
         buried=stones.get(ident),
-        versions=list(_versions_of(root, git, ident, holding)) if git else [],
+        versions=list(_versions_of(git, ident, holding)) if git else [],
         witnesses=[_witness(root, quotes.found(place)) for place in (holding.item.evidence if holding else ())],
         grounds=beliefs.reached(ident, beliefs.grounds),
         superseded=beliefs.reached(ident, backwards(beliefs.successors)),
@@ -176,7 +176,7 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
 # ---------------------------------------- the history of one item
 
 
-_TRAILERS = ("Run-Id", "Undoes", "Extractor", "Joins")
+_TRAILERS = "Run-Id Undoes Extractor Joins".split()
 _FORMAT = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
@@ -207,7 +207,7 @@ class Version(NamedTuple):
         return {**self.made, "document": self.path or None, **said, "changed": self.changed}
 
 
-def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
+def _versions_of(git: Git, ident: str, holding: Holding | None) -> Iterator[Version]:
     """Yield the versions of an item, oldest first; commits that only mention its id are none.
 
     Args:
@@ -223,7 +223,7 @@ def _versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> I
         (head, [(after.path, _held(before, ident), _held(after, ident)) for _, before, after in versions])
         for head, versions in groupby(found, key=itemgetter(0))
     ]
-    days = read_days(root)
+    days = read_days(git.root)
     places = dict[str, Item]()
     was: Place = ("", None)
     for head, sides in reversed(commits):

@@ -51,15 +51,15 @@ _PAST = """
     LEFT JOIN claims ON claims.item = units.item AND units.item != '' AND claims.why != ''
     ORDER BY units.id, claims.successor = '', claims.cited, claims.why
 """
-_NEXT = (
-    "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''"
-    " AND (? = '' OR since <= ?) ORDER BY cited, successor LIMIT 1"
-)
+_NEXT = """
+    SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''
+    AND (? = '' OR since <= ?) ORDER BY cited, successor LIMIT 1
+"""
 # The order of files, never that of unit numbers: those depend on when a file was indexed.
-_ITEMS = (
-    "SELECT units.id, item, text FROM units JOIN files ON files.id = units.file"
-    " WHERE item IN (SELECT value FROM json_each(?)) ORDER BY files.path, units.start_line, units.id"
-)
+_ITEMS = """
+    SELECT units.id, item, text FROM units JOIN files ON files.id = units.file
+    WHERE item IN (SELECT value FROM json_each(?)) ORDER BY files.path, units.start_line, units.id
+"""
 _EVIDENCE = """
     SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
     JOIN files ON files.path = claims.path

@@ -33,10 +33,10 @@ _LISTED = "SELECT units.id, 1.0 FROM units INDEXED BY idx_units_placed CROSS JOI
 _PASSAGE = 0.5
 """The share of its best passage's score (eight units) that a unit gets by words."""
 # The plus keeps SQLite from looking up each row separately: one pass computes BM25 for just those rows.
-_PASSAGES = (
-    "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
-    " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
-)
+_PASSAGES = """
+    SELECT rowid, -bm25(passages_fts) FROM passages_fts
+    WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
 # Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 _PLACES = """
     SELECT units.id, files.path, start_line, first_passage, last_passage,
@@ -58,10 +58,10 @@ _CUT = """
 """
 _TEXTS = "SELECT id, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 # Rules, and what is believed about the owner, apply whatever the question.
-_RULES = (
-    "SELECT id, key FROM units WHERE item != '' AND types = 'Rule' UNION"
-    " SELECT units.id, key FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''"
-)
+_RULES = """
+    SELECT id, key FROM units WHERE item != '' AND types = 'Rule' UNION
+    SELECT units.id, key FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''
+"""
 _GIVEN = 3
 # A rule seldom shares words with what it governs. Of 38 rules, the right one was among the nearest three for all 32
 # questions, and for 30 of them at least half as near as the nearest unit.

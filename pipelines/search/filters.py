@@ -152,16 +152,16 @@ def no_project(query: str, filters: Filters, connection: Connection) -> Strings:
 _LIKE = "Write it like topic=kafka."
 _KEY = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
 _PAIR = re.compile(r"(?<!\S)([^\W\d][\w.-]*)=(?:\"([^\"]+)\"|(\S+))")
-_KNOWN = (
-    "SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL"
-    " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
-)
+_KNOWN = """
+    SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL
+    SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1
+"""
 _NAMED = "SELECT DISTINCT project FROM units INDEXED BY idx_units_placed WHERE project != ''"
 _FORMER = "aliases="
-_PROJECTS = (
-    "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), ''), meta FROM files"
-    " WHERE path GLOB 'Projects/*'"
-)
+_PROJECTS = """
+    SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), ''), meta FROM files
+    WHERE path GLOB 'Projects/*'
+"""
 # A field may contain several types, so match one between separators.
 _TYPE = f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 _CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in BY_FOLDER.items())

@@ -38,7 +38,7 @@ _BETWEEN = "\x03"
 WIDTH = 320
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
-_OF_EVIDENCE = ("path", "start_line", "end_line", "date", "text", "trust")
+_OF_EVIDENCE = "path start_line end_line date text trust".split()
 
 
 class Hit(NamedTuple):
@@ -163,7 +163,7 @@ def with_questions(root: Path, hits: Sequence[Hit]) -> list[Hit]:
 
 _USUAL = "status=active"
 """What runs write into the front matter of every page."""
-_SEVERAL = ("headings", "types", "tags", "cites", "meta")
+_SEVERAL = "headings types tags cites meta".split()
 _COLUMNS = [name for name in UNIT_COLUMNS if name in Hit._fields]
 _SHOWN = f"""
     SELECT units.id, files.path, files.meta, {", ".join(f"units.{name}" for name in _COLUMNS)}

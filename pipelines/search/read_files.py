@@ -253,10 +253,10 @@ def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> Iterator[LineC
 
 
 _PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
-_PLACED = (
-    "SELECT id, cited, start_line, end_line FROM claims"
-    " WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))"
-)
+_PLACED = """
+    SELECT id, cited, start_line, end_line FROM claims
+    WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))
+"""
 _MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED = -1
 

@@ -48,7 +48,7 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
     git = Git(root)
     with run_lock(root, "curate export"), ZipFile(out, "w") as archive:
         git.check()
-        recover(root, git)
+        recover(git)
         if (git.repository.common_dir / "shallow").exists():
             advice = "Complete a shallow history with `git fetch --unshallow`."
             raise GitFault(f"{root} has no complete history, so it cannot be bundled.", advice)

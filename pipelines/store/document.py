@@ -366,7 +366,7 @@ def edited(
             row = state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)
             own = own_block_id(without_mark(lines[placed.notes - 1].rstrip()))
             lines[placed.line : placed.notes] = [lines[placed.line].removesuffix(bare) + row + own + end]
-    sections: dict[str, list[str]] = {}
+    sections = dict[str, list[str]]()
     for block in added:
         rows = sections.setdefault(block.section or section_of(block.item), [])
         rows += [render_item(block.item) + end, *block.notes]

@@ -195,7 +195,7 @@ class Git(GitCommands):
             return self._trees.get(commit or "", {})
         if (made := self.read_commit(commit)) is None:
             raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
-        found: dict[str, tuple[str, str]] = {}
+        found = dict[str, tuple[str, str]]()
         waiting = [("", made.tree)]
         while waiting:
             above, tree = waiting.pop()
@@ -241,12 +241,12 @@ class Git(GitCommands):
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that git ignores."""
         data = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
+        _, out, _ = self._call("check-ignore", "-z", "--stdin", "--no-index", data=data)
         return set(filter(None, map(os.fsdecode, out.split(b"\0"))))
 
     def identity(self) -> tuple[str, str] | None:
         """Return the person's name and email address, if git's configuration has both."""
-        code, out, _ = self._call(["var", "GIT_AUTHOR_IDENT"])
+        code, out, _ = self._call("var", "GIT_AUTHOR_IDENT")
         found = re.fullmatch(r"(.*) <(.*)> \d+ \S+\n", out.decode(errors="replace"))  # a commit is UTF-8
         return (found[1], found[2]) if found and not code else None
 
@@ -254,7 +254,7 @@ class Git(GitCommands):
 
     def settle(self) -> None:
         """Clean up after a killed process: remove stale locks, and update an index that is behind its branch."""
-        clear_stale_locks(self.repository, self.root)
+        clear_stale_locks(self)
         self._follow_in_index()
 
     def pack(self) -> None:
@@ -266,7 +266,7 @@ class Git(GitCommands):
         objects = self.repository.common_dir / "objects"
         if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS:
             return
-        self._call(["repack", "-d", "-l", "-q", "--geometric=2"])  # git before 2.32 cannot, and keeps them all
+        self._call("repack", "-d", "-l", "-q", "--geometric=2")  # git before 2.32 cannot, and keeps them all
 
     def init(self, branch: str = "main") -> None:
         """Make the memory a repository of its own, with this branch."""
@@ -308,7 +308,7 @@ class Git(GitCommands):
 
         Git does not write the branch of the import, which is reset to nothing.
         """
-        wait_for_locks(self.repository, self.root)
+        wait_for_locks(self)
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}".encode()
@@ -366,14 +366,14 @@ class Git(GitCommands):
         is_bare = base and not (self.repository.git_dir / "index").exists()
         # `read-tree` keeps the marks of files that git was told to leave out. It fails where a file of ours has staged
         # changes.
-        if not is_bare and not (base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0):
+        if not is_bare and not (base and head and self._call("read-tree", "-i", "-m", base, head)[0] == 0):
             with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
                 before, now = self.tree(base or None), self.tree(head)
                 for path in sorted({*before, *now}):
                     if before.get(path) != now.get(path):
                         place = os.fsencode(path)
                         rows.append(b"%s %s\t%s\0" % (*map(str.encode, now.get(path, ("0", "0" * 40))), place))
-        if not rows or self._call(["update-index", "-z", "--index-info"], data=b"".join(rows))[0] == 0:
+        if not rows or self._call("update-index", "-z", "--index-info", data=b"".join(rows))[0] == 0:
             with writing(_LAG):
                 (private_folder(self.root) / _LAG).unlink(missing_ok=True)
 

@@ -23,7 +23,7 @@ BY_PEOPLE: Final = "people"
 """The same for people's edits that a command understood: they are not the command's doing."""
 
 _SHORTEST = 4
-_TRAILERS = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
+_TRAILERS = "Run-Id Undoes Items-Added Items-Changed Extractor".split()
 _FORMAT = "%x1f".join(
     ["%H", "%P", "%aI", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
 )
@@ -120,7 +120,7 @@ def undone_by(commits: Sequence[RunCommit]) -> dict[str, str]:
     Args:
         commits: the runs, newest first.
     """
-    found: dict[str, str] = {}
+    found = dict[str, str]()
     for one in commits:
         if one.undoes and not one.item and one.run not in found:
             found.setdefault(one.undoes, one.run)

@@ -38,12 +38,12 @@ class GitCommands:
         Raises:
             GitFault: it failed; the message contains git's own reason.
         """
-        code, out, error = self._call(list(arguments), data=data)
+        code, out, error = self._call(*arguments, data=data)
         if code:
             raise fault_of(arguments[0], code, error)
         return out
 
-    def _call(self, arguments: list[str], *, data: bytes = b"") -> tuple[int, bytes, str]:
+    def _call(self, *arguments: str, data: bytes = b"") -> tuple[int, bytes, str]:
         """Run git and return its exit code, its output and its standard error. A git that writes may finish if we end.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
-_LABELS = ("decision", "fact", "rule", "todo", "risk")
+_LABELS = "decision fact rule todo risk".split()
 _DRESSES = ("", "*", "_", "**", "__", "[")
 _BLOCK = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+$")
 ID_PATTERN = r"k[0-9a-f]{6,64}"
@@ -51,7 +51,7 @@ def is_generated_under(path: str, title: str) -> bool:
 
 def rows_in(data: bytes) -> dict[str, str]:
     """Return the rows of a ledger's file by id, of two the greater text; lines that are none are passed over."""
-    found: dict[str, str] = {}
+    found = dict[str, str]()
     for line in data.decode(errors="replace").split("\n"):
         if line.startswith('{"id": "'):
             ident = line[8 : line.find('"', 8)]

@@ -60,9 +60,7 @@ class _Journal(NamedTuple):
     onto: str
 
 
-def apply_changes(
-    root: Path, git: Git, changes: Sequence[Change], message: str, author: Author, onto: str = ""
-) -> str | None:
+def apply_changes(git: Git, changes: Sequence[Change], message: str, author: Author, onto: str = "") -> str | None:
     """Write a change set through the journal, commit it, or move the branch to the commit `onto`, and return that.
 
     What a killed run began must have been completed by `recover`.
@@ -73,7 +71,7 @@ def apply_changes(
         NotWritable: the disk refused; nothing was written, or the next start completes the changes.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
-    faults, redactor = [], load_redactor(root)
+    faults, redactor = [], load_redactor(git.root)
     for change in changes:
         if spans := redactor.find(data := change.after or b""):
             line = data.count(b"\n", 0, spans[0].start) + 1
@@ -83,7 +81,7 @@ def apply_changes(
     if theirs := [change.path for change in changes if is_note(change.path)]:
         raise BrokenChangeSet([f"{path} is a person's note, which is never written" for path in theirs])
     journal = _Journal(tuple(changes), message, author, git.head(), onto)
-    private, folder = private_folder(root), inside(root, _FOLDER)
+    private, folder = private_folder(git.root), inside(git.root, _FOLDER)
     manifest = {
         "message": message,
         "author": author[:2],
@@ -102,21 +100,21 @@ def apply_changes(
         sync_folder(private)
         replace_synced(folder / _MANIFEST, json.dumps(manifest).encode())
         sync_folder(folder)
-    return _complete(root, git, journal)
+    return _complete(git, journal)
 
 
-def recover(root: Path, git: Git) -> None:
+def recover(git: Git) -> None:
     """Clean up after a killed process: complete a run with a manifest, or drop what was only staged.
 
     Also removes git's stale locks and updates the person's index.
     """
     git.settle()
-    folder = inside(root, _FOLDER)
+    folder = inside(git.root, _FOLDER)
     if folder.is_dir():
         if (journal := _read_manifest(folder)) is not None:
-            _complete(root, git, journal)
+            _complete(git, journal)
         else:
-            _drop(root)
+            _drop(folder)
 
 
 def is_unfinished(root: Path) -> bool:
@@ -146,12 +144,13 @@ def _read_manifest(folder: Path) -> _Journal | None:
         raise BadFile(_FOLDER, f"cannot be read: {(fault.strerror or str(fault)).lower()}") from fault
 
 
-def _complete(root: Path, git: Git, journal: _Journal) -> str | None:
+def _complete(git: Git, journal: _Journal) -> str | None:
     """Replace the remaining files, commit, and drop the journal. Idempotent.
 
     Only the run's changes are committed, not later edits. A branch moves to a prepared commit only if nobody committed
     meanwhile; otherwise the join is left to a later run.
     """
+    root = git.root
     folder = inside(root, _FOLDER)
     with log_lock(root):
         changes = merge_changes(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
@@ -176,13 +175,12 @@ def _complete(root: Path, git: Git, journal: _Journal) -> str | None:
         commit = git.commit(entries, journal.message, journal.author)
     with log_lock(root):
         settle(root, folder, changes)
-    _drop(root)
+    _drop(folder)
     return commit
 
 
-def _drop(root: Path) -> None:
+def _drop(folder: Path) -> None:
     """Remove the journal: the manifest first, so that a kill in between leaves nothing that looks complete."""
-    folder = inside(root, _FOLDER)
     with writing(_FOLDER):
         (folder / _MANIFEST).unlink(missing_ok=True)
         sync_folder(folder)
@@ -240,15 +238,15 @@ def put(root: Path, folder: Path, number: int, change: Change, late: bytes | Non
         current = read_bytes(root, change.path)
         after, theirs = (change.after, current) if late is None else (current, late)
         wanted = merge_changes([Change(change.path, change.before, after)], [theirs])[0].after
-        if wanted == current or _is_replaced(root, folder, number, change.path, (current, wanted)):
+        if wanted == current or _is_replaced(root, folder, number, Change(change.path, current, wanted)):
             return
     why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
     raise BadFile(change.path, why, advice)
 
 
-def _is_replaced(root: Path, folder: Path, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
+def _is_replaced(root: Path, folder: Path, number: int, change: Change) -> bool:
     """Replace, create or delete a file. Return False, with everything as it was, if it is not as expected."""
-    old, new = sides
+    path, old, new = change
     above, _, name = path.rpartition("/")
     with writing(path):
         target, staged = make_folder(root, above) / name, folder / f"{number}.next"

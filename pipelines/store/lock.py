@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.store.git import Repository
+    from pipelines.store.git import Git
 
 
 SCHEDULE: Final = "schedule.lock"
@@ -159,21 +159,20 @@ _WAITS = (0.05, 0.1, 0.25, 0.5, 1.0)
 _TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
-def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
+def clear_stale_locks(git: Git) -> Path | None:
     """Remove stale locks. Return a lock that may be held, or None if no lock is left.
 
     All locks are stale of the time when runs worked that failed, or were killed, just before the present one began.
 
     Args:
-        repository: the repository.
-        root: the memory, whose run lock has that time.
+        git: the repository of the memory, whose run lock has that time.
 
     Raises:
         GitFault: a stale lock cannot be removed.
     """
-    held = killed = None
+    held, killed, repository = None, None, git.repository
     with suppress(OSError):
-        killed = _times_in((root / PRIVATE / "lock").read_bytes())
+        killed = _times_in((git.root / PRIVATE / "lock").read_bytes())
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:
         found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
@@ -196,14 +195,14 @@ def clear_stale_locks(repository: Repository, root: Path) -> Path | None:
     return held
 
 
-def wait_for_locks(repository: Repository, root: Path) -> None:
+def wait_for_locks(git: Git) -> None:
     """Remove stale locks, and wait briefly for those that a running git may hold.
 
     Raises:
         GitFault: one is still there.
     """
     for pause in (*_WAITS, 0.0):
-        if (held := clear_stale_locks(repository, root)) is None:
+        if (held := clear_stale_locks(git)) is None:
             return
         time.sleep(pause)
     raise GitFault(

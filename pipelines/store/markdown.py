@@ -31,10 +31,10 @@ def fence_ends(lines: Sequence[str]) -> dict[int, int]:
     A fence that is never closed, or is followed by another opening with a language first, must not swallow the rest of
     the day: it ends before the next blank line or heading. Takes linear time.
     """
-    ends: dict[int, int] = {}
+    ends = dict[int, int]()
     if not any("```" in line or "~~~" in line for line in lines):
         return ends
-    hopeless: dict[tuple[str, int], int] = {}
+    hopeless = dict[tuple[str, int], int]()
     index = 0
     while index < len(lines):
         if mark := _opening(lines[index]):

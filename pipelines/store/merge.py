@@ -53,7 +53,7 @@ def merge_trees(
     }
     was, here, there = ({path: one for path, one in pages.items() if path not in odd} for pages in read)
     merged, disputed = merge_pages(was, here, there, ours_first=ours_first)
-    files: dict[str, bytes] = {}
+    files = dict[str, bytes]()
     for path in sorted({path for side in sides for path in side if path in odd or not kind_of(path)}):
         data, more = _merged_file(path, base.get(path), ours.get(path), theirs.get(path), ours_first=ours_first)
         files |= {} if data is None else {path: data}
@@ -118,7 +118,7 @@ def _again(shared: list[str], between: list[str], tail: list[str]) -> list[str]:
     changes = any(_PROJECT.match(line) or line.startswith("#") for line in between)
     if not changes or next((line for line in tail if line.strip()), "").startswith("# "):
         return []
-    stack: list[tuple[int, int]] = []
+    stack = list[tuple[int, int]]()
     for heading in headings_among(body_lines(shared, 0)):
         stack = [one for one in stack if one[0] < heading.level] + [(heading.level, heading.line)]
     last = stack[-1][1] if stack else -1

@@ -115,8 +115,8 @@ def merge_pages(
 CLOSINGS = (STRUCK | {Status.DONE}) - {Status.SUPERSEDED, Status.MERGED}
 _RANK = {status: rank for rank, status in enumerate(Status)}
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
-_WORDS = ("type", "text", "by", "trust", "confidence")
-_END = ("status", "until", "superseded_by", "merged_into")
+_WORDS = "type text by trust confidence".split()
+_END = "status until superseded_by merged_into".split()
 
 
 def _merged_item(
@@ -233,7 +233,7 @@ def _renamed_alike(*sides: Documents) -> tuple[list[dict[str, Document]], dict[s
     These have the new name on all sides.
     """
     base, *pair = found = [dict(side) for side in sides]
-    names: dict[str, str] = {}
+    names = dict[str, str]()
     for one, other in (pair, pair[::-1]):
         for old, new in _renames(base, one):
             if new not in base and (new in other) != (old in other):

@@ -53,9 +53,7 @@ class Passage:
         return "\n".join(self.lines)
 
 
-def read_passage(
-    root: Path, name: str, today: Callable[[], str], start: int | None, end: int | None = None
-) -> Passage:
+def read_passage(root: Path, name: str, today: Callable[[], str], start: int | None, end: int | None = None) -> Passage:
     """Return lines of a document, log or transcript, at most `MOST_LINES` and `MOST_CHARACTERS`.
 
     Args:
@@ -113,7 +111,7 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
 
 
 def _lines(path: str, file: BinaryIO, start: int, end: int | None) -> Passage:
-    kept: list[str] = []
+    kept = list[str]()
     room, total = MOST_CHARACTERS, 0
     last = min(start + MOST_LINES - 1, end if end is not None else start + MOST_LINES)
     for total, raw in enumerate(file, 1):

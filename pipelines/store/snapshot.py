@@ -125,13 +125,13 @@ def read_snapshot(root: Path) -> Snapshot:
     """
     warnings: list[FileWarning] = []
     documents = read_documents(root, warnings)
-    links: list[str] = []
+    links = list[str]()
     for folder in FOLDERS:
         if (root / folder).is_symlink():
             links.append(folder)
         else:
             list_files(root, folder, "", links)
-    known: list[str] = []
+    known = list[str]()
     with suppress(CurateError):
         git = Git(root)
         known = [path for path, (mode, _) in git.tree(git.head()).items() if mode != "120000"] if links else []

@@ -108,7 +108,7 @@ _NO_NAME = re.compile(
 def parse_spoken(line: str, *, turn: bool = False) -> Spoken:
     """Split a line, of a captured turn or not, into marks and words. A label (`Decision:`) is no speaker and stays."""
     at = mark_at = len(line) - len(line.lstrip(" \t\ufeff\0"))
-    seen: dict[str, str] = {}
+    seen = dict[str, str]()
     for _ in range(_MOST_MARKS):
         found = _MARK.match(line, at)
         kind = found.lastgroup if found else None
@@ -216,7 +216,7 @@ def is_of_program(entry: Entry) -> bool:
 
 
 def _without_comments(text: str) -> str:
-    parts: list[str] = []
+    parts = list[str]()
     at = 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
         parts += [text[at:start], "\n" * text.count("\n", start, end)]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT_FILE: Final = f"{STATE}/format"
 """The file of a memory that says in which format it is written."""
-_KEYS = ("memory", "logs", "notes", "trust")
+_KEYS = "memory logs notes trust".split()
 MOST_GLOBS = 200
 
 

@@ -29,7 +29,7 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
 def test_what_git_says_beside_its_answer_holds_nobody_up(instead: Callable[[str], Git]) -> None:
     git = instead("head -c 3000000 /dev/zero | tr '\\0' 'x' >&2; echo >&2; echo why >&2; echo answer; exit 3")
-    code, out, error = git._call(["log"])
+    code, out, error = git._call("log")
     assert (code, out) == (3, b"answer\n")
     assert error.endswith("why")
     with pytest.raises(GitFault, match="git log failed: why"):

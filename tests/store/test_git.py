@@ -46,10 +46,10 @@ def test_an_index_that_lags_behind_is_moved_along_by_the_next_start(
     git.run("add", "NOTES.txt")
     real = git._call
 
-    def killed(arguments: list[str], *, data: bytes = b"") -> object:
+    def killed(*arguments: str, data: bytes = b"") -> object:
         if arguments[0] == step:
             raise KeyboardInterrupt
-        return real(arguments, data=data)
+        return real(*arguments, data=data)
 
     with monkeypatch.context() as patch:
         patch.setattr(git, "_call", killed)

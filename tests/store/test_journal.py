@@ -72,9 +72,9 @@ def test_an_item_that_a_person_changed_before_it_moved_stands_in_one_place(
     with monkeypatch.context() as patch:
         kill_at(patch, "put", replaced + 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, moved, *SIGNED)
+            apply_changes(git, moved, *SIGNED)
     (git.root / "MEMORY.md").write_text(briefing.text.replace("use one", "use one, or two"))
-    recover(git.root, git)
+    recover(git)
     texts = [(git.root / path).read_text() for path in (BASE.path, "MEMORY.md")]
     assert ["use one, or two" in text for text in texts] == [True, False]
     committed = [git.show("HEAD", path) or b"" for path in (BASE.path, "MEMORY.md")]
@@ -86,10 +86,10 @@ def test_a_commit_that_a_person_made_since_is_not_taken_back(git: Git, monkeypat
     with monkeypatch.context() as patch:
         kill_at(patch, "_drop", 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, *SIGNED)
+            apply_changes(git, planned, *SIGNED)
     (git.root / BASE.path).write_text("# A\n\nrewritten\n")
     commit_edits(git, "by hand\n", Author("A", "a@example.org", WHEN))
-    recover(git.root, git)
+    recover(git)
     assert git.show("HEAD", BASE.path) == b"# A\n\nrewritten\n"
 
 
@@ -99,9 +99,9 @@ def test_a_torn_journal_is_dropped(git: Git, monkeypatch: pytest.MonkeyPatch, to
     with monkeypatch.context() as patch:
         kill_at(patch, "_complete", 1)
         with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, *SIGNED)
+            apply_changes(git, planned, *SIGNED)
     file = git.root / ".curate" / "pending" / torn
     file.write_bytes(file.read_bytes()[:-3])
-    recover(git.root, git)
+    recover(git)
     assert (git.root / BASE.path).read_text() == BASE.text
     assert not (git.root / ".curate" / "pending").exists()

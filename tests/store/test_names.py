@@ -115,6 +115,6 @@ def test_a_change_of_a_note_is_refused_whoever_decided_on_it(tmp_path: Path, at:
     git.init()
     author = Author("Night", "night@example.org", at("2026-03-01T02:00+00:00"))
     with pytest.raises(BrokenChangeSet):
-        apply_changes(memory, git, [Change("../plan.md", b"mine\n", b"theirs\n")], "A run\n", author)
+        apply_changes(git, [Change("../plan.md", b"mine\n", b"theirs\n")], "A run\n", author)
     assert (tmp_path / "plan.md").read_text() == "mine\n"
     assert not (memory / ".curate" / "pending").exists()

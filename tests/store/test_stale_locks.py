@@ -63,11 +63,11 @@ def test_a_lock_of_a_killed_run_goes_and_so_does_an_old_one(git: Git) -> None:
     killed_run(git.root, *LEFT)
     killed_run(git.root)  # which is killed, too, before it cleans up
     with run_lock(git.root, "which tests"):
-        clear_stale_locks(git.repository, git.root)
+        clear_stale_locks(git)
         assert not left(git)
     (old := git.root / ".git" / "index.lock").touch()
     os.utime(old, (then := time.time() - 3601, then))
-    clear_stale_locks(git.repository, git.root)
+    clear_stale_locks(git)
     assert not old.exists()
 
 
@@ -78,16 +78,16 @@ def test_a_lock_made_since_or_while_no_run_was_killed_stays(git: Git) -> None:
             killed_run(git.root)
         with run_lock(git.root, "which tests"):
             lock.touch()
-            assert clear_stale_locks(git.repository, git.root) == lock
+            assert clear_stale_locks(git) == lock
     with run_lock(git.root, "which tests"):
-        assert clear_stale_locks(git.repository, git.root) == lock
+        assert clear_stale_locks(git) == lock
 
 
 def test_locks_of_other_programs_stay(git: Git) -> None:
     names = ("annex.lock", "lfs.lock", "objects/maintenance.lock")
     killed_run(git.root, *names)
     with run_lock(git.root, "which tests"):
-        clear_stale_locks(git.repository, git.root)
+        clear_stale_locks(git)
     assert all((git.root / ".git" / name).exists() for name in names)
 
 
@@ -109,4 +109,4 @@ def test_any_text_in_the_run_lock_is_written_over(git: Git, record: str) -> None
     (git.root / ".curate" / "lock").write_text(record)
     with run_lock(git.root, "which tests"):
         (git.root / ".git" / "index.lock").touch()
-        assert clear_stale_locks(git.repository, git.root)
+        assert clear_stale_locks(git)

@@ -108,7 +108,8 @@ _LOG_SHARE = 4
 LOOKS_BACK = 14
 """Days among which the last day of work is looked for."""
 _PROJECTS = re.compile(r"\bproject:[*_ \t]{0,4}([^\]\n]{1,88})", re.IGNORECASE)
-_AHEAD = timedelta(hours=1)
+AHEAD = timedelta(hours=1)
+"""No wrong clock is farther ahead: what is said to be later than that has not happened."""
 _MOST_REPORTS = 20
 """So many reports, broken ones or of days ahead of the clock among them, are looked at."""
 
@@ -458,7 +459,7 @@ def _end_of(log: str, most: int) -> str:
 def _health(request: ContextRequest, documents: Documents) -> ContextPart:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     runs = reported_nights(request.root, _MOST_REPORTS)
-    run = next((one for one in runs if one.moment and one.moment <= request.now + _AHEAD), None)
+    run = next((one for one in runs if one.moment and one.moment <= request.now + AHEAD), None)
     line = "Memory health: no run yet; `curate run` makes the first."
     if run and run.moment:
         where = "" if run.here else " on another machine"

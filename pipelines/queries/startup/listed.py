@@ -46,7 +46,7 @@ _JUST_PASSED = 3
 """Days for which a todo of a day that has passed still stands beside what is overdue."""
 _LONG_AGO = 21
 """Days after which what is overdue and was not mentioned since is only named."""
-_OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
+_OVER = frozenset("done closed archived finished inactive".split())
 _EACH_MORE = 0.95
 """What the next item of a page, and of a kind, is worth by the one before. A session first asks what is decided, what
 is so, who is who and how things are done: no page and no kind drives out all others."""

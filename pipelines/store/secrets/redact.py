@@ -355,8 +355,8 @@ def record_without_private(line: bytes) -> bytes:
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:
     """Return a text without its private parts; `end_of` returns the end of an unclosed one."""
-    spans: list[tuple[int, int]] = []
-    opened: list[int] = []
+    spans = list[tuple[int, int]]()
+    opened = list[int]()
     for mark in _MARK.finditer(text):
         if not mark[1]:
             opened.append(mark.start())

@@ -50,7 +50,7 @@ def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
 
 def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     """Return the secrets in every version of every file reachable from any branch, tag, stash or reflog."""
-    first: dict[str, tuple[str, str]] = {}
+    first = dict[str, tuple[str, str]]()
     commit = ""
     how = ("--all", "--reflog", "--reverse", "--root", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=%x00%H")
     for row in git.run("log", *how).decode(errors="replace").splitlines():

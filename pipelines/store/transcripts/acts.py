@@ -386,7 +386,7 @@ class Acts:
         beside answers of the question's own leaves that open, and without two of these the question may be about how to
         go on. A typed answer leaves it open if the agent asks the same next.
         """
-        matters: dict[str, set[str]] = {}
+        matters = dict[str, set[str]]()
         for matter, offers in (one for some in self.asked.values() for one in some):
             for offer in offers:
                 matters.setdefault(offer, set()).add(matter)

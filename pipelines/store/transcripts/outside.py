@@ -44,7 +44,7 @@ _SHELLS = frozenset(
     shellcommand""".split()
 )
 _SHOWS = re.compile(r"(?:^|[|;&'\"\s])(?:cat|head|tail|less|more|nl|bat|sed|awk|grep|rg|ag)\s")
-_PATHS = ("file_path", "path", "notebook_path", "filename", "file")
+_PATHS = "file_path path notebook_path filename file".split()
 _FOREIGN = frozenset(
     "node_modules site-packages dist-packages vendor vendored third_party .venv venv downloads .cargo .npm .cache "
     "gems".split()
@@ -58,9 +58,9 @@ _REACHES_OUT = re.compile(
     re.IGNORECASE,
 )
 _ARGUMENT = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
-_TOOLS = ("tool", "function", "toolResult", "tool_result")
+_TOOLS = "tool function toolResult tool_result".split()
 _USES = ("tool_use", "toolCall", "tool_call")
-_IDS = ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "id")
+_IDS = "tool_use_id call_id toolCallId tool_call_id id".split()
 _MEMORY = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
 
 
@@ -263,7 +263,7 @@ def _runs(text: str) -> Iterator[int]:
     for line in _LINE.split(folded):
         sentences = [said for one in _SENTENCE.split(line) if (said := _WORD.findall(one[: 1 << 9]))]
         for first in range(len(sentences)):
-            short: list[str] = []
+            short = list[str]()
             for sentence in sentences[first : first + _TOGETHER]:
                 short += sentence
                 if len(short) >= RUN:

@@ -328,8 +328,8 @@ def _words(content: object) -> tuple[str, frozenset[str]]:
     """Return the text of a message's content (a string, or a list of blocks), and the kinds of its other parts."""
     if isinstance(content, str):
         return clean(content), frozenset()
-    texts: list[str] = []
-    others: set[str] = set()
+    texts = list[str]()
+    others = set[str]()
     for block in content if isinstance(content, list) else ():
         part = block if isinstance(block, dict) else {"type": "text", "text": block}
         kind, text = part.get("type"), part.get("text")
@@ -344,8 +344,8 @@ def _without_put_in(text: str) -> str:
     """Return a user's text without what the agent's program added, as far as its tags show it."""
     if "<" not in text:
         return text
-    kept: list[str] = []
-    unclosed: set[str] = set()  # search only once for a closing tag that is missing
+    kept = list[str]()
+    unclosed = set[str]()  # search only once for a closing tag that is missing
     at = 0
     while found := _OPENING.search(text, at):
         closing = f"</{found[1]}>"
