@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_580, "night": 48_020, "extract": 30_290, "cli": 24_250, "search": 24_010, "agents": 23_240,
-    "queries": 20_650, "review": 16_830, "view": 15_400, "loose": 11_150,
+    "store": 78_220, "night": 47_990, "extract": 30_290, "cli": 24_250, "search": 23_960, "agents": 23_240,
+    "queries": 20_630, "review": 16_830, "view": 15_400, "loose": 11_150,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 292_380
+WHOLE = 291_910
 
 
 def test_no_room_outgrows_its_budget() -> None:
