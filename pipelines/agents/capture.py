@@ -306,11 +306,12 @@ class _Turns:
             self.known += 1
             return
         capture = self._capture
-        turn = _with_plan(turn)
-        turn = replace(turn, text=capture.cleaner.words(turn.text))
+        plan, turn = _plan_of(turn), replace(turn, text=capture.cleaner.words(turn.text))
+        identity = identity_of(turn)  # a fork repeats what was typed
+        if plan:
+            turn = replace(turn, act=Act.PLANNED, text=capture.cleaner.words(plan))
         moment = self._moment(turn)
         day = capture.days.of(moment)
-        identity = identity_of(turn)
         self.first = self.first or identity
         if self.session is None:
             parts = re.findall(r"[A-Za-z0-9]+", turn.session or self._path.stem)
@@ -378,14 +379,13 @@ class Session(NamedTuple):
     repository: tuple[str, ...] = ()
 
 
-def _with_plan(turn: Turn) -> Turn:
-    """Return a turn, or the plan that it approves: Codex begins a new session with it, and keeps it in a file."""
+def _plan_of(turn: Turn) -> str:
+    """Return the plan that a turn approves, or nothing: Codex begins a new session with it, and keeps it in a file."""
     named = _APPROVED.fullmatch(turn.text) if turn.act is Act.TYPED and turn.tool == "codex" else None
     with suppress(OSError, ValueError):
         if named and Path(named[1]).is_relative_to(AGENTS_SESSIONS["codex"].home()):
-            plan = clean(Path(named[1]).read_text(encoding="utf-8"))
-            return replace(turn, act=Act.PLANNED, text=plan) if plan else turn
-    return turn
+            return clean(Path(named[1]).read_text(encoding="utf-8"))
+    return ""
 
 
 def heading_above(session: Session, log: str) -> str:

@@ -102,6 +102,16 @@ def test_a_fork_with_new_times_and_no_ids_is_logged_once(memory: Memory, tmp_pat
     assert [text.count(words) for words in ("Which database?", "Postgres 16.", "the cache?", "mail?")] == [1, 1, 1, 1]
 
 
+def test_a_fork_of_a_session_that_begins_with_an_approved_plan_is_logged_once(memory: Memory, tmp_path: Path) -> None:
+    kept = Path.home() / ".codex/attachments/273c3974/approved-plan.md"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("# Move sessions to Redis\n")
+    turns = ("user", f"Read the approved plan at {kept} and implement it."), ASKED[1]
+    memory.curate("capture", str(rollout(tmp_path, "one", "2026-03-16T10:00", *turns)), *NOW)
+    memory.curate("capture", str(rollout(tmp_path, "two", "2026-03-17T10:00", *turns, ("user", "And mail?"))), *NOW)
+    assert [logs(memory).count(words) for words in ("Move sessions", "Postgres 16.", "mail?")] == [1, 1, 1]
+
+
 def test_a_session_that_begins_with_the_same_words_is_no_fork(memory: Memory, tmp_path: Path) -> None:
     first = rollout(tmp_path, "one", "2026-03-16T10:00", ("user", "Go on."), ("assistant", "Tests pass."))
     other = rollout(tmp_path, "two", "2026-03-17T10:00", ("user", "Go on."), ("assistant", "Two tests fail."))
