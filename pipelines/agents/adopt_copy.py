@@ -54,7 +54,7 @@ _ROOTS = {name.casefold(): name for name in (BRIEFING, USER, "SOUL.md", "AGENTS.
 _INDEX = re.compile(r"(?<=/)([^/]+)/(?:_?index|readme)(?=\.md$)", re.IGNORECASE)
 _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _MOST_BRIEFING = 20_000
-"""OpenClaw's own limit of each file that a session begins with, in characters."""
+"""OpenClaw's own limit of each file that a session begins with, in characters: here that of any MEMORY.md, in bytes."""
 _MARK = 22
 """Bytes of the front matter that says whose word an agent's page is."""
 _JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
@@ -92,8 +92,8 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
 
     Args:
         source: the notes as they were found.
-        cap: the size limit of MEMORY.md in bytes; it grows with a larger one that OpenClaw loads, any other becomes a
-            resource.
+        cap: the size limit of MEMORY.md in bytes; it grows with a larger one of at most 20,000, and a still larger one
+            becomes a resource.
     """
     kind, notes = source.kind, [*filter(is_note, source.files)]
     if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
@@ -144,7 +144,7 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
 
 
 def _larger(source: Source, paths: Sequence[str], cap: int) -> int:
-    """Return how many bytes the source's MEMORY.md has if it is larger than the cap, but loaded; else 0."""
+    """Return how many bytes the source's MEMORY.md has if it is larger than the cap, but not too large; else 0."""
     size = next((source.files[path] for path in paths if path.casefold() == BRIEFING.casefold()), 0)
     return size if cap < size + _MARK <= _MOST_BRIEFING else 0
 
@@ -266,7 +266,7 @@ def _put(source: Path, target: Path, place: str, plan: CopyPlan, redactor: Redac
         text = text if place.startswith(f"{LOGS}/") else with_items(plan.kind, text)
         if place == BRIEFING:  # its links lead to where its notes went
             places = {path: target for target, paths in plan.pieces.items() for path in paths}
-            text = _LINK.sub(lambda to: f"]({link_target(places.get(path := unquote(to[1]), path))})", text)
+            text = _LINK.sub(lambda to: f"]({link_target(at)})" if (at := places.get(unquote(to[1]))) else to[0], text)
         if plan.kind.is_by_agents and kind_of(place):  # whose word its prose is; an item's row says so itself
             page = document_at(place, text)
             text = with_front_matter(page, {"trust": page.front.get("trust") or Trust.SELF}).text

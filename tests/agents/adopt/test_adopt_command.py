@@ -155,12 +155,14 @@ def test_the_briefing_leads_to_where_notes_went(adoption: Adoption) -> None:
     told = "---\nname: Focus\ndescription: the press is repaired first\ntype: project\n---\n\nThe press.\n"
     tasks = "# Tasks\n\n- [ ] Mend the press\n- LATER call Ada\n- [x] Pay\n- DONE write\n"
     index = "# Index\n\n- [One](n01.md): the first\n- [Attic](<attic plan.md>): the roof\n"
+    index += "- [Web](https://example.com/100%25%20real%2Fb.md)\n"
     more = {"memory/my tasks (old).md": tasks, "memory/attic plan.md": tasks}
     lay(adoption.old, {**notes, "memory/z.md": told, "memory/tasks.md": tasks, "memory/MEMORY.md": index, **more})
     adoption.adopt("--yes")
     adoption.memory.curate("run", *NIGHT)
     briefing = adoption.memory.read("MEMORY.md")
     assert "- [One](Resources/n01.md): the first" in briefing
+    assert "- [Web](https://example.com/100%25%20real%2Fb.md)" in briefing
     assert "(Resources/z.md): the press is repaired first" in briefing
     assert "- [Tasks](Resources/tasks.md): 2 open tasks\n" in briefing
     assert "- [Tasks](Resources/my%20tasks%20%28old%29.md): 2 open tasks\n" in briefing
