@@ -43,11 +43,6 @@ class CurateError(Exception):
     def __str__(self) -> str:
         return f"{self.sentence} {self.advice}".strip()
 
-    @property
-    def is_full_disk(self) -> bool:
-        """Whether it is a disk without room that is in the way."""
-        return _FULL in self.advice
-
 
 def reason_of(error: OSError) -> str:
     """Return why the system refused, as the end of a sentence."""
@@ -55,9 +50,9 @@ def reason_of(error: OSError) -> str:
 
 
 _OWNER = "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`."
-_FULL = "Free some space, then run again; `df -h` shows which disk is full."
+FULL_DISK = "Free some space, then run again; `df -h` shows which disk is full."
 _REMEDIES = {
-    **dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), _FULL),
+    **dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), FULL_DISK),
     **dict.fromkeys(("permission denied", "dubious ownership"), _OWNER),
     "read-only file system": "Mount that disk writable, then run again; `mount` lists it.",
 }

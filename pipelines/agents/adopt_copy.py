@@ -107,7 +107,9 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
     told = {path: day for path in filter(is_note, inside) if (day := _day_of(path, kind, vault))}
     if kind is NotesKind.OBSIDIAN:
         told |= said_elsewhere(source.root, [path for path in inside if is_note(path) and path not in told])
-    cap += (larger := _larger(source, inside, cap))
+    size = next((source.files[path] for path in inside if path.casefold() == BRIEFING.casefold()), 0)
+    larger = size if cap < size + _MARK <= _MOST_BRIEFING else 0  # one that is not too large
+    cap += larger
     sentences += [f"MEMORY.md may have {cap:,} bytes, since yours has {larger:,}: `briefing` in {SETTINGS}."] * bool(
         larger
     )
@@ -141,12 +143,6 @@ def plan_adoption(source: Source, cap: int) -> CopyPlan:
         taken.add(target.casefold())
         pieces[target] = [path]
     return CopyPlan(kind, pieces, sorted([*source.left_out, *left]), sentences, cap)
-
-
-def _larger(source: Source, paths: Sequence[str], cap: int) -> int:
-    """Return how many bytes the source's MEMORY.md has if it is larger than the cap, but not too large; else 0."""
-    size = next((source.files[path] for path in paths if path.casefold() == BRIEFING.casefold()), 0)
-    return size if cap < size + _MARK <= _MOST_BRIEFING else 0
 
 
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:

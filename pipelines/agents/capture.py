@@ -130,9 +130,8 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
         NotWritable: the disk refused.
         LockHeld: another capture does not finish.
     """
-    headless, tools = trust_settings()
-    capture = Capture(root, settings, now, project, since, headless=headless)
-    capture.tools = tools
+    capture = Capture(root, settings, now, project, since)
+    capture.headless, capture.tools = trust_settings()
     found = []
     for path in paths:
         with log_lock(root, "capture.lock"):  # two hooks of one session may fire at once
@@ -152,10 +151,8 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
 class Capture:
     """Captures the transcripts of any number of sessions; the caller holds the lock."""
 
-    def __init__(
-        self, root: Path, settings: Settings, now: datetime, project: str, since: str, *, headless: bool
-    ) -> None:
-        self.root, self.project, self.since, self.headless = root, project, since, headless
+    def __init__(self, root: Path, settings: Settings, now: datetime, project: str, since: str) -> None:
+        self.root, self.project, self.since, self.headless = root, project, since, False
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))

@@ -94,7 +94,7 @@ def capture_chats(
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
-    capture, found = Capture(root, settings, now, "", "", headless=False), list[CapturedSession]()
+    capture, found = Capture(root, settings, now, "", ""), list[CapturedSession]()
     with log_lock(root, "capture.lock"):
         known = read_kept(root)
         for chat in chats:

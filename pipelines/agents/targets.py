@@ -69,7 +69,7 @@ class SettingsPlace(NamedTuple):
     """
 
     file: str
-    folder: str = ""
+    folder: str
     variable: str = ""
     mac: str = ""
     named: str = ""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.cli.output import say, say_json, say_report, say_verbatim, warn, watch_for_people
-from pipelines.errors import FINE, TRY_LATER, CurateError, UsageFault
+from pipelines.errors import FINE, FULL_DISK, TRY_LATER, CurateError, UsageFault
 from pipelines.night.run import night_of
 from pipelines.night.run_night import curate_night
 from pipelines.night.sync import Publishing, fetched_clone, heads_of, shown_address
@@ -43,7 +43,7 @@ def run_elsewhere(
     try:
         return _curate(remote, workdir, max_usd, now, as_json=as_json) if remote else _tell_due(as_json=as_json)
     except CurateError as fault:
-        fault.exit_code = TRY_LATER if isinstance(fault, _PASSING) or fault.is_full_disk else fault.exit_code
+        fault.exit_code = TRY_LATER if isinstance(fault, _PASSING) or FULL_DISK in fault.advice else fault.exit_code
         if not as_json:
             raise
         say_json({**_error(remote or "", fault, str(fault)), "exit_code": fault.exit_code})

@@ -287,7 +287,7 @@ class LogPiece(NamedTuple):
 
     entries: tuple[Entry, ...]
     text: str
-    shortened: int = 0
+    shortened: int
 
 
 def cut(entries: Iterable[Entry], tokens: int) -> tuple[LogPiece, ...]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -46,7 +46,7 @@ from pipelines.store.provenance import Provenance
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pipelines.extract.grounding import Shown
 
@@ -190,7 +190,7 @@ class Asked:
     by: str
     items: Mapping[str, Item]
     shown: Shown
-    own: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, str]
 
     def ident(self, named: str) -> str:
         """Return the id of an item that was shown, or that of one of this reply in the run; else an empty string."""
@@ -217,35 +217,31 @@ def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[
     """
     faulty: list[Faulty] = []
 
-    def usable(key: str, make: Callable[[int, object], _Made]) -> tuple[_Made, ...]:
+    def usable(rows: Iterable[Any], make: Callable[[Any, Asked], _Made]) -> tuple[_Made, ...]:
         made: list[_Made] = []
-        for at, raw in enumerate(reply[key]):
+        for raw in rows:
             try:
-                made.append(make(at, raw))
+                made.append(make(raw, asked))
             except Faulty as fault:
                 faulty.append(fault)
         return tuple(made)
 
-    candidates = usable("items", lambda at, raw: _candidate(at, raw, asked))
-    operations = usable("operations", lambda _, raw: _operation(raw, asked))
+    candidates = usable(enumerate(reply["items"]), _candidate)
+    operations = usable(reply["operations"], _operation)
     seen = tuple(dict.fromkeys(one for one in reply["seen"] if isinstance(one, str) and one in asked.items))
-
-    def open_list(_: int, raw: object) -> OpenList:
-        one = checked(ReplyList, raw)
-        return OpenList(places_of(one.lines, asked), document_named(one.document, asked.request))
-
-    lists = usable("open_lists", open_list)
-    told = usable("episode", lambda _, raw: _told(raw, asked))
+    lists = usable(reply["open_lists"], _open_list)
+    told = usable(reply["episode"], _told)
     kept = _with_pages(candidates, asked.request)
     return Extraction(kept, operations, (), seen, lists, told[:MOST_TOLD]), tuple(faulty)
 
 
-def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
+def _candidate(numbered: tuple[int, object], asked: Asked) -> Candidate:
     """Return a candidate that rests on lines of the log.
 
     Raises:
         Faulty: the item is invalid.
     """
+    at, raw = numbered
     item = checked(ReplyItem, raw)
     text, kind, own = item.text, ItemType(item.type), asked.own[f"n{at}"]
     places = places_of(item.lines, asked)
@@ -334,6 +330,11 @@ def _operation(raw: object, asked: Asked) -> Operation:
     told = " ".join([text, *(one.text for one in items)])
     reason, beside = one.reason[:REASON_LENGTH], (*_beside(told, places, asked), *names)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
+
+
+def _open_list(raw: object, asked: Asked) -> OpenList:
+    one = checked(ReplyList, raw)
+    return OpenList(places_of(one.lines, asked), document_named(one.document, asked.request))
 
 
 def _told(raw: object, asked: Asked) -> Told:

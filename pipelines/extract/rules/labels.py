@@ -273,7 +273,7 @@ _TENTATIVE = re.compile(
 )
 
 
-def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
+def is_void(kind: ItemType, text: str, page_section: str) -> bool:
     """Return whether the text after a label is empty, does not fit it, asks a question, or takes it back."""
     if (
         _VOID.fullmatch(text[:300])
