@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from pipelines.search.hits import Hit
 
+_BY_WORDS = SearchRequest()
+
 
 def search(
-    root: Path, query: str, limit: int, stale: Collection[str] = (), asked: SearchRequest | None = None
+    root: Path, query: str, limit: int, stale: Collection[str] = (), asked: SearchRequest = _BY_WORDS
 ) -> list[Hit]:
     """Return the hits of `answer` from a memory's index.
 

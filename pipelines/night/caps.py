@@ -56,7 +56,7 @@ from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.item_line import ROWS
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.markdown import link_target
-from pipelines.store.priority import days_apart, priority
+from pipelines.store.priority import days_after, priority
 from pipelines.store.spoken_lines import OPEN_TASK
 from pipelines.text import clipped
 
@@ -127,7 +127,7 @@ class Pruned:
             if not item.active:
                 return 0, 0.0, item.since, item.id
             worth = priority(item, self.newest)
-            if (age := days_apart(max(item.learnt, item.confirmed), self.newest)) <= _FRESH_DAYS:
+            if (age := abs(days_after(max(item.learnt, item.confirmed), self.newest))) <= _FRESH_DAYS:
                 return 3, worth - age, item.since, item.id  # worth is at most 1: pinned items stay
             is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
             return 2 if is_late else 1, worth, item.since, item.id
@@ -272,7 +272,7 @@ def briefing_sections(documents: Documents) -> list[Section]:
         if item.active
     ]
     dues = sorted((item.due, item.text, f"- {item.due}: {text}{place}") for item, text, place in active if item.due)
-    dues.sort(key=lambda one: days_apart(one[0], newest))  # or old ones would hide what is due now
+    dues.sort(key=lambda one: abs(days_after(one[0], newest)))  # or old ones would hide what is due now
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
     risks = [(item.learnt, item.text, f"- {text}{at}") for item, text, at in active if item.type is ItemType.RISK]
     projects = [

@@ -9,11 +9,11 @@ that nothing outside the memory is read.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import GitFault
@@ -98,7 +98,7 @@ def scan(root: Path) -> Scan:
     if others := [path for path in found if path.partition("/")[0] not in _OWN]:
         from pipelines.store.git import Git  # noqa: PLC0415  most memories have no other files
 
-        with contextlib.suppress(GitFault):
+        with suppress(GitFault):
             for path in Git(root).ignored(others):
                 del found[path]
     absent = {  # there is no file to change, but the commit may
@@ -108,7 +108,7 @@ def scan(root: Path) -> Scan:
     }
     found = absent | found
     for path in CLAIMING:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             status = (root / path).lstat()
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)

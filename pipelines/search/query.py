@@ -78,12 +78,7 @@ class SearchRequest(NamedTuple):
 
 
 def answer(
-    root: Path,
-    connection: Connection,
-    query: str,
-    limit: int,
-    stale: Collection[str] = (),
-    asked: SearchRequest | None = None,
+    root: Path, connection: Connection, query: str, limit: int, stale: Collection[str], asked: SearchRequest
 ) -> tuple[list[Hit], Found]:
     """Answer a question: the best hits, best first; equal scores in order of path and line.
 
@@ -97,7 +92,7 @@ def answer(
             that only filters finds all that matches, newest first.
         limit: the maximum number of hits.
         stale: files to leave out, because they changed since.
-        asked: filters and the question's vector; by default words alone.
+        asked: filters and the question's vector.
 
     Returns:
         The hits, and how much was found: "little" if none is close to the question, "nothing" if there is none.
@@ -105,7 +100,6 @@ def answer(
     Raises:
         IndexUnusable: the index cannot be read.
     """
-    asked = asked or SearchRequest()
     question, query = _question(root, connection, query, stale, asked)
     # What may be found: by words, by meaning, and by id, since the full text is tokenised and stemmed.
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))

@@ -8,11 +8,11 @@ Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import sqlite3
 import time
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -125,7 +125,7 @@ FAULTS = (sqlite3.Error, TypeError, ValueError, LookupError)
 """What reading a damaged database raises: SQLite's own errors, and what follows from values of other types."""
 
 
-@contextlib.contextmanager
+@contextmanager
 def reading(root: Path) -> Iterator[sqlite3.Connection]:
     """Open the index to read, without sqlite-utils, whose import takes longer than a search.
 
@@ -143,7 +143,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         for how in ("mode=ro", "immutable=1"):
             address = f"file:{quote(str(path))}?{how}"
             opened = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
-            with contextlib.closing(opened) as connection:
+            with closing(opened) as connection:
                 try:
                     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 except sqlite3.OperationalError as error:
@@ -160,7 +160,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
 
 
-@contextlib.contextmanager
+@contextmanager
 def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the right to write the index.
 
@@ -190,16 +190,16 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
         os.close(descriptor)
 
 
-@contextlib.contextmanager
+@contextmanager
 def writing_in(root: Path) -> Iterator[sqlite3.Connection]:
     """Open the index to write; the caller holds the writer lock."""
-    with contextlib.closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+    with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
         connection.execute("PRAGMA synchronous = NORMAL")
         yield connection
 
 
-@contextlib.contextmanager
+@contextmanager
 def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     """Make empty tables beside the index, and replace the index with them if the block succeeds.
 
@@ -212,7 +212,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
     try:
         with writing(INDEX):
             os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            with contextlib.closing(sqlite3.connect(aside, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(aside, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous = OFF")  # not shared yet, and flushed at the end
                 connection.execute("PRAGMA journal_mode = OFF")
                 make_tables(connection)
@@ -221,7 +221,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             with aside.open("rb") as file:
                 os.fsync(file.fileno())
             # The old file's write-ahead log goes first, folded in: it must never be applied to the new file.
-            with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as old:
+            with suppress(*FAULTS), closing(sqlite3.connect(path)) as old:
                 old.execute("PRAGMA wal_checkpoint")
             remove_database(path, _BESIDE)
             aside.replace(path)

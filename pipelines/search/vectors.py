@@ -7,11 +7,11 @@ index, a renamed file or a moved item requires no embedding, and each vector is 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import struct
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.layout import PRIVATE
@@ -55,7 +55,7 @@ def stored_vectors(root: Path, model: VectorModel) -> NDArray[Any]:
 
     kind = np.dtype([("key", "<i8"), ("factor", "<f4"), ("row", "i1", (model.dimension,))])
     path = root / PRIVATE / model.file
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if count := path.stat().st_size // kind.itemsize:
             # As a plain array: memmap arrays are slower at each step.
             return np.asarray(np.memmap(path, kind, "r", shape=count))
@@ -111,7 +111,7 @@ def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: Floats) -
 def drop_unused(root: Path, model: VectorModel) -> None:
     """Remove the vectors of other models than the one in use that nobody has used for a month."""
     for path in {*(root / PRIVATE).glob("vectors-*")} - {root / PRIVATE / model.file}:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if path.stat().st_mtime < time.time() - _UNUSED_SECONDS:
                 path.unlink()
 

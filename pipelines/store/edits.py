@@ -5,9 +5,9 @@ Files that are gone are edits, too, but for those of `store/trees.py`: they are 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
+from contextlib import suppress
 from io import BytesIO
 from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +40,7 @@ def uncommitted(git: Git) -> list[str]:
     root, tree, changed = git.root, git.tree(git.head()), list[str]()
     there = dict.fromkeys(own_files(root, TRACKED))
     for path in filter(tree.__contains__, there):
-        with contextlib.suppress(BadFile):  # of what cannot be read it is not known whether it changed
+        with suppress(BadFile):  # of what cannot be read it is not known whether it changed
             if (file := open_regular(root, path)) is not None:
                 with file:
                     changed += [path] if blob_id(file.read()) != tree[path][1] else []
@@ -49,7 +49,7 @@ def uncommitted(git: Git) -> list[str]:
     absent = []
     for path in filter(is_tracked, filterfalse(there.__contains__, tree)):
         # A file that git has as a link, or that now is one or is behind one, is not known to be deleted.
-        with contextlib.suppress(BadFile):
+        with suppress(BadFile):
             inside(root, path)
             absent += [path] if tree[path][0] != "120000" else []
     left = dict[str, str]()  # and why; `left_out` knows them from now on

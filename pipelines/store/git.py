@@ -8,11 +8,11 @@ changes stay as they are, and flushes them.
 from __future__ import annotations
 
 import configparser
-import contextlib
 import hashlib
 import os
 import re
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,7 +168,7 @@ class Git(GitCommands):
 
     def head(self) -> str | None:
         """Return the id of HEAD's commit, or None before the first one."""
-        with contextlib.suppress(DamagedGit, NotARepository):
+        with suppress(DamagedGit, NotARepository):
             found = self.object("HEAD")
             return found[0] if found else None
         return None
@@ -367,7 +367,7 @@ class Git(GitCommands):
         # `read-tree` keeps the marks of files that git was told to leave out. It fails where a file of ours has staged
         # changes.
         if not is_bare and not (base and head and self._call("read-tree", "-i", "-m", base, head)[0] == 0):
-            with contextlib.suppress(GitFault):  # else it is no longer known how far the index is behind
+            with suppress(GitFault):  # else it is no longer known how far the index is behind
                 before, now = self.tree(base or None), self.tree(head)
                 for path in sorted({*before, *now}):
                     if before.get(path) != now.get(path):

@@ -47,9 +47,9 @@ _FADES = 4
 """Speculative items fade this many times as fast."""
 
 
-def days_apart(one: str, other: str) -> int:
-    """Return how many days lie between two days, either way; a million if one cannot be read."""
+def days_after(one: str, other: str) -> int:
+    """Return how many days the other day is after the one; a million if either cannot be read."""
     try:
-        return abs((date.fromisoformat(one) - date.fromisoformat(other)).days)
+        return (date.fromisoformat(other) - date.fromisoformat(one)).days
     except ValueError:
         return 1_000_000

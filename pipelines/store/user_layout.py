@@ -6,9 +6,9 @@ so: what reads a person's notes is said by a file of theirs, never by the memory
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -50,10 +50,10 @@ def memory_at(folder: Path) -> Path | None:
     Raises:
         CurateError: a later version wrote it.
     """
-    with contextlib.suppress(BadFile, BadSettings):
+    with suppress(BadFile, BadSettings):
         root = folder if (folder / SETTINGS).is_file() else folder / _notes_around(folder).home
         if (root / SETTINGS).is_file():
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 check_format((root / FORMAT_FILE).read_bytes())
             return root
     return None

@@ -17,7 +17,7 @@ from pipelines.queries.startup.read import tokens
 from pipelines.store.git import Git
 from pipelines.store.item import QUIET, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING
-from pipelines.store.priority import days_apart
+from pipelines.store.priority import days_after
 from pipelines.text import count
 from pipelines.view.markup import (
     Card,
@@ -75,7 +75,9 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
     did_much = [run for run in nights if run.added or run.changed]
     told = [run for run in recent if run in did_much] or [*recent[:1], *did_much[:1]]
     diffs = [diff_of(reading, run, _ROWS) for run in told]  # a dead night does not hide what was learnt before
-    dated = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, reading.today))
+    dated = sorted(
+        (one for one in standing if one.item.due), key=lambda one: abs(days_after(one.item.due, reading.today))
+    )
     waiting = sorted(reading.waiting, key=lambda one: one.entry.kind == QUIET)
     page = reading.documents.get(BRIEFING)
     first = [html_of(page.lines[at].removeprefix("- "), BRIEFING) for at in [*page.generated][:_FIRST]] if page else ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from datetime import date
 from itertools import pairwise
 from math import log
 from operator import itemgetter
@@ -17,7 +16,7 @@ from pipelines.store.document import STATE_TITLE, Document
 from pipelines.store.generated import sentences_under
 from pipelines.store.item import MAY_CONFLICT, Item, ItemType, written_words
 from pipelines.store.item_line import BY_WORD
-from pipelines.store.priority import priority
+from pipelines.store.priority import days_after, priority
 from pipelines.text import clipped, stated_due
 
 if TYPE_CHECKING:
@@ -165,11 +164,11 @@ def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
         is_doubtful = bool(item.quiet) or (bool(item.perhaps) and max(due, on) < today)
         if is_doubtful is not is_quiet or not is_open(item) or item.id in above:
             continue
-        is_overdue, has_passed, ahead = "" < due < today, "" < on < today, _days(today, due or on)
+        is_overdue, has_passed, ahead = "" < due < today, "" < on < today, days_after(today, due or on)
         is_over = has_passed and ahead < -_JUST_PASSED
         gap = abs(ahead) if ahead <= _SOON else _NEVER
         kind = item.called
-        is_old = is_overdue and _days(max(date_of(item), due), today) > _LONG_AGO
+        is_old = is_overdue and days_after(max(date_of(item), due), today) > _LONG_AGO
         rank = (
             is_over or bool(item.perhaps),
             not is_overdue or is_old,
@@ -303,14 +302,6 @@ def words_of(item: Item) -> str:
 def date_of(item: Item) -> str:
     """Return the day since which an item holds, or on which it was last said."""
     return max(item.since, item.confirmed)
-
-
-def _days(one: str, other: str) -> int:
-    """Return how many days the other day is after the one; very many if either is none."""
-    try:
-        return (date.fromisoformat(other) - date.fromisoformat(one)).days
-    except ValueError:
-        return _NEVER
 
 
 def short_ids(documents: Iterable[Document]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, chain, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.secrets.secret_rules import Rule, Rules, compiled, load_rules
+from pipelines.store.secrets.secret_rules import Rule, compiled, load_rules
 from pipelines.store.secrets.secret_values import believed, checked
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def find_secrets(data: bytes, *, marks: bool = True, known: KnownSecrets | None 
             continue
         if rule.value == _BLOCK:
             blocks = rule.number
-        elif where := _found(rules, rule, found, data):
+        elif where := _found(rule, found, data):
             spans.append((*where, rule.number))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data)]
@@ -138,7 +138,7 @@ def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
     return [Span(there(span.start), there(span.end - 1) + 1, span.rule) for span in found]
 
 
-def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
+def _found(rule: Rule, found: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
     """Return the position of the secret in the match of a rule's pattern, if it is one."""
     start = found.start()
     if rule.near:
@@ -148,9 +148,9 @@ def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tup
     if rule.value:
         if rule.is_named(data, start):
             return None
-        return believed(rules, rule, found, data)
+        return believed(rule, found, data)
     begin, end = found.span("secret") if "secret" in found.re.groupindex else found.span()
-    if not checked(rules, rule, data[begin:end]) or rule.is_named(data, begin):
+    if not checked(rule, data[begin:end]) or rule.is_named(data, begin):
         return None
     return begin, end
 

@@ -5,12 +5,12 @@ Text between `<private>` and `</private>` is replaced by `[private]`, in logs an
 
 from __future__ import annotations
 
-import contextlib
 import hmac
 import json
 import os
 import re
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -194,7 +194,7 @@ def _shown(found: re.Match[bytes]) -> bytes:
 
 
 def _is_record(line: bytes) -> bool:
-    with contextlib.suppress(ValueError, RecursionError):
+    with suppress(ValueError, RecursionError):
         return isinstance(json.loads(line.decode("utf-8-sig", "replace")), (dict, list))
     return False
 
@@ -244,7 +244,7 @@ def key_outside(name: str, *, make: bool) -> bytes:
     from pipelines.provider_settings import config_folder  # noqa: PLC0415  a text without secrets needs no key
 
     if folder := config_folder():
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if make:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 return _key_in(folder, name)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.secrets.secret_rules import NAME_REACH, UUIDS, Rule, Rules
+from pipelines.store.secrets.secret_rules import NAME_REACH, UUIDS, Rule, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,7 +130,7 @@ def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
     return start, start + len(bare.rstrip(b").]}:!?*")), False
 
 
-def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
+def believed(rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
     """Return the position of an assignment's value, if it is likely to be a secret.
 
     Args:
@@ -146,7 +146,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     separator = name["pair"] or name["call"] or name["cell"] or name["sep"] or b""
     ends = [at for at in map(name.start, ("pair", "type", "call", "cell", "sep")) if at >= 0]
     words = data[name.start() : min(ends, default=name.end())]
-    if rules.names.search(words, 3) or _hides_nothing(rules, value) or _ADDRESS.fullmatch(data[begin:end]):
+    if load_rules().names.search(words, 3) or _hides_nothing(value) or _ADDRESS.fullmatch(data[begin:end]):
         return None
     if _PLACE.fullmatch(value):
         return None
@@ -179,12 +179,12 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     return (begin, end) if is_secret else None
 
 
-def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
+def checked(rule: Rule, value: bytes) -> bool:
     """Return whether a pattern's match passes the rule's own test."""
     if _ADDRESS.fullmatch(value):
         return False
     value = value[:_LOOKED_AT]
-    return not _hides_nothing(rules, value) and not _is_sequence(value) and _CHECKS[rule.check](value)
+    return not _hides_nothing(value) and not _is_sequence(value) and _CHECKS[rule.check](value)
 
 
 def is_name(value: bytes) -> bool:
@@ -204,8 +204,8 @@ def is_identifier(value: bytes) -> bool:
     return _SIZE * words >= 2 * letters > 0 and len(value) > _SIZE * len(_NAME_PARTS.findall(value))
 
 
-def _hides_nothing(rules: Rules, value: bytes) -> bool:
-    return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
+def _hides_nothing(value: bytes) -> bool:
+    return value.lower() in load_rules().placeholders or _PLACEHOLDER.fullmatch(value) is not None
 
 
 def _is_said(value: bytes, *, quoted: bool) -> bool:

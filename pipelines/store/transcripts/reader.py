@@ -6,13 +6,13 @@ is read, so that one pass suffices.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import re
 import sqlite3
 import tempfile
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from io import BytesIO
@@ -53,7 +53,7 @@ def open_transcript(path: Path) -> IO[bytes]:
     in_database = inside and database.endswith(DATABASE)
     if not in_database and path.suffix != COMPRESSED:
         return path.open("rb")
-    with contextlib.ExitStack() as stack:
+    with ExitStack() as stack:
         lines = stack.enter_context(tempfile.TemporaryFile())
         if in_database:
             for row in map(dict, _rows(Path(database), _EVENTS, session)):
@@ -81,7 +81,7 @@ def sessions_in(database: str) -> list[tuple[str, int, int]]:
 
 def _rows(database: Path, query: str, *values: str) -> list[sqlite3.Row]:
     try:
-        with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
             opened.row_factory = sqlite3.Row
             return opened.execute(query, values).fetchall()
     except sqlite3.Error as fault:
@@ -192,7 +192,7 @@ def branches_of(path: Path) -> dict[Path, int | None]:
     for one in every:
         found, base = _ROLLOUT.match(one.name), None
         idents[one] = ident = (found[2] or found[1]) if found else ""
-        with contextlib.suppress(OSError, BadFile), open_transcript(one) as file:
+        with suppress(OSError, BadFile), open_transcript(one) as file:
             payload = (_parsed(file.readline()) or {}).get("payload")
             base = payload.get("history_base") if isinstance(payload, dict) else None
         if isinstance(base, dict):
@@ -262,7 +262,7 @@ def _off_the_branch(parents: dict[str, tuple[int, str]], prompts: dict[str, list
 def _parsed(line: bytes) -> Record | None:
     text = line.decode(errors="replace")
     for parse_int in (None, str):  # numbers with more digits than Python parses are irrelevant
-        with contextlib.suppress(ValueError, RecursionError):
+        with suppress(ValueError, RecursionError):
             record = json.loads(text, parse_int=parse_int, strict=False)  # a raw control character costs no record
             return record if isinstance(record, dict) else None
     return None
@@ -330,7 +330,7 @@ def head_of(source: IO[bytes]) -> str:
     return hashlib.sha256(line + rest).hexdigest()[:16] if line.endswith(b"\n") or len(line) == _HEAD else ""
 
 
-@contextlib.contextmanager
+@contextmanager
 def recording(
     root: Path, source: IO[bytes], clean: Callable[[bytes], bytes], known: int
 ) -> Iterator[tuple[Recorder, Path]]:
