@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import ExtractionRequest
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:

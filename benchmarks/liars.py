@@ -75,7 +75,7 @@ class Program:
     def ask(self, call: Call) -> ModelAnswer:
         """Answer one request."""
         tasks = {"extract": self._extract, "verify": self._verify, "brief": self._brief}
-        return ModelAnswer(json.dumps(tasks[call.task](call.input)), self.name, Usage(100, 10))
+        return ModelAnswer(json.dumps(tasks[call.task](call.input)), Usage(100, 10))
 
     def _extract(self, asked: Mapping[str, Any]) -> Json:
         at = {fold(one["text"]).removeprefix("- "): one["line"] for one in asked["entries"]}

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.cli import run_cli
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.review.trust import TrustGate
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType, Status, Trust

@@ -49,7 +49,7 @@ class Noting:
     def ask(self, call: Call) -> ModelAnswer:
         """Note a call."""
         self.calls.append(call)
-        return ModelAnswer('{"items": []}', self.name)
+        return ModelAnswer('{"items": []}')
 
 
 def main() -> None:

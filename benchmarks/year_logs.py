@@ -270,7 +270,7 @@ class CarefulReader:
             "verify": self._verify,
             "brief": self._brief,
         }
-        return ModelAnswer(json.dumps(tasks[call.task](call.input)), self.name, Usage(100, 10))
+        return ModelAnswer(json.dumps(tasks[call.task](call.input)), Usage(100, 10))
 
     def _extract(self, asked: Mapping[str, Any]) -> Json:
         shown = {fold(one["text"]): one["id"] for one in (*asked["open"], *asked["near"])}

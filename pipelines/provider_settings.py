@@ -60,7 +60,7 @@ def added_tokens(model: str) -> int:
     return login.added_tokens if login else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProviderSettings:
     """One provider, as the user set it.
 
@@ -100,7 +100,7 @@ VOYAGE_KEY = "VOYAGE_API_KEY"
 VOYAGE_MODEL = "voyage-4-lite"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EmbedderSettings:
     """The `[embedder]` table of the user's settings, with the key looked up.
 

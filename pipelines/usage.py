@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Usage:
     """The tokens of one or more calls.
 
@@ -109,7 +109,7 @@ class Spent(NamedTuple):
     usd: float | None
 
 
-@dataclass(slots=True)
+@dataclass
 class Tally:
     """What the calls for one piece of work used, whether it succeeded or not.
 

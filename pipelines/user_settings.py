@@ -201,7 +201,7 @@ _GONE = (
 """Keys of earlier versions."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UserSettings:
     """The user's settings, complete.
 

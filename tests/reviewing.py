@@ -75,7 +75,7 @@ class Reader:
             said = self.writes(self.pages[-1]) if self.writes else {}
         if isinstance(said, FailureKind):
             raise ModelFailed("a", f"was {said}", said, usage=USAGE)
-        return ModelAnswer(said if isinstance(said, str) else json.dumps(said), self.name, USAGE)
+        return ModelAnswer(said if isinstance(said, str) else json.dumps(said), USAGE)
 
     def _read(self, day: dict[str, Any]) -> Any:
         self.shown.append(day)

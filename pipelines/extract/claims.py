@@ -55,7 +55,7 @@ class Claim(NamedTuple):
     context: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verified:
     """The verdicts on some claims.
 

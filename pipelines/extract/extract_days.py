@@ -53,7 +53,7 @@ class DayToRead(NamedTuple):
     fresh: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Extracted:
     """The result of the extraction.
 

@@ -113,7 +113,7 @@ class Place(NamedTuple):
         return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Candidate:
     """An item that an extractor proposes.
 
@@ -260,7 +260,7 @@ class OpenList(NamedTuple):
     boxes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Extraction:
     """The reply to one request.
 

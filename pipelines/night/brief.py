@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Claim, quotes_of, said_under
-from pipelines.extract.extraction import Told, is_pending, shown_text, shown_with_doubt
+from pipelines.extract.extraction import Told, is_pending, shown_text
 from pipelines.extract.grounding import Shown, words_in
+from pipelines.extract.llm.model_extractor import item_row
 from pipelines.extract.nearby import BYTES_A_TOKEN, calendar, fitting, weekday
 from pipelines.night.caps import EPISODE_DAYS, with_true_now
 from pipelines.night.file_items import PAGES, Catalog, document_choices
@@ -230,10 +231,7 @@ def _changed_pages(documents: Documents, before: Documents, names: Mapping[str, 
 
 def _item_row(item: Item, today: str) -> dict[str, str]:
     status = "quiet" if item.quiet else "passed" if has_passed(item, today) else item.status.value
-    return {
-        "id": item.id, "type": item.type.value, "text": shown_with_doubt(item) + item.unsure, "status": status,
-        "since": item.since, "due": item.due, "on": item.on,
-    }  # fmt: skip
+    return item_row(item, status=status, due=item.due, on=item.on)
 
 
 def _bytes(row: Row) -> int:

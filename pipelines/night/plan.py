@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
 from pipelines.extract.extract_days import DayToRead, days_to_read, extract
 from pipelines.extract.extraction import Candidate, Operation, Place, as_said
-from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.labels import read_label
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.night.caps import prune, with_true_now
 from pipelines.night.file_items import Catalog, document_choices, file_candidate, filed_candidates, promote
 from pipelines.night.fold_logs import take_logs

@@ -64,7 +64,7 @@ CHOICES = (
 )
 
 
-@dataclass(slots=True)
+@dataclass
 class Reconciled:
     """The documents after people's edits were understood.
 

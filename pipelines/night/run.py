@@ -100,7 +100,7 @@ def night_of(  # noqa: PLR0913, PLR0917  what a command says, beside what the se
         max_usd: the most that the night may cost, if that is less than they allow.
         guard: who else decides on the night's costs, or None.
     """
-    from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  help reads no logs
+    from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  help reads no logs
 
     agents = (root / CAPTURED).is_file()
     with contextlib.suppress(OSError):

@@ -27,13 +27,13 @@ class Scripted:
     def ask(self, call: Call) -> ModelAnswer:
         self.calls.append(call)
         if self.answers:
-            return ModelAnswer(self.answers(call), self.name, USAGE)
+            return ModelAnswer(self.answers(call), USAGE)
         said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
         if isinstance(said, FailureKind):
             said = ModelFailed(provider_of(self.name), f"was {said}", said, usage=USAGE)
         if isinstance(said, ModelFailed):
             raise said
-        return ModelAnswer(said, self.name, USAGE)
+        return ModelAnswer(said, USAGE)
 
 
 class Still:

@@ -1,7 +1,7 @@
 """How the tests of the rules read a day."""
 
 from pipelines.extract.extraction import Candidate, ExtractionRequest
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.store.log import parse_entries
 
 

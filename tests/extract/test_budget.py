@@ -63,7 +63,7 @@ def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> 
 @pytest.mark.parametrize(("longest", "spent"), [(10, 12), (0, 0)])
 def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int, spent: int) -> None:
     model, caps = Scripted("a:1", ["yes"], output_tokens=longest), budget(max_tokens=10_000)
-    said = ModelAnswer("yes", "a:1")
+    said = ModelAnswer("yes")
     model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
     caps.ask(model, CALL)
     assert caps.spent.tokens == spent

@@ -54,7 +54,8 @@ def test_claude_code_is_started_alone_and_told_by_standard_input(
         monkeypatch.setenv(name, "x")
     claude = lay(programs, "claude", claude_says())
     answer = ask("claude-code")
-    assert (answer.text, answer.model) == ('{"items": []}', "claude-code:haiku")
+    assert answer.text == '{"items": []}'
+    assert model_of("claude-code", ProviderSettings("haiku")).name == "claude-code:haiku"
     assert answer.usage == Usage(2224, 18, 2000, 200, 0.00282), "of all requests, not of the last alone"
     (told,) = claude.calls
     words = told["words"]
@@ -72,7 +73,8 @@ def test_claude_code_is_started_alone_and_told_by_standard_input(
 def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> None:
     codex = lay(programs, "codex", codex_says())
     answer = ask("codex", model="default")
-    assert (answer.text, answer.model) == ('{"items": []}', "codex:default")
+    assert answer.text == '{"items": []}'
+    assert model_of("codex", ProviderSettings("default")).name == "codex:default"
     assert answer.usage == Usage(1112, 9, 1000)
     (told,) = codex.calls
     assert told["input"] == CALL.user

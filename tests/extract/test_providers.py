@@ -63,8 +63,9 @@ def failure(provider: str, answer: Prepared, **changes: Any) -> ModelFailed:
 
 def test_claude_is_asked_for_json_of_the_schema(claude: Wire) -> None:
     claude.answers = [message('{"items": ', "[]}")]
-    answer = model("anthropic", claude).ask(CALL)
-    assert (answer.text, answer.model) == ('{"items": []}', "anthropic:m-1")
+    asked = model("anthropic", claude)
+    answer = asked.ask(CALL)
+    assert (answer.text, asked.name) == ('{"items": []}', "anthropic:m-1")
     assert answer.usage == Usage(1112, 9, cached_tokens=1000, written_tokens=100)
     [body] = claude.requests
     system = {"type": "text", "text": "the system part", "cache_control": {"type": "ephemeral"}}
@@ -77,8 +78,9 @@ def test_claude_is_asked_for_json_of_the_schema(claude: Wire) -> None:
 
 def test_gemini_is_asked_for_json_of_the_schema(gemini: Wire) -> None:
     gemini.answers = [generated('{"items": []}')]
-    answer = model("gemini", gemini).ask(CALL)
-    assert (answer.text, answer.model) == ('{"items": []}', "gemini:m-1")
+    asked = model("gemini", gemini)
+    answer = asked.ask(CALL)
+    assert (answer.text, asked.name) == ('{"items": []}', "gemini:m-1")
     assert answer.usage == Usage(5, 10)
     [body] = gemini.requests
     assert body["contents"][0]["parts"][0]["text"] == "the user part"
@@ -90,8 +92,9 @@ def test_gemini_is_asked_for_json_of_the_schema(gemini: Wire) -> None:
 
 def test_an_openai_wire_is_asked_for_json_of_the_schema(openai: Wire) -> None:
     openai.answers = [completion('{"items": []}')]
-    answer = model("openai", openai).ask(CALL)
-    assert (answer.text, answer.model) == ('{"items": []}', "openai:m-1")
+    asked = model("openai", openai)
+    answer = asked.ask(CALL)
+    assert (answer.text, asked.name) == ('{"items": []}', "openai:m-1")
     assert answer.usage == Usage(20, 4, cached_tokens=16)
     [body] = openai.requests
     assert [one["content"] for one in body["messages"]] == ["the system part", "the user part"]

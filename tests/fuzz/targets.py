@@ -18,7 +18,7 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import ModelBriefer
 from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read_reply
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.night.answers import apply_answers
 from pipelines.night.reconcile import Reconciled
 from pipelines.review.trust import made_inert

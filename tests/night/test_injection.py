@@ -16,7 +16,7 @@ from pipelines.extract.extraction import Extractor
 from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.night.report import RunReport, Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night

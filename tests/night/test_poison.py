@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Extractor
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.night.report import Watch
 from pipelines.night.run import Night
 from pipelines.night.run_night import curate_night

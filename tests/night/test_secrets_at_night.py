@@ -11,7 +11,7 @@ import pytest
 from pipelines.errors import HoldsSecret
 from pipelines.extract.extraction import Extraction, ExtractionRequest
 from pipelines.extract.llm.call import load_prompt
-from pipelines.extract.rules import RulesExtractor
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.extract.extraction import ExtractionRequest
-from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_labels
 from pipelines.extract.rules.labels import ClosingForm
+from pipelines.extract.rules.rules_extractor import RulesExtractor
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries

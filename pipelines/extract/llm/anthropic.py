@@ -49,7 +49,7 @@ class AnthropicModel(ProviderModel):
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
-        return ModelAnswer("".join(texts), self.name, usage)
+        return ModelAnswer("".join(texts), usage)
 
     def model_list(self) -> object:
         """List the models, at no cost."""

@@ -37,9 +37,9 @@ _FRONT = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call:
-    """One request to a language model.
+    """One request to a language model, in the shape that programs get it.
 
     Args:
         task: `extract`, `verify`, `brief` or `describe`.
@@ -72,10 +72,9 @@ class Call:
 
 
 class ModelAnswer(NamedTuple):
-    """A model's unchecked answer to one call, and its cost; `model` is the model's `name`."""
+    """A model's unchecked answer to one call, and its cost."""
 
     text: str
-    model: str
     usage: Usage = Usage()
 
 

@@ -48,7 +48,7 @@ class GeminiModel(ProviderModel):
         candidate = reply.candidates[0]
         self.check_whole(candidate.finish_reason, usage)
         parts = (candidate.content and candidate.content.parts) or []
-        return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
+        return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), usage)
 
     def model_list(self) -> object:
         """List the models, at no cost."""

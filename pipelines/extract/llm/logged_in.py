@@ -177,7 +177,7 @@ class ClaudeCodeModel(LoggedInModel):
         if found is None:
             self.check_whole(result.get("stop_reason"), usage)
         if not failed:
-            return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
+            return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), usage)
         if "structured_output" in str(result.get("subtype")):
             raise ModelFailed(self.provider, "gave no answer in the requested format", usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
@@ -215,7 +215,7 @@ class CodexModel(LoggedInModel):
             elif isinstance(item, dict) and item.get("type") == "agent_message":
                 words = item.get("text")
         if not failed and words is not None:
-            return ModelAnswer(str(words), self.name, usage)
+            return ModelAnswer(str(words), usage)
         named = _STATUS.search(failed)
         # For an invalid request it prints the service's own JSON, which may quote the request.
         status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0

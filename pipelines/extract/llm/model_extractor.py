@@ -50,7 +50,7 @@ _WORD = re.compile(r"\w")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelExtractor:
     """Language models as an extractor.
 
@@ -194,13 +194,13 @@ class _Shown(NamedTuple):
             for home, item in request.nearby.open(piece.text)
             if item.id not in over
         ]
-        rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
+        rows = [item_row(one, document=names.get(home, home), due=one.due, on=one.on) for home, one in pending]
         rows = fitting(rows, OPEN_TOKENS, _item_bytes)
         near = request.nearby.nearest(piece.text, {row["id"] for row in rows} | over)
         left = OPEN_TOKENS - sum(map(_item_bytes, rows)) // BYTES_A_TOKEN
         room = NEAR_TOKENS + min(left, NEAR_TOKENS)
         near = [(home, replace(item, text=told.get(item.id, item.text))) for home, item in near]
-        others = fitting([item_row(item, names.get(home, home)) for home, item in near], room, _item_bytes)
+        others = fitting([item_row(item, document=names.get(home, home)) for home, item in near], room, _item_bytes)
         held = {item.id: item for _, item in (*pending, *near)}
         documents = _places(request, piece.text, Counter(home for home, _ in (*pending, *near)))
         items = {row["id"]: held[row["id"]] for row in (*rows, *others)}
@@ -252,15 +252,15 @@ def _places(request: ExtractionRequest, text: str, held: Mapping[str, int]) -> l
     return fitting(rows, DOCUMENT_TOKENS, _document_bytes)
 
 
-def item_row(item: Item, document: str) -> Row:
-    """Return an item as a row for a model."""
+def item_row(item: Item, **more: str) -> Row:
+    """Return an item as a row for a model, with more of it, or with another status."""
     return {
         "id": item.id,
         "type": item.type.value,
         "text": shown_with_doubt(item) + item.unsure,
         "status": item.status.value,
-        "document": document,
         "since": item.since,
+        **more,
     }
 
 

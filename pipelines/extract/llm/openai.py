@@ -118,4 +118,4 @@ class OpenAIModel(ProviderModel):
         except (LookupError, TypeError, AttributeError):
             raise ModelFailed(self.provider, GARBLED, usage=usage) from None
         self.check_whole("refusal" if refusal else finish, usage)
-        return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
+        return ModelAnswer(content if isinstance(content, str) else "", usage)

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -55,12 +56,10 @@ class ProgramModel:
         Raises:
             ModelFailed: it could not be started, failed, or timed out.
         """
-        asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
-        request = json.dumps({name: getattr(call, name) for name in asked})
-        output, status = run_program(PROVIDER, self._command, request, self._seconds)
+        output, status = run_program(PROVIDER, self._command, json.dumps(asdict(call)), self._seconds)
         if status:
             raise ModelFailed(PROVIDER, ending(status))
-        return ModelAnswer(output, self.name)
+        return ModelAnswer(output)
 
 
 def run_program(

@@ -71,7 +71,7 @@ TICK_BOX, LOOSE = "tick box", "label of its own"
 _BOXED = Label(ItemType.TODO, 0, sure=True)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Opened:
     """A label on its own line, which applies to the list or the single paragraph that follows."""
 
@@ -80,7 +80,7 @@ class _Opened:
     is_list: bool = False
 
 
-@dataclass(slots=True)
+@dataclass
 class LabelReader:
     """Reads a day's entries in order.
 
