@@ -247,7 +247,9 @@ def asked_about_quiet(documents: Documents, today: str) -> Documents:
     for path in {path for path, _ in new}:
         marked = {item.id: with_extra(item, ASKED, today) for home, item in new if home == path}
         after[path] = edited(after[path], replace=marked)
-    asks = as_queue_text(new[0][1].text) if len(new) == 1 else f"{len(new)} open items"
+    asks = as_queue_text(new[0][1].text)
+    if new[1:]:
+        asks = f"{asks.rstrip('.')}, and {len(new) - 1} more"
     rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
     why = "\n".join(["Nobody has mentioned this of late. What is kept comes last, and search finds it.", "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)

@@ -87,7 +87,7 @@ def test_a_person_is_asked_once_a_week_about_all_that_became_quiet(memory: Memor
 def test_a_question_asks_about_what_is_not_over_and_goes_with_the_last_of_it(memory: Memory) -> None:
     night(memory, 0, *todos(INVOICE, PAINT, "Order chairs."))
     night(memory, 1, *todos(PAINT))
-    assert "## quiet: 2 open items" in memory.read("Review.md")
+    assert "## quiet: Send Mara the invoice, and 1 more" in memory.read("Review.md")
     memory.curate("done", INVOICE, "--now", f"{after(2)}T12:00+00:00")
     night(memory, 2, *todos(PAINT))
     assert "## quiet: Order chairs." in memory.read("Review.md")
