@@ -17,8 +17,8 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.month import ONE_BY_ONE, live
 from benchmarks.month_gold import read_month
-from pipelines.night.run import night_of
 from pipelines.cli.serve_commands import run_verb
+from pipelines.night.run import night_of
 from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import load_user_settings
 from pipelines.view.app import serve
@@ -39,7 +39,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"HOME": folder, "CURATE_CONFIG": os.devnull}
         memory, user = Path(folder, "Tove"), load_user_settings(ANSWERS)
-        live(read_month(HERE / "month"), ONE_BY_ONE, memory, lambda home, how, when: night_of(home, how, when, "", user), lambda *_: None)
+        live(
+            read_month(HERE / "month"),
+            ONE_BY_ONE,
+            memory,
+            lambda home, how, when: night_of(home, how, when, "", user),
+            lambda *_: None,
+        )
         entry = served(memory)
         items = (placed.item for one in read_documents(memory).values() for placed in one.items)
         ident = next(item.id for item in items if item.text == SHOWN)

@@ -15,8 +15,9 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import OpenList, Place, is_pending
+from pipelines.extract.extraction import OpenList, Place, is_pending, matter_words, shown_text
 from pipelines.night.file_items import PAGES
+from pipelines.review.match_forms import parts_at
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.review.rulings import shared
 from pipelines.store.change_set import items_by_id
@@ -26,7 +27,6 @@ from pipelines.store.item import QUIET, HeldItem, Item, ItemType, Status, Trust,
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import folded, lead_of, task_note
-from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,8 +54,9 @@ _HOMES = {*PAGES, Kind.USER, Kind.BRIEFING}
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
 _TICKED = re.compile(r"\s*[-*+] \[[xX]\] +(\S.*)")
-_SAME = 0.6
-"""The share of all their words that a todo and a ticked box of its page have in common, if they are taken for one."""
+_SAME = 0.75
+"""The share of all their words that a todo and a box have in common, if they are taken for one."""
+_MOST = 160
 
 
 def with_quiet(
@@ -100,8 +101,8 @@ def with_quiet(
         for item in active:
             now = item
             if item.type is ItemType.TODO and item.id not in old and item.trust is not Trust.OWNER:
-                done = next((text for text in ticked if shared(item.text, task_note(text)[0]) >= _SAME), "")
-                now = replace(item, perhaps=f"{Status.DONE} {today}: {done}") if done else item
+                done = next((text for text in ticked if _says(task_note(text)[0], item.text)), "")
+                now = replace(item, perhaps=f"{Status.DONE} {today}: {shown_text(done, _MOST)}") if done else item
             for day, listed, headings in read:
                 if listed.document in {"", document.id}:
                     now = _after_list(now, day, listed, headings, seen)
@@ -188,13 +189,19 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
         return item
     if heading := _heading_on(item, listed):
         return with_extra(item, LISTED, heading)
-    # It is told anew by a box that ends with a link to the same note, and shares a word with it besides.
+    # It is told anew by a box that ends with a link to the same note, in nearly the same words but for remarks.
     said, note = task_note(item.text)
     boxes = map(task_note, listed.boxes if note else ())
-    is_anew = any(note == other and content_words(said) & content_words(words) for words, other in boxes)
+    is_anew = any(note == other and shared(said, words) >= _SAME for words, other in boxes)
     is_over = is_anew or dict(item.extra).get(LISTED, "") in headings
     is_told = seen.get(item.id) == day or max(item.learnt, item.confirmed) >= day
     return replace(item, quiet=day) if is_over and not is_told else item
+
+
+def _says(ticked: str, text: str) -> bool:
+    """Whether a ticked box says all that a todo says, and little more: not of another chapter, month or person."""
+    is_whole = matter_words(text) <= matter_words(ticked)
+    return is_whole and parts_at(text, ticked) is None and shared(text, ticked) >= _SAME
 
 
 def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> str:

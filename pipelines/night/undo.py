@@ -152,7 +152,9 @@ def carry_out_undo(
         git.check()
         return plan_undo(understood(read_memory(git, settings, now)), run, item), ""
     if run:  # before what people edited is committed
-        _run(Git(root), run)
+        git = Git(root)
+        git.check()
+        _run(git, run)
     with direct_change(root, settings, now, "curate undo") as found:
         held = taken_in(found)
         plan = plan_undo(held, run, item)

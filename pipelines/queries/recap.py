@@ -8,8 +8,9 @@ from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.file_items import Catalog
 from pipelines.night.sentences import completed, episodes_in, former_of, shortened
 from pipelines.store.change_set import items_by_id
-from pipelines.store.generated import Sentence, sentences_under
+from pipelines.store.generated import Sentence, sentences_under, still_rests
 from pipelines.store.layout import episode_path, slug
+from pipelines.text import ARROW
 
 if TYPE_CHECKING:
     from pipelines.store.document import Documents
@@ -67,10 +68,12 @@ def recap(documents: Documents, since: str, until: str, project: str = "") -> li
                 by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
                 own = [one for one in mine if not one.by_code]
                 sentences = completed(own, by_code, day, frozenset(), former_of(items.values()))
-            cited = ((one.text, ident) for one in sentences if one.by_code for ident in one.ids if ident in places)
-            if left := sum(
-                shortened(places[ident][1]) not in text for text, ident in cited
-            ):  # code tells three of many
+            held = {ident: item for ident, (_, item) in places.items()}
+            whole = (one for one in sentences if one.by_code and still_rests(one, held, with_status=False))
+            cited = ((one, held[ident]) for one in whole for ident in one.ids if ident in held)
+            # Code tells three of many, what took a place and not what it took, and an answer with its question.
+            told = ((one, item) for one, item in cited if item.superseded_by not in one.ids and ARROW not in item.text)
+            if left := sum(shortened(item) not in one.text for one, item in told):
                 sentences.append(Sentence(f"And {left} more."))
             found += [Episode(day, tuple(sentences))] if sentences else []
     return found

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.item import OUTCOMES, HeldItem, Item, ItemType, Status, last_successor, quote_digest
-from pipelines.store.wording import folded, without_remarks
+from pipelines.store.wording import folded
 from pipelines.text import ARROW, content_words
 
 if TYPE_CHECKING:
@@ -310,11 +310,8 @@ def likeness(target: str, document: str, item: Item) -> int:
         document: the path of the item's document; its name may be among the words.
         item: the item.
     """
-    text = item.text
-    if item.type is ItemType.TODO:
-        target, text = without_remarks(target), without_remarks(text)
-    said, held = read(target).tokens, read(text).tokens
-    here, there = words_in(document.removesuffix(".md").rpartition("/")[2].replace("-", " ")), words_in(text)
+    said, held = read(target).tokens, read(item.text).tokens
+    here, there = words_in(document.removesuffix(".md").rpartition("/")[2].replace("-", " ")), words_in(item.text)
     if words_in(target) == there:
         return 3 if there else 0
     # A word beside a number is none of its own, as that of a month.

@@ -389,6 +389,7 @@ def with_present_pairs(documents: Documents) -> dict[str, Document]:
         pair = [known[ident] for ident in now if known[ident].active]
         if entry.kind == PAIR and [one.id for one in pair] != asks:
             after[REVIEW] = without_answered(after[REVIEW], [(entry, ())])
+            pair.sort(key=lambda one: one.learnt, reverse=True)  # the newest first, as "keep new" means
             after = with_pair(after, pair, entry.why[0], entry.day) if len(pair) == len(asks) else after
     return after
 

@@ -36,7 +36,7 @@ from pipelines.store.item import (
 )
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.review_queue import waiting
-from pipelines.store.wording import without_remarks, without_tags, words_key
+from pipelines.store.wording import without_tags, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -156,9 +156,6 @@ def _confirm(ruling: Ruling, belief: Belief, known: KnownItems) -> None:
     if candidate:
         known.ids[candidate.id] = belief  # its temporary id means the item that it repeats
         after = replace(after, trust=Trust.OWNER, source="") if candidate.trust is Trust.OWNER else after
-        said = [without_tags(text)[0] for text in (candidate.text, item.text)]
-        if candidate.by_rules and candidate.day >= item.confirmed and len(set(map(words_key, said))) > 1:
-            after = replace(after, text=candidate.text)  # with the remarks of today
     if after != item:
         belief.item = after
         if candidate and belief.is_archived:
@@ -310,10 +307,10 @@ class KnownItems:
         end of two sentences differ only if both have some.
         """
         for one in self.all[self._looked_up :]:
-            self._same[_said(one.item.type, one.item.text)].append(one)
+            self._same[_said(one.item.text)].append(one)
         self._looked_up = len(self.all)
         tags, is_ours = without_tags(text)[1], trust.reaches(Trust.SELF)
-        matching = (one for one in self._same.get(_said(kind, text), ()) if one.item.type is kind)
+        matching = (one for one in self._same.get(_said(text), ()) if one.item.type is kind)
         found = [
             one
             for one in matching
@@ -349,9 +346,8 @@ class KnownItems:
         return sorted((one for one in found if found[one] >= _TWINS), key=lambda one: -found[one])[:_MOST_TWINS]
 
 
-def _said(kind: ItemType, text: str) -> str:
-    said = without_tags(text)[0]
-    return words_key(without_remarks(said) if kind is ItemType.TODO else said)
+def _said(text: str) -> str:
+    return words_key(without_tags(text)[0])
 
 
 def alike(one: str, other: str) -> float:

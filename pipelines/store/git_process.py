@@ -78,15 +78,17 @@ def gitpython() -> Any:  # noqa: ANN401  its types are not worth the import
 
         def execute(self, command: Any, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401  as GitPython has it
             own = Path(os.path.realpath(str(self.working_dir)))
-            folders = (one for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if one.startswith("/"))
-            path = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
+            if (where := (own, os.environ.get("PATH", os.defpath))) not in _PROGRAMS:
+                folders = [one for one in where[1].split(os.pathsep) if one.startswith("/")]
+                path = os.pathsep.join(one for one in folders if not f"{os.path.realpath(one)}/".startswith(f"{own}/"))
+                _PROGRAMS[where] = path, shutil.which("env", path=path) or "/usr/bin/env"
+            path, program = _PROGRAMS[where]
             passed = {key: os.environ[key] for key in PASSED_ON & os.environ.keys()}
             top = next((folder for folder in (own, *own.parents) if os.path.lexists(folder / ".git")), own)
             # Git looks no further up: a damaged repository is not passed over for another one.
             environment = passed | _FIXED | {"PATH": path, "GIT_CEILING_DIRECTORIES": str(top.parent)}
             settings = [part for setting in _SETTINGS for part in ("-c", setting)]
             # `env -i` is the only way to give GitPython's children a minimal environment.
-            program = shutil.which("env", path=path) or "/usr/bin/env"
             start = [program, "-i", *(f"{key}={value}" for key, value in environment.items()), "git", *settings]
             verb, *asked = command[1:]
             if verb == "log":  # `-G` would run a textconv, too
@@ -129,6 +131,8 @@ def reason_in(error: str, code: int) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), lines[-1].strip())
 
 
+_PROGRAMS: Final = dict[tuple[Path, str], tuple[str, str]]()
+"""Repository and PATH → the folders of PATH that are not in it, and `env` in them."""
 PASSED_ON: Final = frozenset(
     """PATH HOME USER LOGNAME TMPDIR XDG_CONFIG_HOME SSH_AUTH_SOCK
     GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_NOSYSTEM""".split()

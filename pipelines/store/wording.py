@@ -45,22 +45,17 @@ def lead_of(text: str) -> str:
     return folded(found[1] if found else text)
 
 
-_REMARKS = re.compile(r"(?:\s{0,8}\([^()\n]{1,80}\)){1,8}(?=\s{0,8}\[\[[^\[\]\n]+\]\]\W{0,8}$)")
+_REMARKS = re.compile(r"(?:\s{0,8}\([^()\n]{1,80}\)){1,8}\s{0,8}$")
 _NOTE = re.compile(r"\[\[([^\[\]\n]+)\]\]\W{0,8}$")
 
 
-def without_remarks(text: str) -> str:
-    """Return a task without what stands in brackets before the link to its note, such as `(3 days overdue)`.
-
-    The link says which task it is, whatever is remarked of it on a day.
-    """
-    return _REMARKS.sub("", text) if text.rstrip().endswith("]]") else text
-
-
 def task_note(text: str) -> tuple[str, str]:
-    """Return a task without remarks and the link to its note, and where that link leads; "" if it ends with none."""
-    found = _NOTE.search(said := without_remarks(text))
-    return (said[: found.start()], found[1]) if found else (said, "")
+    """Return a task without the link to its note at its end, and where that leads; "" if it ends with none.
+
+    What stands in brackets before the link is remarked of a day, such as `(3 days overdue)`, and left out.
+    """
+    found = _NOTE.search(text)
+    return (_REMARKS.sub("", text[: found.start()]), found[1]) if found else (text, "")
 
 
 def words_key(text: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.store.item import Status
+from pipelines.store.item import Status, Trust
 from tests.agents.adopt.conftest import place
 from tests.agents.adopt.places import Place
 from tests.agents.adopt.samples import lay
@@ -220,40 +220,37 @@ def test_leads_of_lists_that_copy_nothing_or_have_them_twice_say_nothing(memory:
     assert quiet(memory) == []
 
 
-ROOF, VAN = "Mend the roof {}[[mend-roof]]", "Wash the van {}[[wash-van]]"
-
-
-def test_a_task_with_its_note_is_one_item_in_the_words_of_today(memory: Memory) -> None:
-    first, second = (ROOF.format("(due Friday) "), VAN.format("")), (ROOF.format("(shop) (2 days overdue) "),)
-    without_model(memory, boxes(*first, under="## Soon"), boxes(*second, under="## Overdue"))
-    assert {text for text in items(memory) if "roof" in text} == set(second)
-    log(memory, boxes(*second, under="## Today").replace("[ ]", "[x]").replace("2 days", "3 days"), day=after(2))
-    memory.curate("run", "--provider", "rules", "--now", f"{after(3)}T02:00+00:00")
-    held = items(memory)
-    assert held[second[0]].status is Status.DONE
-    assert held[first[1]].status is Status.OPEN
+ROOF = "Mend the roof {}[[mend-roof]]"
 
 
 @pytest.mark.parametrize("mark", [" ", "x"])
-def test_a_task_with_its_note_is_quiet_in_words_of_an_earlier_day(memory: Memory, mark: str) -> None:
-    roof = "Get the roof done at last [[mend-roof]]"
-    without_model(
-        memory, boxes(ROOF.format(""), "Call [[Bob]]"), boxes(roof, "Write to [[Bob]]").replace("[ ]", f"[{mark}]")
-    )
-    assert quiet(memory) == [ROOF.format("")]
+def test_a_task_with_its_note_is_quiet_in_what_an_earlier_day_remarked(memory: Memory, mark: str) -> None:
+    first = (ROOF.format("(due Friday) "), "Ask Bob for the price [[Bob]]", "Wash the van [[van]]")
+    second = (ROOF.format("(shop) (2 days overdue) "), "Send Bob the photos [[Bob]]")
+    without_model(memory, boxes(*first), boxes(*second, under="## Overdue").replace("[ ]", f"[{mark}]"))
+    assert quiet(memory) == [first[0]]
+    assert {items(memory)[text].status for text in first} == {Status.OPEN}
 
 
-def test_remarks_make_two_facts(memory: Memory) -> None:
-    facts = ("The office opens (9:30) [[office]]", "The office opens (8:30) [[office]]")
-    without_model(memory, *(f"Fact: {one}" for one in facts))
-    assert set(facts) <= items(memory).keys()
+def test_tasks_of_one_note_on_one_day_are_several(memory: Memory) -> None:
+    people = ("Interview (Ann) [[hiring]]", "Interview (Ben) [[hiring]]")
+    without_model(memory, boxes(*people), boxes(*people), boxes(people[1]).replace("[ ]", "[x]"))
+    held = items(memory)
+    assert (held[people[0]].status, held[people[1]].status) == (Status.OPEN, Status.DONE)
+
+
+def test_a_box_of_a_log_rewords_nothing_of_a_persons(memory: Memory) -> None:
+    own = "Interview (Ann, 80k) [[hiring]]"
+    memory.curate("add", "Todo", own, "--now", f"{MONDAY}T08:00+00:00")
+    without_model(memory, boxes("Interview (drop it) [[hiring]]"))
+    assert items(memory)[own].trust is Trust.OWNER
 
 
 def test_what_its_own_page_has_ticked_is_perhaps_done_until_it_is_said_again(memory: Memory) -> None:
     ticked = "Ask Odile for the price of a second gateway [[ask-odile]]"
     memory.write("Projects/kestrel.md", f"# Kestrel\n\n## Tasks\n\n- [x] {ticked}\n- [ ] Mend the roof\n")
     memory.curate("run", "--now", f"{MONDAY}T01:00+00:00")
-    asked = "Ask Odile the price of the second gateway."
+    asked, other = "Ask Odile the price of the second gateway.", "Ask Odile the price of a third gateway."
 
     def said(*lines: str) -> str:
         return "\n".join(["project: Kestrel", "", *(f"- Todo: {one}" for one in lines)])
@@ -261,7 +258,7 @@ def test_what_its_own_page_has_ticked_is_perhaps_done_until_it_is_said_again(mem
     def perhaps() -> dict[str, str]:
         return {text: one.perhaps for text, one in items(memory).items() if one.perhaps}
 
-    without_model(memory, said(asked, "Mend the old roof."))
+    without_model(memory, said(asked, other, "Mend the old roof."))
     assert perhaps() == {asked: f"done {after(1)}: {ticked}"}
     context = memory.curate("context", "--now", f"{after(1)}T08:00+00:00")
     assert f"{asked} (perhaps done since {after(1)}" in context

@@ -36,6 +36,7 @@ from pipelines.queries.startup.read import (
     said_first,
     tokens,
 )
+from pipelines.review.outcomes import ids_asked, item_asked_about
 from pipelines.store.days import day_before, read_days
 from pipelines.store.document import NOW_TITLE, Document, Documents, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
@@ -187,11 +188,13 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
         documents = read_documents(request.root, warnings)
     health = _health(request, documents)
     found = {part.name: part for part in _parts(request, documents, {one.path: str(one) for one in warnings})}
-    waits = documents[REVIEW].text if REVIEW in documents else ""
+    queue = read_queue(documents.get(REVIEW))
+    asked = {ident for one in queue for ident in (*ids_asked(one), item_asked_about(one))}
     for part in found.values():
         for at, one in enumerate(part.entries if part.name != "quiet" else ()):  # one question is about all these
-            if len(one.ids) == 1 and one.ids[0] in waits:
-                part.entries[at] = replace(one, text=f"{one.text} (asked about in {REVIEW})")
+            if len(one.ids) == 1 and one.ids[0] in asked:
+                head, line, notes = one.text.partition("\n")
+                part.entries[at] = replace(one, text=f"{head} (asked about in {REVIEW}){line}{notes}")
     left = request.budget - tokens(health.text) - _LINES
     left -= sum(_LINES + tokens(part.fault) for part in found.values() if part.fault)
     left -= sum(tokens(part.path) + 1 for part in found.values())  # all may have to be named as left out
