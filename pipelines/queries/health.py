@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pipelines.agents.agent_folders import AGENTS_SESSIONS
@@ -42,7 +42,7 @@ from pipelines.store.state import read_record
 from pipelines.user_settings import KEY_VARIABLES, load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 
 _MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
@@ -302,7 +302,7 @@ def _models(_: Checkup) -> Finding:
     return Finding(OK, f"{named} answers." if probes else "None is needed: rules read the logs.")
 
 
-CHECKS: Final[dict[str, Callable[[Checkup], Finding]]] = {
+CHECKS = {
     "repository": _repository,
     "settings": _settings,
     "providers": _providers,

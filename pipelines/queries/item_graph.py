@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipelines.store.change_set import placed_item
 from pipelines.store.evidence import Quotes, without_pointer
-from pipelines.store.item import Item, Status, written_words
+from pipelines.store.item import CLOSED, Item, Status, written_words
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
@@ -143,7 +143,7 @@ def backwards(links: Links) -> Links:
     return found
 
 
-_OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
+_OVER = CLOSED - {Status.MERGED}
 
 
 # ---------------------------------------- as lines, and as JSON

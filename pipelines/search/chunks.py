@@ -255,12 +255,7 @@ def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
     text = without_comments(f"{item.called}: {written_words(item)}\n{without_comments(notes)}")
-    return base._replace(
-        start_line=block.start_line,
-        end_line=block.end_line,
-        text=text,
-        headings=block.headings,
-        tags=tuple(dict.fromkeys((*base.tags, *tags_of(text)))),
+    return _prose(base, block, text)._replace(
         date=date,
         until=until,
         types=(str(item.type),),
@@ -280,9 +275,11 @@ def _day(text: str) -> str:
     return found[0] if (found := DAY.match(text)) else ""
 
 
-def _prose(base: Unit, block: TextBlock) -> Unit:
-    text = block.text if block.verbatim else without_comments(block.text)
-    text = "\n".join(map(without_mark, text.split("\n"))) if "^k" in text else text
+def _prose(base: Unit, block: TextBlock, text: str | None = None) -> Unit:
+    """Return the unit of a block, with its own text or another one."""
+    if text is None:
+        text = block.text if block.verbatim else without_comments(block.text)
+        text = "\n".join(map(without_mark, text.split("\n"))) if "^k" in text else text
     tags = () if block.verbatim else tags_of(text)
     return base._replace(
         start_line=block.start_line,

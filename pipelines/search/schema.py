@@ -46,23 +46,23 @@ REJECTED, HELD_BACK = "rejected", "held back"
 SHOWN, PAST, NEVER = 0, 1, 2
 """Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
 
-_FILES: Mapping[str, type] = {
-    **dict.fromkeys("id size mtime_ns ctime_ns".split(), int),
-    **dict.fromkeys("path beside ids rows reason meta".split(), str),
-}
-# Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
-# the unit's text; it is 0 if the text is not embedded.
-_UNITS: Mapping[str, type] = {
-    **dict.fromkeys("id file start_line end_line first_passage last_passage hidden key".split(), int),
-    **dict.fromkeys("date until types project tags trust confidence status item cites".split(), str),
-    **dict.fromkeys("confidence_reason source record meta title headings text grams about around".split(), str),
-}
-_PASSAGES = {"id": int, "file": int, "text": str}
-_CLAIMS: Mapping[str, type] = {
-    **dict.fromkeys("id file".split(), int),
-    **dict.fromkeys("item cited why successor since path".split(), str),
-    **dict.fromkeys("start_line end_line".split(), int),
-}
+_FILES, _UNITS, _PASSAGES, _CLAIMS = (
+    dict.fromkeys(numbers.split(), int) | dict.fromkeys(texts.split(), str)
+    for numbers, texts in (
+        ("id size mtime_ns ctime_ns", "path beside ids rows reason meta"),
+        # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the
+        # vector of the unit's text; it is 0 if the text is not embedded.
+        (
+            "id file start_line end_line first_passage last_passage hidden key",
+            """date until types project tags trust confidence status item cites
+            confidence_reason source record meta title headings text grams about around""",
+        ),
+        ("id file", "text"),
+        ("id file", "item cited why successor since path"),
+    )
+)
+"""The columns of each table: first those with numbers, then those with texts."""
+_CLAIMS |= dict.fromkeys("start_line end_line".split(), int)
 UNIT_COLUMNS = tuple(_UNITS)
 CLAIM_COLUMNS = tuple(_CLAIMS)[2:]
 

@@ -81,10 +81,13 @@ class KnownSecrets:
             self.rules[digest] = str(row["rule"])
             self._lengths.add(length)
 
-    def _write(self, rows: Sequence[dict[str, Any]]) -> None:
-        with suppress(CurateError, OSError):  # this process knows them all the same
-            private_folder(self.root)
-            append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+    def _write(self, rows: Sequence[dict[str, Any]]) -> bool:
+        """Write rows, if there are any, and return whether there are."""
+        if rows:
+            with suppress(CurateError, OSError):  # this process knows them all the same
+                private_folder(self.root)
+                append_bytes(self.root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
+        return bool(rows)
 
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
@@ -114,9 +117,7 @@ class KnownSecrets:
                 continue
             rows.append({"hash": digest, "length": len(value), "rule": rule})
             self._take(rows[-1])
-        if rows:
-            self._write(rows)
-        return bool(rows)
+        return self._write(rows)
 
     def allow(self, tag: str) -> bool:
         """Allow all values with a tag, and return whether there are any."""
@@ -125,9 +126,7 @@ class KnownSecrets:
         ]
         for row in rows:
             self._take(row)
-        if rows:
-            self._write(rows)
-        return bool(rows)
+        return self._write(rows)
 
     def is_allowed(self, value: bytes) -> bool:
         """Return whether a person allowed that value."""
