@@ -86,7 +86,7 @@ def _is_gone(case: Case, text: str) -> bool:
 
 
 def _alone(cases: Sequence[Case]) -> int:
-    redactor = Redactor(b"a key of nobody's")
+    redactor = Redactor(lambda: b"a key of nobody's")
     return sum(
         _is_gone(case, redactor.redact(case.text).text) if case.secrets else bool(find_secrets(case.text.encode()))
         for case in cases
@@ -155,7 +155,7 @@ def _speeds(place: Path) -> Iterator[str]:
 
 
 def _missed() -> int:
-    redactor = Redactor(b"a key of nobody's")
+    redactor = Redactor(lambda: b"a key of nobody's")
     missed = 0
     for one in Planter(2026).plant(_PLANTED):
         plain = redactor.redact(one.text).text
@@ -170,7 +170,7 @@ def _speed() -> None:
         file = Path(folder, "session.jsonl")
         file.write_bytes(b"".join(_records(random.Random(1))))
         size = file.stat().st_size / 1e6
-        redactor = Redactor(b"a key of nobody's")
+        redactor = Redactor(lambda: b"a key of nobody's")
         with file.open("rb") as source:
             began = time.process_time()
             for line in source:

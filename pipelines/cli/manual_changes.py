@@ -107,7 +107,8 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
         root: the memory.
         changes: the change set.
     """
-    lines, veil = list[str](), replace(load_redactor(root), key=os.urandom(32))
+    lines, key = list[str](), os.urandom(32)
+    veil = replace(load_redactor(root), key=lambda: key)
     for change in changes:
         path = change.path
         if path.startswith(f"{STATE}/"):

@@ -28,7 +28,6 @@ from pipelines.store.layout import (
     USER,
     Kind,
     day_of_log,
-    document_path,
     kind_of,
     log_path,
     slug,
@@ -320,7 +319,7 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
     General, it is Areas/general. A title that an extractor proposes names the project that has the same words in
     another order.
     """
-    chosen = document_path(candidate.document) if candidate.document else ""
+    chosen = f"{candidate.document}.md" if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
     if chosen in catalog.documents and (titled or not candidate.entry.project or voice_in(candidate.entry.head)):
         return chosen

@@ -45,12 +45,7 @@ def document_changes(before: Documents, after: Documents, state: Mapping[str, by
 
 
 def check_documents(
-    before: Documents,
-    after: Documents,
-    cap: int,
-    *,
-    added: Iterable[str] = (),
-    gone: Container[str] = (),
+    before: Documents, after: Documents, cap: int, *, added: Iterable[str] = (), gone: Container[str] = ()
 ) -> list[str]:
     """Return the promises that the new documents would break; an empty list means that they may be written.
 

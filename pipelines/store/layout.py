@@ -74,11 +74,6 @@ def kind_of(path: str) -> Kind | None:
     return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
 
 
-def document_path(ident: str) -> str:
-    """Return the path of the document with that id: `Projects/alpha`, `USER`, `MEMORY`."""
-    return f"{ident}.md"
-
-
 def archive_path(page: str, day: str) -> str:
     """Return the path of the archive for a page's items that were learnt in the year of a day."""
     return f"Archives/{page.removesuffix('.md').rpartition('/')[2]}-{day[:4] or 'undated'}.md"

@@ -293,13 +293,7 @@ def _places(pages: Documents, before: Places) -> dict[str, ItemPlace]:
 
 
 def _merged_page(
-    path: str,
-    sides: Sides,
-    held: Places,
-    disputed: list[Disputed],
-    *,
-    known: Known,
-    ours_first: bool,
+    path: str, sides: Sides, held: Places, disputed: list[Disputed], *, known: Known, ours_first: bool
 ) -> Document:
     """Return a page with the lines of both sides, and with these items.
 

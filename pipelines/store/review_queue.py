@@ -100,13 +100,7 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order of the text
-    documents: Documents,
-    kind: str,
-    day: str,
-    title: str,
-    why: str,
-    choices: Sequence[str],
-    items: Iterable[Item] = (),
+    documents: Documents, kind: str, day: str, title: str, why: str, choices: Sequence[str], items: Iterable[Item] = ()
 ) -> dict[str, Document]:
     """Return the documents with an entry appended to Review.md, which is created if needed.
 

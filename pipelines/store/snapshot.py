@@ -29,14 +29,7 @@ from pipelines.store.layout import (
 )
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
-from pipelines.store.trees import (
-    committed,
-    documents_at,
-    ledger_at,
-    ledger_on_disk,
-    left_out,
-    read_documents_in,
-)
+from pipelines.store.trees import committed, documents_at, ledger_at, ledger_on_disk, left_out, read_documents_in
 from pipelines.store.wording import folded
 from pipelines.text import escape_terminal_line, is_safe_line
 

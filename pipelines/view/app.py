@@ -31,7 +31,7 @@ from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
-from pipelines.store.layout import PRIVATE, STATE, document_path
+from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import is_held
 from pipelines.store.snapshot import document_paths
 from pipelines.text import escape_terminal
@@ -164,7 +164,7 @@ class App:
         if not given["preview"]:
             try:
                 settings = load_settings(self._root)
-                saved = save_document(self._root, settings, self._clock(), document_path(ident), base, text)
+                saved = save_document(self._root, settings, self._clock(), f"{ident}.md", base, text)
             except CurateError as fault:
                 saved = Saved("", (str(fault),), text, base)
             if not saved.faults:

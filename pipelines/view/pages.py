@@ -31,7 +31,7 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.generated import Sentence, read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ItemType, Status, Trust
-from pipelines.store.layout import EPISODES, FOLDERS, REVIEW, Kind, document_path
+from pipelines.store.layout import EPISODES, FOLDERS, REVIEW, Kind
 from pipelines.store.passage import read_passage
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_documents
@@ -148,7 +148,7 @@ class MemoryReader:
         Raises:
             UsageFault: there is none.
         """
-        found = self.documents.get(document_path(ident))
+        found = self.documents.get(f"{ident}.md")
         return found or self.documents[named_documents(self.documents, ident.rpartition("/")[2])[0]]
 
     def context(self) -> list[ContextPart]:
@@ -225,7 +225,7 @@ def to_edit(reading: MemoryReader, asked: Mapping[str, str], saved: Saved | None
         text = (read_bytes(reading.root, reading.document(ident).path) or b"").decode(errors="replace")
         saved = Saved("", (), *[text.replace("\r\n", "\n")] * 2)
     parts = parts_of(reading.document(ident).with_text(saved.text), reading) if asked.get("preview") else ()
-    return {"title": f"Edit {document_path(ident)}", "ident": ident, "saved": saved,
+    return {"title": f"Edit {ident}.md", "ident": ident, "saved": saved,
             "left": [Card("Preview", parts)], "faults": saved.faults}  # fmt: skip
 
 

@@ -133,14 +133,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def open_entries(  # noqa: PLR0913  what is shown already, and what is asked
-    held: Held,
-    today: str,
-    said: Said,
-    short: Mapping[str, str],
-    project: str,
-    *,
-    above: Container[str],
-    is_quiet: bool,
+    held: Held, today: str, said: Said, short: Mapping[str, str], project: str, *, above: Container[str], is_quiet: bool
 ) -> Snippets:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 

