@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_200, "night": 48_040, "extract": 30_160, "cli": 24_250, "search": 23_930, "agents": 23_220,
-    "queries": 20_710, "review": 16_730, "view": 15_410, "loose": 11_110,
+    "store": 78_160, "night": 48_040, "extract": 30_160, "cli": 24_260, "search": 23_820, "agents": 23_220,
+    "queries": 20_680, "review": 16_730, "view": 15_400, "loose": 11_110,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 291_720
+WHOLE = 291_520
 
 
 def test_no_room_outgrows_its_budget() -> None:
