@@ -161,11 +161,7 @@ class Capture:
         self._known: dict[str, KeptSession] = {}
 
     def transcript(
-        self,
-        path: Path,
-        source: IO[bytes],
-        known: dict[str, KeptSession] | None = None,
-        counts: int | None = None,
+        self, path: Path, source: IO[bytes], known: dict[str, KeptSession] | None = None, counts: int | None = None
     ) -> CapturedSession:
         """Capture what is new in a transcript.
 

@@ -190,12 +190,7 @@ def add_server(settings: Settings, path: Sequence[str], program: Program, more: 
 
 
 def add_hooks(
-    settings: Settings,
-    hooks: Sequence[Hook],
-    program: Program,
-    head: Mapping[str, Any],
-    *,
-    grouped: bool,
+    settings: Settings, hooks: Sequence[Hook], program: Program, head: Mapping[str, Any], *, grouped: bool
 ) -> None:
     """Add each hook once; one that is there already is renewed in place, and other people's are left alone.
 

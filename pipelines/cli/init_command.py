@@ -47,13 +47,7 @@ _KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.option("--nights", metavar="HH:MM", help="When nights run, or never.")
 @flag_option("--yes", "Do not ask: adopt; or connect the agents found, and run nights at 02:00.")
 @flag_option("--print", "Only show what adopting would do.", "only_print")
-@click.option(
-    "--from",
-    "bundle",
-    type=ANY_PATH,
-    metavar="FILE",
-    help="Restore what `curate export` wrote.",
-)
+@click.option("--from", "bundle", type=ANY_PATH, metavar="FILE", help="Restore what `curate export` wrote.")
 @now_option
 def curate_init(  # noqa: PLR0913  click hands over each option by name
     *,

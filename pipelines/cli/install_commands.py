@@ -12,12 +12,7 @@ from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, Install
 from pipelines.agents.session_places import note_installed
 from pipelines.agents.settings_files import bare_diff, carry_out, changes
 from pipelines.agents.targets import PLANS, installed_agents
-from pipelines.agents.timers import (
-    crontab_change,
-    found_nights,
-    run_in_order,
-    write_crontab,
-)
+from pipelines.agents.timers import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import check_readers, choose
 from pipelines.cli.options import flag_option, memory_option, named_memory, root_of
 from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn

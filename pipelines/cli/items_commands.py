@@ -49,11 +49,7 @@ _IDS = click.argument("idents", metavar="ID...", nargs=-1, required=True)
 
 @click.command()
 @click.option(
-    "--type",
-    "kinds",
-    type=choice_of(ItemType),
-    multiple=True,
-    help="Only items of this type; may be repeated.",
+    "--type", "kinds", type=choice_of(ItemType), multiple=True, help="Only items of this type; may be repeated."
 )
 @click.option("--document", metavar="NAME", help="Only those in one document: its path, id, title or file name.")
 @click.option(

@@ -13,12 +13,7 @@ from pipelines.cli.output import can_ask, warn
 from pipelines.errors import UsageFault
 from pipelines.night.own_items import named_items
 from pipelines.store.layout import LOGS, STATE, Kind
-from pipelines.store.secrets.redact import (
-    format_found,
-    load_redactor,
-    log_without_private,
-    without_private,
-)
+from pipelines.store.secrets.redact import format_found, load_redactor, log_without_private, without_private
 from pipelines.store.spoken_lines import LONGEST_TEXT
 from pipelines.store.template import named_documents
 from pipelines.text import escape_terminal, fold

@@ -56,9 +56,7 @@ def fetch() -> None:
     with watch_for_people() as watch:
         watch.begin("model")
         source = fetch_model(
-            MINILM,
-            models_folder(),
-            lambda here, needed: watch.advance(here // _MILLION, needed // _MILLION),
+            MINILM, models_folder(), lambda here, needed: watch.advance(here // _MILLION, needed // _MILLION)
         )
     came = f"came from {source}" if source else "was here already"
     say(f"{MINILM.name} {came}; every file has its pinned sha256.")

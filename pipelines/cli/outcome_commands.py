@@ -14,14 +14,7 @@ from pipelines.cli.options import OpenMemory, TextCommand, Words, flag_option, w
 from pipelines.cli.output import can_ask, day_shown, say, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.night.outcome_changes import (
-    Authority,
-    Changed,
-    close_items,
-    correct_item,
-    reopen_items,
-    settle_pair,
-)
+from pipelines.night.outcome_changes import Authority, Changed, close_items, correct_item, reopen_items, settle_pair
 from pipelines.night.own_items import looks_like_id, named_items
 from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import outcome_lines

@@ -30,10 +30,7 @@ _SHOWN = 12
 @click.command()
 @click.argument("idents", metavar="[ID]...", nargs=-1)
 @click.option(
-    "--accept",
-    "word",
-    flag_value="accept",
-    help="Say yes: keep the new item, replace, restore, archive or close.",
+    "--accept", "word", flag_value="accept", help="Say yes: keep the new item, replace, restore, archive or close."
 )
 @click.option("--reject", "word", flag_value="reject", help="Say no: drop the new item, or leave things as they are.")
 @click.option("--choose", metavar="CHOICE", default="", help="Decide by the name of a choice, such as “keep both”.")
@@ -107,8 +104,7 @@ def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[
     for question in waiting:
         say("")
         say_bold(
-            clean(question.title),
-            f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)",
+            clean(question.title), f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)"
         )
         say(*_lines(question, quotes), hang="      ")
         keys = choice_keys(question.choices)

@@ -104,12 +104,7 @@ def said_under(places: Sequence[Place]) -> list[str]:
 _OUTCOMES = {"occurred": "has occurred", "ended": "no longer holds"}
 
 
-def operation_text(
-    operation: OperationKind,
-    item: Item,
-    how: str,
-    new: str,
-) -> str:
+def operation_text(operation: OperationKind, item: Item, how: str, new: str) -> str:
     """Return what an operation claims of an item, in the words that the prompt explains.
 
     Args:

@@ -41,17 +41,7 @@ from pipelines.review.outcomes import (
 from pipelines.store.change_set import items_by_id, placed_item, with_item_changed
 from pipelines.store.document import Block, Documents, edited
 from pipelines.store.edits import asked_pages_in
-from pipelines.store.item import (
-    OUTCOMES,
-    QUIET,
-    Confidence,
-    Item,
-    ItemType,
-    Status,
-    Trust,
-    last_successor,
-    with_extra,
-)
+from pipelines.store.item import OUTCOMES, QUIET, Confidence, Item, ItemType, Status, Trust, last_successor, with_extra
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, released, without_answered
 from pipelines.store.state import Reason, tombstone

@@ -152,10 +152,7 @@ class Pruned:
 
 
 def prune(
-    documents: Documents,
-    settings: Settings,
-    closed: frozenset[str],
-    vetoed: frozenset[str] = frozenset(),
+    documents: Documents, settings: Settings, closed: frozenset[str], vetoed: frozenset[str] = frozenset()
 ) -> Pruned:
     """Bring every document under its cap, and write the generated text anew; a second time, nothing moves.
 

@@ -139,10 +139,7 @@ def _from_elsewhere(git: Git, snapshot: Snapshot, documents: Documents, baseline
 
 
 def reconcile(
-    documents: Documents,
-    baseline: Baseline,
-    today: str,
-    wrote: Callable[[str], bool] = lambda _line: False,
+    documents: Documents, baseline: Baseline, today: str, wrote: Callable[[str], bool] = lambda _line: False
 ) -> Reconciled:
     """Return the documents after understanding people's edits.
 

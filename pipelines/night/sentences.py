@@ -22,13 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import (
-    STATE_TITLE,
-    Document,
-    Documents,
-    document_at,
-    kept_with_document,
-)
+from pipelines.store.document import STATE_TITLE, Document, Documents, document_at, kept_with_document
 from pipelines.store.generated import (
     Sentence,
     can_stand,

@@ -306,10 +306,7 @@ def undo(
 
 
 def _needed(
-    changes: Mapping[str, ItemChange],
-    now: Documents,
-    after: Documents,
-    kept: Mapping[str, str],
+    changes: Mapping[str, ItemChange], now: Documents, after: Documents, kept: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what else stays, so that no item links to a removed one, or is live beside its successor."""
     present, final = item_places(now.values()), item_places(after.values())

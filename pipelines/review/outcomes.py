@@ -271,11 +271,7 @@ def asked(documents: Documents, questions: Iterable[Question], quote: Quoting, t
 
 
 def claimed(
-    documents: Documents,
-    claims: Iterable[DoubtfulClaim],
-    quote: Quoting,
-    today: str,
-    said: str = "",
+    documents: Documents, claims: Iterable[DoubtfulClaim], quote: Quoting, today: str, said: str = ""
 ) -> dict[str, Document]:
     """Return the documents with an entry in Review.md for each claim about an item that holds.
 
@@ -314,11 +310,7 @@ def item_asked_about(entry: QueueEntry) -> str:
 
 
 def with_questions(
-    documents: Documents,
-    disputed: Sequence[Disputed],
-    why: str,
-    when: Callable[[Disputed, int], str],
-    today: str,
+    documents: Documents, disputed: Sequence[Disputed], why: str, when: Callable[[Disputed, int], str], today: str
 ) -> dict[str, Document]:
     """Return the documents with a question about each item, and each file, that a merge could not decide.
 

@@ -133,11 +133,7 @@ class Prompt(NamedTuple):
         return f"{self.id}/{self.version}"
 
     def call(
-        self,
-        values: Mapping[str, object],
-        schema: Mapping[str, Any],
-        *,
-        data: Mapping[str, Any] | None = None,
+        self, values: Mapping[str, object], schema: Mapping[str, Any], *, data: Mapping[str, Any] | None = None
     ) -> Call:
         """Return the call for this prompt with `values` filled in; template marks in the values stay text.
 

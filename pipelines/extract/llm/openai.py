@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.provider import (
-    ProviderModel,
-    as_count,
-    as_failure,
-    with_deadline,
-)
+from pipelines.extract.llm.provider import ProviderModel, as_count, as_failure, with_deadline
 from pipelines.search.embedders.remote import open_url, request_to, with_path
 from pipelines.usage import GARBLED, FailureKind, Usage, status_of
 

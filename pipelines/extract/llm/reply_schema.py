@@ -30,16 +30,7 @@ from pipelines.extract.extraction import (
     shown_text,
 )
 from pipelines.extract.llm.call import BadReply
-from pipelines.extract.llm.reply_json import (
-    Faulty,
-    Id,
-    Reply,
-    Sentence,
-    Text,
-    checked,
-    last_object,
-    single_line,
-)
+from pipelines.extract.llm.reply_json import Faulty, Id, Reply, Sentence, Text, checked, last_object, single_line
 from pipelines.store.evidence import fold_markdown, without_pointer
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.provenance import Provenance

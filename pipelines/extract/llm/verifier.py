@@ -15,13 +15,7 @@ from pipelines.errors import ModelFailed
 from pipelines.extract.claims import OF_PAIRS, PAIR, Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
 from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
-from pipelines.extract.llm.reply_json import (
-    Faulty,
-    Reply,
-    checked,
-    last_object,
-    schema_of,
-)
+from pipelines.extract.llm.reply_json import Faulty, Reply, checked, last_object, schema_of
 from pipelines.extract.nearby import BYTES_A_TOKEN
 from pipelines.usage import Tally
 
