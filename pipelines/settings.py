@@ -44,11 +44,14 @@ def _nights(told: object) -> object:
     return [told] if isinstance(told, str) else told
 
 
+LoadedSize = Annotated[int, Field(ge=1024, le=1_000_000)]  # of what every session loads
+
+
 class SizeCaps(_Table):
     """How large documents may grow, in bytes."""
 
-    briefing: Annotated[int, Field(ge=1024, le=1_000_000)] = 8192
-    user: Annotated[int, Field(ge=1024, le=1_000_000)] = 4096
+    briefing: LoadedSize = 8192
+    user: LoadedSize = 4096
     document: Annotated[int, Field(ge=4096, le=10_000_000)] = 65_536
 
 

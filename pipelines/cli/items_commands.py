@@ -119,7 +119,7 @@ def curate_pin(idents: Words, opened: OpenMemory, *, off: bool) -> None:
 
     ID is the start of an item's id, or a few words of it. The opposite is `curate set ID last=yes`.
     """
-    with change_by_hand(*opened, "curate pin") as held:
+    with change_by_hand(opened, "curate pin") as held:
         after = dict(held.documents)
         names = [item_named(after, ident) for ident in idents]
         for name in names:
@@ -139,7 +139,7 @@ def curate_pin(idents: Words, opened: OpenMemory, *, off: bool) -> None:
 @with_memory
 def curate_move(idents: Words, document: str, opened: OpenMemory) -> None:
     """Move items to DOCUMENT, given by path, id, title or file name. An item keeps its id and its links."""
-    with change_by_hand(*opened, "curate move") as held:
+    with change_by_hand(opened, "curate move") as held:
         documents = held.documents
         target = document_named(documents, document, Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE)
         was = {name: placed_item(documents, name)[0] for name in (item_named(documents, i) for i in idents)}
@@ -172,7 +172,7 @@ def curate_forget(*, ident: str, yes: bool, opened: OpenMemory) -> None:
     for one in bereft(root, placed.item):
         say(f"Note: {one.id} rests on a line that goes, too: {one.type}: {one.text}")
     confirm("Forget it? `curate undo` cannot bring it back.", yes=yes)
-    done = forget(*opened, name)
+    done = forget(opened, name)
     parts = [f"blanked {count(done.lines, 'log line')}"] if done.lines else []
     parts += [f"removed links from {', '.join(done.unlinked)}"] if done.unlinked else []
     say(f"Forgot {name} of {path}{': ' + ', '.join(parts) if parts else ''}.")
@@ -190,7 +190,7 @@ def curate_set(*, ident: str, said: Words, opened: OpenMemory) -> None:
     ID is the start of an item's id, or a few words of it.
     """
     pairs = {key: redacted_text(opened[0], value, "set") for key, value in map(key_value, said)}
-    with change_by_hand(*opened, "curate set") as held:
+    with change_by_hand(opened, "curate set") as held:
         name = item_named(held.documents, ident)
         after = with_item_changed(held.documents, name, lambda item: with_metadata(item, {**item.metadata, **pairs}))
         path, placed = placed_item(after, name)
@@ -216,7 +216,7 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
     """Rename a project, both its file and its title. Links are updated, and the old name still works."""
     if not (title := document_title(new_name)):
         raise UsageFault(f"“{new_name}” cannot be a project's name.", "Use letters or digits.")
-    with change_by_hand(*opened, "curate project rename") as held:
+    with change_by_hand(opened, "curate project rename") as held:
         path = project_named(held.documents, name)
         document = held.documents[path]
         if document.title == title and slug(title) == document.id.rpartition("/")[2]:
@@ -241,7 +241,7 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
 
     What else you wrote on its page is kept in Archives/.
     """
-    with change_by_hand(*opened, "curate project merge") as held:
+    with change_by_hand(opened, "curate project merge") as held:
         path, target = (project_named(held.documents, one) for one in (name, into))
         if path == target:
             raise UsageFault(f"{name} and {into} are the same project.", "Name two.")
@@ -264,7 +264,7 @@ def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
     say(*(f"open: {item.id} {item.text}" for item in left))
     if left:
         confirm(f"{count(len(left), 'open todo')} will be archived with it. Close the project?", yes=yes)
-    with change_by_hand(*opened, "curate project close") as held:
+    with change_by_hand(opened, "curate project close") as held:
         path = project_named(held.documents, name)
         archived = archived_project(held.documents, path)
         after = next(iter(archived.keys() - held.documents.keys()))

@@ -78,11 +78,11 @@ def curate_add(*, kind: str, text: Words, document: str, opened: OpenMemory) -> 
     from pipelines.night.own_items import file_own_item  # noqa: PLC0415  as above
     from pipelines.queries.item_graph import item_line  # noqa: PLC0415  logging a line needs nothing of the night
 
-    root, settings, when = opened
+    root = opened[0]
     sentence = redacted_text(root, " ".join(text), "add")
     if not sentence:
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
-    with change_by_hand(root, settings, when, "curate add") as direct:
+    with change_by_hand(opened, "curate add") as direct:
         path, folder = "", project_of_folder(str(root), direct.documents, working_directory())
         if hint := "" if "/" in document or document.endswith(".md") else new_project(root, document):
             path = f"Projects/{slug(document)}.md"

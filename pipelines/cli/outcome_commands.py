@@ -181,7 +181,7 @@ def _carry_out(
     opened: OpenMemory,
 ) -> None:
     """Look the items up, change them in one commit, and print the outcome of each."""
-    with change_by_hand(*opened, f"curate {verb}") as held:
+    with change_by_hand(opened, f"curate {verb}") as held:
         found = named_items(held.documents, items, sought)
         documents, outcomes = change(held.documents, found, Authority(held.today))
         after = held.documents

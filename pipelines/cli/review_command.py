@@ -45,7 +45,7 @@ def curate_review(
     ID is the id of a waiting item or entry, or the start of one. Without a terminal and ID, this lists what waits. Each
     decision is one commit, and `curate undo` reverts it.
     """
-    root, settings, when = opened
+    root = opened[0]
     choice = choose or word
     if choice and not idents:
         raise UsageFault("A decision needs an ID.", "`curate review` lists what waits.")
@@ -55,7 +55,7 @@ def curate_review(
         raise UsageFault("--choose excludes --accept and --reject.", "Give only one of them.")
 
     def decide_and_tell(idents: Sequence[str], word: str, text: str = "") -> None:
-        decided, notes = decide(root, settings, when, idents, word, text)
+        decided, notes = decide(opened, idents, word, text)
         say(f"{decided}.", *(f"Note: {note}" for note in notes))
 
     if choice:

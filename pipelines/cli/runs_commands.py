@@ -137,7 +137,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
         raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
     if item and not looks_like_id(item):
         item = item_named(read_documents(opened[0]), item)
-    plan, commit = carry_out_undo(*opened, run, item, is_dry=dry_run)
+    plan, commit = carry_out_undo(opened, run, item, is_dry=dry_run)
     if dry_run:
         if diff := diff_of(opened[0], plan.changes).rstrip("\n"):
             say_verbatim(f"{diff}\n")

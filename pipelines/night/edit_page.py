@@ -19,10 +19,8 @@ from pipelines.store.three_way import merge_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
-    from pathlib import Path
 
-    from pipelines.settings import Settings
+    from pipelines.night.manual import OpenMemory
 
 
 class Saved(NamedTuple):
@@ -41,16 +39,14 @@ class Saved(NamedTuple):
     base: str
 
 
-def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
+def save_document(opened: OpenMemory, path: str, base: str, text: str) -> Saved:
     """Save a document that a person edited, commit it as theirs, and understand what they changed.
 
     Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then the
     person gets both versions in one text, between marks where both changed the same lines, to decide and save again.
 
     Args:
-        root: the memory.
-        settings: its settings.
-        when: the time of saving.
+        opened: the memory, its settings, and the time of saving.
         path: the document's.
         base: the text that the person saw; line ends do not matter.
         text: their edited text; it gets the file's line ends.
@@ -59,7 +55,8 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         UsageFault: the document does not exist, or cannot be read.
         CurateError: any error of a manual change; nothing was saved.
     """
-    with direct_change(root, settings, when, "curate edit") as held:
+    root, settings, when = opened
+    with direct_change(opened, "curate edit") as held:
         snapshot = held.snapshot
         if path not in snapshot.documents:
             raise UsageFault(f"{path} is not there any more, or cannot be read.", "To see why, run `curate check`.")
@@ -91,6 +88,6 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         message = f"Edits by hand\n\nSaved with `curate edit`: {path}.\n"
         change = Change(path, now.encode(), written.encode())
         commit = apply_changes(held.git, [change], message, Author(*author, when))
-    with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
+    with contextlib.suppress(LockHeld), change_by_hand(opened, "curate edit"):
         pass  # if another run has the lock by now, it understands the edit, too
     return Saved(f"Saved {path}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

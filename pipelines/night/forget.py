@@ -34,10 +34,9 @@ from pipelines.store.wording import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.settings import Settings
+    from pipelines.night.manual import OpenMemory
     from pipelines.store.item import Evidence, Item
 
     Words = tuple[str, ...]
@@ -70,14 +69,15 @@ class Forgotten(NamedTuple):
     left: tuple[str, ...]
 
 
-def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgotten:
+def forget(opened: OpenMemory, prefix: str) -> Forgotten:
     """Forget the item whose id starts with a prefix.
 
     Raises:
         UnknownItem: none or more than one matches.
         CurateError: any error of a manual change.
     """
-    with change_by_hand(root, settings, when, "curate forget") as held:
+    root = opened[0]
+    with change_by_hand(opened, "curate forget") as held:
         ident = named_item(prefix, items_by_id(held.documents))
         item = placed_item(held.documents, ident)[1].item
         words = _words_of(item, root)

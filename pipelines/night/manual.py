@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.store.document import Documents
 
+    OpenMemory = tuple[Path, Settings, datetime]
+    """A memory, its settings, and the moment at which a command acts."""
+
 
 class HeldMemory(NamedTuple):
     """The memory at the start of a manual change, under the run lock.
@@ -225,13 +228,14 @@ def put_back(paths: Iterable[str], documents: Documents, before: Documents) -> l
 
 
 @contextlib.contextmanager
-def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[HeldMemory]:
+def direct_change(opened: OpenMemory, holder: str) -> Iterator[HeldMemory]:
     """Lock the memory for a direct change; recover and commit people's edits first.
 
     Raises:
         LockHeld: another run is working on the memory.
         GitFault: git is in a state that a commit would make worse.
     """
+    root, settings, when = opened
     git = Git(root)
     git.check()
     with run_lock(root, holder):
@@ -242,13 +246,11 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
 
 
 @contextlib.contextmanager
-def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[HeldMemory]:
+def change_by_hand(opened: OpenMemory, holder: str) -> Iterator[HeldMemory]:
     """Lock the memory for a command that decides on its documents; understand people's edits and answers first.
 
     Args:
-        root: the memory.
-        settings: its settings.
-        when: the time of the change.
+        opened: the memory, its settings, and the time of the change.
         holder: the command, for others who find the lock held.
 
     Raises:
@@ -256,10 +258,10 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
         BrokenChangeSet: an edit would break a promise; nothing was written.
         BadFile: the command would change a document with marks of a conflict; nothing was written.
     """
-    with direct_change(root, settings, when, holder) as found:
+    with direct_change(opened, holder) as found:
         held = taken_in(found)
         if held.people:
-            reindex(root)
+            reindex(opened[0])
         why = {warned.path: warned.why for warned in held.snapshot.warnings}
         still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
         yield held._replace(documents={**held.documents, **still})

@@ -25,10 +25,8 @@ from pipelines.text import clipped, escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
-    from pathlib import Path
 
-    from pipelines.settings import Settings
+    from pipelines.night.manual import OpenMemory
 
     Sought = tuple[Callable[[Item], bool], str]
 
@@ -168,15 +166,11 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, title:
     return FiledByHand(item, home, is_new=True, near=there[:_MOST_NEAR])
 
 
-def decide(
-    root: Path, settings: Settings, when: datetime, idents: Sequence[str], word: str, text: str = ""
-) -> tuple[str, list[str]]:
+def decide(opened: OpenMemory, idents: Sequence[str], word: str, text: str = "") -> tuple[str, list[str]]:
     """Apply one decision to some questions and commit it; return `ID: CHOICE` and notes for the person.
 
     Args:
-        root: the memory.
-        settings: its settings.
-        when: the time of the decision.
+        opened: the memory, its settings, and the time of the decision.
         idents: the questions' ids, or the starts of them.
         word: a choice, or `accept` or `reject`.
         text: new words for the one waiting item; empty to keep its own.
@@ -186,7 +180,7 @@ def decide(
         UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
         CurateError: any error of a manual change.
     """
-    with change_by_hand(root, settings, when, "curate review") as held:
+    with change_by_hand(opened, "curate review") as held:
         asked = [named_question(held.documents, ident) for ident in idents]
         answers = [(one.entry, chosen(one, word), one.items) for one in asked]
         entry, choice, items = answers[0]

@@ -170,7 +170,7 @@ def _changed(
     """Make a change in one commit, with its log line if there is one; a change that fails logs nothing."""
     settings = load_settings(root)
     when = moment(now.isoformat() if now else None, settings)
-    with change_by_hand(root, settings, when, "an agent's session") as held:
+    with change_by_hand((root, settings, when), "an agent's session") as held:
         [ident] = named_items(held.documents, [name], sought)[:1]
         voice = Authority(held.today, Trust.SELF, by=BY)
         would, [outcome] = change(held, ident, voice)

@@ -31,10 +31,8 @@ from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
-    from pathlib import Path
 
-    from pipelines.settings import Settings
+    from pipelines.night.manual import OpenMemory
     from pipelines.store.document import Documents
 
 
@@ -127,15 +125,11 @@ def _sides(git: Git, run: RunCommit) -> RunSides:
     return RunSides(*changed_documents(git, run), run.by_hand or bool(run.undoes))
 
 
-def carry_out_undo(
-    root: Path, settings: Settings, now: datetime, run: str = "", item: str = "", *, is_dry: bool = False
-) -> tuple[UndoPlan, str]:
+def carry_out_undo(opened: OpenMemory, run: str = "", item: str = "", *, is_dry: bool = False) -> tuple[UndoPlan, str]:
     """Undo a run, or what the last run did to an item, in a commit of its own.
 
     Args:
-        root: the memory.
-        settings: its settings.
-        now: the time the undo acts at.
+        opened: the memory, its settings, and the time the undo acts at.
         run: the start of a run's id or commit; empty for the newest run that changed something and was not undone.
         item: the start of an item's id, to undo only what the last run did to it; else empty.
         is_dry: whether to plan it only.
@@ -147,6 +141,7 @@ def carry_out_undo(
         LockHeld: a run is working on the memory.
         CurateError: any error of `plan_undo`.
     """
+    root, settings, now = opened
     if is_dry:
         git = Git(root)
         git.check()
@@ -155,7 +150,7 @@ def carry_out_undo(
         git = Git(root)
         git.check()
         _run(git, run)
-    with direct_change(root, settings, now, "curate undo") as found:
+    with direct_change(opened, "curate undo") as found:
         held = taken_in(found)
         plan = plan_undo(held, run, item)
         if not plan.changes:

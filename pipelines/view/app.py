@@ -163,8 +163,8 @@ class App:
         saved = Saved("", (), text, base)
         if not given["preview"]:
             try:
-                settings = load_settings(self._root)
-                saved = save_document(self._root, settings, self._clock(), f"{ident}.md", base, text)
+                opened = self._root, load_settings(self._root), self._clock()
+                saved = save_document(opened, f"{ident}.md", base, text)
             except CurateError as fault:
                 saved = Saved("", (str(fault),), text, base)
             if not saved.faults:

@@ -61,7 +61,7 @@ class Nights:
     def undo(self, run: str = "") -> str:
         self.now += timedelta(hours=1)
         before = self.state()
-        plan, commit = carry_out_undo(self.root, self.settings, self.now, run)
+        plan, commit = carry_out_undo((self.root, self.settings, self.now), run)
         if commit:
             self.account()  # else what was deleted by hand is seen by the next night
         # Where its items are gone or reworded by hand, what the night told of the day goes with the undo, the edits are

@@ -29,6 +29,8 @@ from pipelines.usage import FailureKind, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    Row = dict[str, Any]
+
 
 # Where these programs are installed outside the PATH of a timer.
 _PLACES = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
@@ -148,7 +150,7 @@ class LoggedInModel(ProviderModel):
     def _words(self, call: Call, folder: Path) -> Sequence[str]:
         raise NotImplementedError
 
-    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[Row], otherwise: str) -> ModelAnswer:
         raise NotImplementedError
 
 
@@ -161,7 +163,7 @@ class ClaudeCodeModel(LoggedInModel):
         asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
         return (*_CLAUDE.split(), "--tools", "", "--setting-sources", "", *self._model_words, *asked)
 
-    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[Row], otherwise: str) -> ModelAnswer:
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
             raise ModelFailed(self.provider, otherwise)
@@ -204,7 +206,7 @@ class CodexModel(LoggedInModel):
         settings = (word for one in options for word in ("-c", one))
         return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
 
-    def _read(self, rows: list[dict[str, Any]], otherwise: str) -> ModelAnswer:
+    def _read(self, rows: list[Row], otherwise: str) -> ModelAnswer:
         usage, words, failed = Usage(), None, ""
         for row in rows:
             item, error = row.get("item"), row.get("error")
@@ -222,7 +224,7 @@ class CodexModel(LoggedInModel):
         raise self._failure(failed or otherwise, status, usage)
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parsed(line: str) -> Row | None:
     with suppress(ValueError, RecursionError):
         found = json.loads(line)
         return found if isinstance(found, dict) else None
