@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 
-_COMMENT = re.compile(r" <!-- review .*-->$|^<!--|-->$", re.MULTILINE)
+_COMMENT = re.compile(r" <!-- review [a-z-]+ \d{4}-\d\d-\d\d -->$|^<!--|-->$", re.MULTILINE)
 _RELATIVE = re.compile(r'href="(?![/#]|[\w.+-]+:)([^"#]+)')
 _HEADING = re.compile(r"(<h\d)>([\w -]+)<")
 

@@ -274,15 +274,17 @@ def agents(reading: MemoryReader, _: Mapping[str, str]) -> Values:
             for text in filter(str.strip, entry.text.split("\n")):
                 words, one = text.lstrip("-# "), reading.held.get("".join(entry.ids[:1]))
                 if entry.heading:
-                    rows.append(html("<small>{}</small>", words))
+                    rows.append(html("<small>{}</small>", sentence(words)))
                 elif one is None:
                     rows.append(html_of(words, part.path))
                 else:
                     asked = ["edit", *ranks(one.item)] if one.item.active else ()
                     rows.append(reading.row(one.item, asked, text=sentence(words)))
         told = joined(_WHY.get(part.name), part.cut and f"{part.cut} left out", f"{tokens(part.text)} tokens")
-        title = TITLES.get(part.name, "Health").partition(" (")[0]
-        cards.append(Card(title, rows, told, part.path and address_of(part.path)))
-    size = f"{tokens(as_text(parts)):,} of {BUDGET:,} tokens"
-    lead = sentence(f"Each session begins with this, {size}. `curate context` prints it.")
+        cards.append(
+            Card(TITLES.get(part.name, "Health").partition(" (")[0], rows, told, part.path and address_of(part.path))
+        )
+    lead = sentence(
+        f"Each session begins with this, {tokens(as_text(parts)):,} of {BUDGET:,} tokens. `curate context` prints it."
+    )
     return {"title": "What agents read first", "lead": lead, "left": cards}

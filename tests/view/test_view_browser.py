@@ -28,6 +28,7 @@ LOG = """project: Kestrel
 - Todo: Oil the hinge (due 2026-03-16)
 - Risk: The hinge may rust.
 """
+STAYS = "This page stays as it is. Reload it to see what is new."
 MANY = 14
 RULE = "Never lift gate number {} alone."
 GRAVE = {"serious", "critical"}
@@ -134,13 +135,25 @@ def test_what_is_typed_stays_while_the_memory_changes(chromium: Chromium, told: 
         row.get_by_text("Edit").click()
         row.get_by_label("Sentence").fill("Use steel for the hinge.")
         told.curate("done", "Oil", "--now", "2026-03-19T08:00")
-        page.get_by_text("You are typing").wait_for()
+        page.get_by_text(STAYS).wait_for()
         assert row.get_by_label("Sentence").input_value() == "Use steel for the hinge."
         row.get_by_role("button", name="Save").click()
         wait_for(page, "Changed: “Use brass for the hinge.”")
         told.curate("pin", "rust", "--now", "2026-03-19T08:00")
         page.locator("main li").filter(has_text="The hinge may rust.").get_by_text("pinned").wait_for()
         wait_for(page, "Changed: “Use brass for the hinge.”")
+
+
+def test_a_chosen_page_stays_while_the_memory_changes(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.goto(f"{page.url}item/{items(told)['The hinge may rust.']['id']}")
+        home = page.locator("[name=page]")
+        home.select_option("USER.md")
+        page.get_by_label("Sentence").focus()
+        page.evaluate("document.activeElement.blur()")
+        told.curate("done", "Oil", "--now", "2026-03-19T08:00")
+        page.get_by_text(STAYS).wait_for()
+        assert home.input_value() == "USER.md"
 
 
 def test_who_acts_stays_where_they_are_on_a_long_page(chromium: Chromium, told: Memory) -> None:

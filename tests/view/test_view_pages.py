@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from pipelines.view.markup import changed
+from pipelines.view.markup import changed, html_of
 from tests.asking import ask, ask_contradict
 from tests.conftest import Memory, Once
 from tests.view.browsing import HOSTILE, Browser
@@ -190,6 +190,11 @@ def test_no_markdown_and_no_mark_of_a_run_is_shown_raw_and_what_is_left_out_is_c
     page = words(browser.get("/document/Review"))
     assert "0 open items Why" in page
     assert "☐ keep: it stays" in page
+
+
+def test_comments_are_shown_but_the_mark_of_a_question() -> None:
+    assert words(html_of("Do X <!-- review this with Eva -->")).startswith("Do X <!-- review this with Eva")
+    assert words(html_of("## Keep it? <!-- review duplicate 2026-03-17 -->")) == "Keep it?"
 
 
 def test_sentences_with_little_in_common_are_asked_about_as_wholes() -> None:

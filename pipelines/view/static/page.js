@@ -28,14 +28,10 @@ on("keydown", (event) => {
   }
 });
 
-const tell = (words) => {
-  const news = one(".said[role=alert]");
-  news.hidden = false;
-  news.textContent = words;
-};
+const tell = (words) => Object.assign(one(".said[role=alert]"), { hidden: false, textContent: words });
 
-// What is typed or marked stays.
-const busy = () => one("#text, main :is(input, select):focus, main input:checked")
+// What is typed, marked or chosen stays.
+const busy = () => one("#text, main :is(input, select):focus, main input:checked, [method] option:default:not(:checked)")
   || [...document.querySelectorAll("main input")].some((field) => field.value !== field.defaultValue);
 
 const read = async (address) => {
@@ -46,7 +42,7 @@ const read = async (address) => {
 const show = async (address) => {
   const mine = ++turn, found = await read(address).catch(() => null);
   if (busy()) {
-    tell("You are typing, so this page stays. Reload it to see what is new.");
+    tell("This page stays as it is. Reload it to see what is new.");
   } else if (found && mine === turn && !sent) {
     document.title = found.title;
     for (const part of ["#frame", "#main"]) {
@@ -91,8 +87,7 @@ scrollTo(0, sessionStorage[location.href] ?? scrollY);
 delete sessionStorage[location.href];
 
 onbeforeunload = (event) => {
-  const words = one("#text");
-  !sent && words && words.value !== one("[name=base]").value && event.preventDefault();
+  sent || one("#text")?.value === one("[name=base]")?.value || event.preventDefault();
 };
 
 // Whoever takes the port of a page that has ended gets nothing.
