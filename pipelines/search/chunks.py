@@ -136,7 +136,7 @@ def read_units(
         word: whose word a document's prose is that does not say so itself.
     """
     if not is_log(path):
-        return tuple(unit for unit in _document_units(path, text, ledger, word) if _WORD.search(unit.text))
+        return tuple(unit for unit in _document_units(document_at(path, text, ledger), word) if _WORD.search(unit.text))
     day = day_of_log(path) or (found[0] if (found := DAY.search(path.rpartition("/")[2])) else "")
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries, units = parse_entries(path, day, text), list[Unit]()
@@ -162,8 +162,7 @@ def read_units(
     return tuple(units)
 
 
-def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word: str) -> Iterator[Unit]:
-    document = document_at(path, text, ledger)
+def _document_units(document: Document, word: str) -> Iterator[Unit]:
     front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
     base = Unit(
@@ -185,7 +184,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    named = _day(path.rpartition("/")[2])  # `2026-04-23_Meeting.md`
+    named = _day(document.path.rpartition("/")[2])  # `2026-04-23_Meeting.md`
     lines, page = document.lines, base._replace(date=base.date or document.newest or named)
     items = {placed.line + 1: placed for placed in document.placed}
     if document.generated:  # what runs wrote only repeats items
@@ -196,7 +195,8 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None, word
     item: Unit | None = None
     for block in _under_what_introduces(split_blocks(lines, front.lines)):
         below = item if block.text[:1].isspace() else None
-        item = (None if block.verbatim else _item(base, block, items.get(block.start_line), document.rows)) or below
+        placed = None if block.verbatim else items.get(block.start_line)
+        item = _item(base, block, placed, document.rows) if placed else below
         unit = item or _prose(page, block)
         if item and item is below:  # a person's note below it
             unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
@@ -237,13 +237,11 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
         )
 
 
-def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str, str]) -> Unit | None:
-    """Return the unit of an item with the notes below it, or None if the block is not an item.
+def _item(base: Unit, block: TextBlock, placed: Placed, rows: Mapping[str, str]) -> Unit:
+    """Return the unit of an item with the notes below it.
 
     Whose word it is, its row says; without one, nobody's.
     """
-    if placed is None:
-        return None
     item, notes = placed.item, "\n".join(block.text.split("\n")[placed.notes - placed.line :])
     date, until, hidden = _day(item.since) or base.date, _day(item.until), SHOWN
     if item.status is Status.NEVER_HELD:
@@ -382,7 +380,7 @@ def _blocks(rows: Rows, headings: Strings, limit: int = PIECE_BYTES, *, verbatim
             yield TextBlock(rows[0][0] + 1, rows[-1][0] + 1, whole, headings, verbatim)
         return
     parts = [(number, part) for number, row in rows for part in _parts(row, limit)]
-    piece: Rows = []
+    piece = Rows()
     size = 0
     for at, (number, part) in enumerate(parts, 1):
         piece.append((number, part))

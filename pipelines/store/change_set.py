@@ -117,7 +117,7 @@ class ItemChange(NamedTuple):
 
 def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
     """Return id → place, ordered by document and line; the first place of a duplicated id."""
-    found: dict[str, ItemPlace] = {}
+    found = dict[str, ItemPlace]()
     for document, placed in numbered(documents):
         line = "".join(document.lines[placed.line : placed.notes])
         notes = document.lines[placed.notes : placed.end]
@@ -141,7 +141,7 @@ def item_changes(before: Documents, after: Documents) -> list[ItemChange]:
 
 def items_by_id(documents: Documents) -> dict[str, HeldItem]:
     """Return id → (document path, item), for every item with an id."""
-    found: dict[str, HeldItem] = {}
+    found = dict[str, HeldItem]()
     for document in documents.values():
         found.update(document.held)
     return found

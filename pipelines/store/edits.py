@@ -87,7 +87,7 @@ def find_edits(git: Git) -> Edits:
     """
     redactor = load_redactor(git.root)
     before = redactor.learned
-    changed: dict[str, Entry | None] = {}
+    changed = dict[str, Entry | None]()
     held = dict[str, str]()
     root, paths, warnings = git.root, uncommitted(git), list[FileWarning]()
     if any(map(kind_of, paths)):

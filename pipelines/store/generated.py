@@ -107,7 +107,7 @@ def is_citable(item: Item) -> bool:
 @kept_with_document
 def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence]]]:
     """Return casefolded heading → its `sentences_under`, in one pass."""
-    found: dict[str, list[tuple[int, Sentence]]] = {}
+    found = dict[str, list[tuple[int, Sentence]]]()
     for number, (title, row) in document.generated.items():
         found.setdefault(title.casefold(), []).append((number, read_sentence(document.lines[number], row)))
     return found

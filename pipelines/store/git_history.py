@@ -80,7 +80,7 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
     asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
     asked += [f"-G{touching}"] if touching else []
     asked += [head, "--"]
-    found: dict[str, RunCommit] = {}
+    found = dict[str, RunCommit]()
     for row in git.run(*asked).decode(errors="replace").split("\0"):
         fields = [field.strip() for field in row.split("\x1f")]
         if len(fields) != 4 + len(_TRAILERS) or not fields[4]:

@@ -84,7 +84,7 @@ def merge_pages(
     known = {(ident, one.item.text) for side in (old, mine, other) for ident, one in side.items()}
     if there is not None:
         other = {ident: one._replace(path=names.get(one.path, one.path)) for ident, one in there.items()}
-    items: dict[str, ItemPlace] = {}
+    items = dict[str, ItemPlace]()
     for ident in sorted({*mine, *other}):
         sides = mine.get(ident), other.get(ident)
         one, is_disputed = _merged_item(old.get(ident), *sides, ours_first=ours_first)
@@ -97,7 +97,7 @@ def merge_pages(
             disputed.append(Disputed(left.path, ONE, tuple(versions), ident, whose))
     if not ours_first:
         disputed += [*_corrected_twice(items, mine, other), *_corrected_once(items, old, (mine, other))]
-    homes: dict[str, dict[str, ItemPlace]] = {}
+    homes = dict[str, dict[str, ItemPlace]]()
     for ident, one in items.items():
         homes.setdefault(one.path, {})[ident] = one
     merged = {}
@@ -284,7 +284,7 @@ def _as_it_is(sides: Sides, held: Places) -> Document | None:
 
 def _places(pages: Documents, before: Places) -> dict[str, ItemPlace]:
     """Return id → place; of an id that stands twice, the page on which it stood before."""
-    found: dict[str, ItemPlace] = {}
+    found = dict[str, ItemPlace]()
     for path in sorted(pages):
         for ident, one in item_places([pages[path]]).items():
             if ident not in found or (ident in before and before[ident].path == path):

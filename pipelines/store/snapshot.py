@@ -116,7 +116,7 @@ def read_snapshot(root: Path) -> Snapshot:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
             unknown.
     """
-    warnings: list[FileWarning] = []
+    warnings = list[FileWarning]()
     documents = read_documents(root, warnings)
     links = list[str]()
     for folder in FOLDERS:
@@ -170,7 +170,7 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
         warnings: receives what was skipped, or has a problem.
     """
     warnings = [] if warnings is None else warnings
-    documents: dict[str, Document] = {}
+    documents = dict[str, Document]()
     ledger = ledger_on_disk(root)
     for path in document_paths(root):
         data = _read_text(root, path, MAX_DOCUMENT_BYTES, warnings, "it was left alone")

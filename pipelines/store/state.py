@@ -53,7 +53,7 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 
     Unreadable lines are skipped: their logs are read again, and review drops what is known.
     """
-    found: dict[str, tuple[LogProgress, ...]] = {}
+    found = dict[str, tuple[LogProgress, ...]]()
     rows = read_rows(
         data, lambda row: (str(row["log"]), LogProgress(str(row["file"]), frozenset(map(str, row.get("entries", ())))))
     )

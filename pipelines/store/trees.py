@@ -133,7 +133,7 @@ def read_documents_in(tree: Files, ledger: Ledger | None = None) -> dict[str, Do
         tree: path → bytes.
         ledger: the rows of its items; without, they are among the tree's files.
     """
-    found: dict[str, Document] = {}
+    found = dict[str, Document]()
     rows = ledger_in(tree) if ledger is None else ledger
     for path in filter(kind_of, tree):
         with suppress(UnicodeDecodeError):

@@ -335,7 +335,7 @@ def _now_first(entries: Snippets, now: Mapping[str, tuple[str, ...]], homes: Doc
     if at is None:
         return entries
     end = next((n for n in heads if n > at and entries[n].heading <= entries[at].heading), len(entries))
-    told: Snippets = []
+    told = Snippets()
     for one in entries[at + 1 : end]:
         lines = one.text.split("\n")
         told += [Snippet(line, ids=now[line]) for line in lines] if now.keys() >= {*lines} else [one]

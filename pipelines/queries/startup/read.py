@@ -149,7 +149,7 @@ def _is_blank_form(entry: str) -> bool:
 
 def _without_empty_headings(entries: Snippets) -> Snippets:
     """Return the entries without headings that nothing stands under."""
-    kept: Snippets = []
+    kept = Snippets()
     deepest = 7
     for entry in reversed(entries):
         if not entry.heading:

@@ -91,7 +91,7 @@ def find_secrets(data: bytes, *, marks: bool = True, known: KnownSecrets | None 
     if len(seen := visible(data)) < len(data):
         return _at_their_places(data, find_secrets(seen, marks=marks, known=known))
     rules = load_rules()
-    spans: _Places = []
+    spans = _Places()
     blocks = None
     for at, rule in chain(rules.words.places(data.lower()), rules.tokens.places(data)):
         if (found := compiled(rule.pattern).match(data, at)) is None:
@@ -157,7 +157,7 @@ def _found(rule: Rule, found: re.Match[bytes], data: bytes) -> tuple[int, int] |
 
 def _joined(data: bytes, spans: _Places) -> _Places:
     """Return the spans in order, of whole characters; overlapping ones are joined under the first of their rules."""
-    out: _Places = []
+    out = _Places()
     for start, end, order in sorted(spans):
         while end < len(data) and 0x80 <= data[end] < 0xC0:  # noqa: PLR2004  a byte within a character
             end += 1  # noqa: PLW2901  extend the span
@@ -182,7 +182,7 @@ def within_strings(line: bytes, spans: list[Span]) -> list[Span]:
         number = bisect_left(escapes, (at, 0)) - 1
         return escapes[number] if number >= 0 and escapes[number][1] > at else (at, at)
 
-    out: list[Span] = []
+    out = list[Span]()
     for start, end, rule in spans:
         number = bisect_right(strings, start, key=lambda one: one[1])
         first, last = strings[number] if number < len(strings) else (end, end)

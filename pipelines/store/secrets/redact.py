@@ -102,7 +102,7 @@ class Redactor:
 
     def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[FoundSecret, ...]]:
         """Return the bytes of a text file without its secrets, and what was found; marked lines are exempt."""
-        found: list[FoundSecret] = []
+        found = list[FoundSecret]()
         for _ in range(_PASSES):
             spans = self.find(data)
             if not spans:

@@ -117,7 +117,7 @@ class Beginnings(NamedTuple):
     @classmethod
     def of(cls, texts: Iterable[tuple[bytes, Rule]], before: bytes = b"") -> Beginnings:
         """Return the texts with their pattern; `before` must match where a text begins."""
-        rules: dict[bytes, list[tuple[bytes, Rule]]] = {}
+        rules = dict[bytes, list[tuple[bytes, Rule]]]()
         for text, rule in texts:
             rules.setdefault(text[:1], []).append((text, rule))
         any_run = rules.pop(b"", [])
@@ -172,7 +172,7 @@ def load_rules() -> Rules:
     """Return the rules, reading the file once."""
     with open(FILE, "rb") as file:  # noqa: PTH123  as above
         raw = tomllib.load(file)
-    rows: dict[str, dict[str, Any]] = {}
+    rows = dict[str, dict[str, Any]]()
     for issuer in raw["values"]["issuers"].splitlines():
         # Its name, and how its tokens may begin. Something random follows, up to the end of its letters, digits and
         # signs; after a plus it is known what: kinds of signs, each with how many, and signs.
