@@ -4,7 +4,7 @@
 # and these take their time:
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make e2e       let the real Claude Code, Codex, Gemini CLI and OpenClaw talk to a local server; AGENTS=DIR names the folder
-#                  into which npm installed them (with node 24, too: under an older one, npm takes old releases of them)
+#                  into which npm installed them (use Node 24, there or on the PATH: with an older one, npm installs old releases)
 #   make fuzz      try every property and reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
 #   make demo      run the sample session and draw the pictures that README shows; it needs Chromium
 #   make dist      build wheel and sdist; on each Python from 3.11 to 3.14 that is here, install both and run the demo

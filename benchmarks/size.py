@@ -1,4 +1,4 @@
-"""Print what an installation of memcurate brings, by package, in MB, bytecode included.
+"""Print what an installation of memcurate brings, by package, in MB, without bytecode.
 
 usage: python -m benchmarks.size
 
@@ -67,7 +67,7 @@ def _size(names: set[str]) -> int:
 
 def _bytes(name: str) -> int:
     """Return how many bytes a package has on the disk."""
-    places = (file.locate() for file in _found(name).files or ())
+    places = (file.locate() for file in _found(name).files or () if file.suffix != ".pyc")
     return sum(place.stat().st_size for place in places if place.exists())  # type: ignore[attr-defined]
 
 

@@ -73,7 +73,7 @@ def curate_status(*, as_json: bool, notify: bool, opened: OpenMemory) -> int:
     gone = left_out(root, MISSING)
     notes += [f"{one} is gone, and counts until you decide: `curate review`." for one in gone]
     if unseen := len(left_out(root)) - len(gone):
-        notes.append(f"git leaves {count(unseen, 'file')} out of the disk; the last commit's count.")
+        notes.append(f"git was told to leave {count(unseen, 'file')} off the disk: the last commit is read instead.")
     reports = read_reports(root).values()
     told = [(moment_of(report), found) for report in reports if isinstance(found := report.get("model"), dict)]
     costs = spent(one for at, one in told if at and timedelta() <= when - at <= timedelta(days=NIGHTS))

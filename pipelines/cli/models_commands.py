@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 
 _MILLION = 1_000_000
+_NEEDS = (
+    "anthropic and gemini need a key, openai a key or a server on this machine,"
+    " claude-code and codex a login: docs/models.md."
+)
 
 
 @click.group("models", invoke_without_command=True)
@@ -40,7 +44,7 @@ def curate_models(context: click.Context) -> None:
         [
             ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
             *(("Also here", f"{name}: {means}; `curate models use {name}`") for name, means in others),
-            ("Others", "anthropic, gemini and openai need a key, claude-code and codex a login: docs/models.md."),
+            ("Others", _NEEDS),
             ("Embedder", why),
             ("Local", f"{MODEL}: {here}"),
             ("Folder", str(folder)),
@@ -67,8 +71,8 @@ def fetch() -> None:
 def use(*, names: tuple[str, ...]) -> None:
     """Set in your own settings who reads the logs. If one fails, the next is asked.
 
-    anthropic, gemini and openai need a key; claude-code and codex use the login of that program; exec:COMMAND runs a
-    program of yours; rules need nothing.
+    anthropic and gemini need a key, openai a key or a server on this machine; claude-code and codex use the login of
+    that program; exec:COMMAND runs a program of yours; rules need nothing.
     """
     choose(names)
     root = find_root("")

@@ -38,7 +38,8 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
     assert "Also here claude-code: with your login of Claude Code: log text then goes to Anthropic" in said
     assert "Codex" not in said, "nobody is logged in there"
-    assert "Others    anthropic, gemini and openai need a key, claude-code and codex a login" in said
+    needs = "anthropic and gemini need a key, openai a key or a server on this machine, claude-code and codex a login"
+    assert f"Others    {needs}" in said
 
 
 def test_use_names_the_days_that_no_model_has_read(
