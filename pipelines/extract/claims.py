@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.nearby import with_weekday
 from pipelines.store.evidence import fold_markdown, without_pointer
@@ -68,13 +68,6 @@ class Verified:
     verdicts: tuple[Verdict, ...] = ()
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
-
-
-class Verifier(Protocol):
-    """Decides whether quotes support claims, and how pairs of sentences stand to each other."""
-
-    def verify(self, claims: Sequence[Claim]) -> Verified:
-        """Return one verdict per claim, or none at all and a failure; it never raises."""
 
 
 def told_claim(told: Told) -> Claim:

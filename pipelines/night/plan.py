@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from pipelines.extract.claims import Verdict, Verified, Verifier, told_claim
+from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import DayToRead, days_to_read, extract
 from pipelines.extract.extraction import Candidate, Operation, Place, as_said
 from pipelines.extract.rules.labels import read_label
@@ -47,6 +47,7 @@ from pipelines.store.trees import read_documents_in
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.extract.llm.verifier import ModelVerifier
     from pipelines.night.manual import HeldMemory
     from pipelines.store.document import Documents
 
@@ -208,7 +209,7 @@ def _rule(run: Run) -> None:
     run.report.skipped = _skipped_lines(run, unplaced)
 
 
-def _verify(run: Run, verifier: Verifier) -> None:
+def _verify(run: Run, verifier: ModelVerifier) -> None:
     """Ask the second reader about everything that is not a line's own words, in one call.
 
     What it does not support is dropped. If it fails, no day counts as read.

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Extractor, Told
     from pipelines.extract.llm.budget import Guard
     from pipelines.extract.llm.model_briefer import ModelBriefer
+    from pipelines.extract.llm.verifier import ModelVerifier
     from pipelines.night.brief import Brief
     from pipelines.night.file_items import Catalog
     from pipelines.night.report import RunReport, Watch
@@ -61,7 +61,7 @@ class Night:
     now: datetime
     again: str = ""
     rules_before: str = ""
-    verifier: Verifier | None = None
+    verifier: ModelVerifier | None = None
     writer: ModelBriefer | None = None
     rules_from: str = "self"
     agents: bool = False

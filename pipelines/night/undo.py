@@ -142,14 +142,12 @@ def carry_out_undo(opened: OpenMemory, run: str = "", item: str = "", *, is_dry:
         CurateError: any error of `plan_undo`.
     """
     root, settings, now = opened
-    if is_dry:
+    if is_dry or run:
         git = Git(root)
         git.check()
-        return plan_undo(understood(read_memory(git, settings, now)), run, item), ""
-    if run:  # before what people edited is committed
-        git = Git(root)
-        git.check()
-        _run(git, run)
+        if is_dry:
+            return plan_undo(understood(read_memory(git, settings, now)), run, item), ""
+        _run(git, run)  # before what people edited is committed
     with direct_change(opened, "curate undo") as found:
         held = taken_in(found)
         plan = plan_undo(held, run, item)

@@ -37,7 +37,7 @@ _WORTH_SHARING = 24  # characters
 
 
 class ModelVerifier(NamedTuple):
-    """Language models as verifiers.
+    """Language models as verifiers: whether quotes support claims, and how pairs of sentences stand to each other.
 
     Args:
         chain: the models; if they are those of the reading, caps and kept replies are shared.
