@@ -11,6 +11,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -38,6 +39,7 @@ from pipelines.store.transcripts.reader import (
     keep,
     open_transcript,
     recording,
+    rollouts,
     taken_back,
 )
 from pipelines.store.transcripts.records import Role, Turn
@@ -82,7 +84,7 @@ class CapturedSession(NamedTuple):
         source: its path, as given.
         session: its name; empty if it has no turn.
         file: where it is kept, relative to the memory; empty if it is not kept.
-        turns: how many turns are new in the logs.
+        turns: how many turns are new in the logs, with those of the older files of its session.
         owners: how many of them are sealed as the owner's.
         days: the days of the logs they went to.
         known: how many turns the logs had already.
@@ -132,19 +134,27 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     """
     capture = Capture(root, settings, now, project, since)
     capture.headless, capture.tools = trust_settings()
-    found = []
+    found, listed = list[CapturedSession](), cache(rollouts)
     for path in paths:
+        whole = CapturedSession("")
         with log_lock(root, "capture.lock"):  # two hooks of one session may fire at once
-            for part, counts in branches_of(path).items():  # what was captured may have been taken back since
+            for part, counts in branches_of(path, listed).items():  # what was captured may have been taken back since
                 try:
                     with opening(part) as source:
                         one = capture.transcript(part, source, counts=counts)
                 except (OSError, BadFile) as fault:
                     why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
                     one = CapturedSession(str(part), fault=why)
+                if one.turns or part == path:
+                    whole = one._replace(
+                        turns=whole.turns + one.turns,
+                        owners=whole.owners + one.owners,
+                        days=tuple(sorted({*whole.days, *one.days})),
+                        redacted=whole.redacted + one.redacted,
+                    )
                 if part == path:
-                    found.append(one)
                     break
+        found.append(whole)
     return found
 
 

@@ -214,6 +214,24 @@ def test_a_prompt_that_was_taken_back_was_not_said(memory: Memory, tmp_path: Pat
     assert night(memory) == {THURSDAY: ("owner", "live")}
 
 
+def test_what_is_new_in_an_older_file_of_a_session_is_counted_with_its_newest(memory: Memory, tmp_path: Path) -> None:
+    folder, (one, two) = (
+        tmp_path / "2026/11/20",
+        (f"01a22a87-0000-7000-8000-00000000000{number}" for number in range(2)),
+    )
+    folder.mkdir(parents=True)
+    for name, words in ((one, ("Hello.", FRIDAY)), (f"{one}_{two}", (THURSDAY,))):
+        rows = codex(*words)
+        base = {"history_base": {"thread_id": one, "end_byte_offset": 1 << 20}} if "_" in name else {}
+        rows[0]["payload"] |= {"timestamp": f"{DAY}T08:00:00Z", **base}
+        newest = folder / f"rollout-{DAY}T08-00-00-{name}.jsonl"
+        newest.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (told,) = memory.json("capture", str(newest), "--now", f"{DAY}T23:00")
+    log = memory.read(f"Logs/{DAY}.md")
+    assert all(words in log for words in ("Hello.", FRIDAY, THURSDAY))
+    assert (told["turns"], told["owners"]) == (log.count("\n- "), 3)
+
+
 @pytest.mark.parametrize("is_captured_before", [False, True])
 def test_where_codex_goes_on_in_another_file_what_was_taken_back_is_no_rule(
     memory: Memory, tmp_path: Path, *, is_captured_before: bool

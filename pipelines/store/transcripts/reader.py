@@ -177,17 +177,35 @@ class Transcript:
         return said
 
 
-def branches_of(path: Path) -> dict[Path, int | None]:
+def rollouts(folder: Path, days: str) -> dict[str, list[Path]]:
+    """Return the files of each of Codex's sessions, oldest first, by its id.
+
+    Args:
+        folder: where they lie.
+        days: the pattern of the folders in it, with a slash, or empty.
+    """
+    found = dict[str, list[Path]]()
+    for one in sorted(folder.glob(f"{days}rollout-*.jsonl*"), key=lambda one: one.name):
+        if named := _ROLLOUT.match(one.name):
+            found.setdefault(named[1], []).append(one)
+    return found
+
+
+def branches_of(path: Path, listed: Callable[[Path, str], dict[str, list[Path]]]) -> dict[Path, int | None]:
     """Return the files of a session, oldest first, with how many bytes of each still count; None for all of them.
 
     Where a person goes back, Codex goes on in another file, which names the one before it and what counts of it.
+
+    Args:
+        path: one of the files.
+        listed: `rollouts`, which may remember what it found.
     """
-    named = _ROLLOUT.match(path.name)
-    days = path.parent.parent.parent.parent.glob("*/*/*") if path.parent.name.isdigit() else [path.parent]
-    every = [one for day in days for one in day.glob(f"rollout-*-{named[1]}*.jsonl*")] if named else []
+    every, named = list[Path](), _ROLLOUT.match(path.name)
+    if named:
+        at = (path.parent.parent.parent.parent, "*/*/*/") if path.parent.name.isdigit() else (path.parent, "")
+        every = listed(*at).get(named[1], [])
     if path not in every or len(every) == 1:
         return {path: None}
-    every.sort(key=lambda one: one.name)
     idents, before = dict[Path, str](), dict[str, tuple[str, int | None]]()
     for one in every:
         found, base = _ROLLOUT.match(one.name), None
