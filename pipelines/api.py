@@ -68,8 +68,8 @@ class Written:
     line: int
     text: str
     day: str
-    redacted: str = ""
-    hint: str = ""
+    redacted: str
+    hint: str
 
 
 class Memory:

@@ -107,9 +107,9 @@ def _copy_rows(pieces: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]
 
 def _part_rows(plan: InPlace) -> Iterator[tuple[str, str, str]]:
     _, logs, notes, _ = plan.layout
-    for number, glob in enumerate(logs):
-        if (files := sum(is_matched(path, [glob]) for path in plan.logs)) or not number:
-            yield glob, f"{files:,}", "a log a day, read each night"
+    for glob in logs:  # one, or none
+        files = sum(is_matched(path, [glob]) for path in plan.logs)
+        yield glob, f"{files:,}", "a log a day, read each night"
     for glob in notes:
         if files := sum(is_matched(path, [glob]) for path in plan.notes):
             yield glob, f"{files:,}", "searched"

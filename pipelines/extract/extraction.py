@@ -239,7 +239,7 @@ class Told(NamedTuple):
 
     text: str
     places: tuple[Place, ...]
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...]
 
 
 class OpenList(NamedTuple):

@@ -373,7 +373,7 @@ def _elsewhere(documents: Documents) -> list[str]:
 
     Notes without items come last, with how they describe themselves; many that do not are one row.
     """
-    rows, plain = list[tuple[tuple[object, ...], str]](), list[tuple[tuple[object, ...], str]]()
+    found = list[tuple[bool, tuple[object, ...], str]]()
     for path, document in documents.items():
         if document.kind not in {Kind.AREA, Kind.RESOURCE}:
             continue
@@ -386,12 +386,13 @@ def _elsewhere(documents: Documents) -> list[str]:
         told = [f"{counts[kind]} {kind}{'' if counts[kind] == 1 else 's'}" for kind in kinds if counts[kind]]
         about = ", ".join(told) or clipped(document.front.get("description"), _LENGTH)
         is_project = "project" in map(document.front.get, ("type", "metadata.type"))
-        order = -total, -counts["open task"], not is_project, path
-        key = (path != GENERAL, document.kind is Kind.RESOURCE, *order)
+        key = path != GENERAL, document.kind is Kind.RESOURCE, -total, -counts["open task"], not is_project, path
         row = f"- [{document.title}]({link_target(path)}){': ' if about else ''}{about}"
-        (rows if about else plain).append((key, row))
+        found.append((not about, key, row))
+    found.sort()
+    plain = [row for is_plain, _, row in found if is_plain]
     last = [f"- {len(plain)} notes under Resources/: search finds them"] if len(plain) > _MOST[_ELSEWHERE] else []
-    return [row for _, row in sorted(rows)] + (last or [row for _, row in sorted(plain)])
+    return [row for is_plain, _, row in found if not is_plain] + (last or plain)
 
 
 # ---------------------------------------- what a model wrote above the rows

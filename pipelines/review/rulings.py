@@ -64,7 +64,7 @@ class Ruling(NamedTuple):
     """
 
     operation: Operation
-    candidate: Candidate | None = None
+    candidate: Candidate | None
     trust: Trust = Trust.SELF
     asks: str = ""
 
