@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.search.candidates import CandidatePlace, IndexQuestion, Scores, fitting_units
+from pipelines.search.candidates import CandidatePlace, IndexQuestion, Scores, fitting_units, rows_of
 from pipelines.search.schema import HELD_BACK, REJECTED
 from pipelines.text import fold
 
@@ -115,7 +115,7 @@ def apply_beliefs(connection: Connection, scores: Scores, question: IndexQuestio
     ends = {one: _end_of_chain(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
     # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
-    rows = sorted(connection.execute(_ITEMS, (json.dumps(sorted(named)),)), key=lambda row: row[0] in scores)
+    rows = sorted(rows_of(connection, _ITEMS, sorted(named)), key=lambda row: row[0] in scores)
     texts = {item: text for _, item, text in rows}
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
@@ -152,7 +152,7 @@ def apply_beliefs(connection: Connection, scores: Scores, question: IndexQuestio
 def _claims(connection: Connection, selection: str, units: Collection[int], day: str) -> dict[int, list[_About]]:
     """Return the claims about each unit: item, why it is overruled on a day or now, by what, since when."""
     claims = dict[int, list[_About]]()
-    for unit, item, *against in connection.execute(selection, (json.dumps(list(units)),)):
+    for unit, item, *against in rows_of(connection, selection, units):
         not_yet = day and against[-1] > day
         why, successor, since = ("", "", "") if not_yet else against
         claims.setdefault(unit, []).append((item, why, successor, since))
@@ -177,16 +177,16 @@ def evidence_of(connection: Connection, items: Collection[str], *whys: str) -> d
         whys: return only lines overruled for one of these reasons; an empty one stands for lines not overruled.
     """
     units = dict[str, list[int]]()
-    for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
+    for item, unit in rows_of(connection, _EVIDENCE, sorted(items), json.dumps(whys)):
         units.setdefault(item, []).append(unit)
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}
 
 
 def over_since(connection: Connection, units: Collection[int], day: str) -> dict[int, tuple[Overruled, ...]]:
     """Return for each episode among the units what it tells that no longer holds, on a day or now."""
-    found = connection.execute(_OVER_SINCE, (json.dumps(list(units)), day, day)).fetchall()
+    found = rows_of(connection, _OVER_SINCE, units, day, day).fetchall()
     ends = {item: _end_of_chain(connection, successor, day) if successor else "" for _, item, _, successor, _ in found}
-    texts = {item: text for _, item, text in connection.execute(_ITEMS, (json.dumps(sorted({*ends, *ends.values()})),))}
+    texts = {item: text for _, item, text in rows_of(connection, _ITEMS, sorted({*ends, *ends.values()}))}
     over = dict[int, tuple[Overruled, ...]]()
     for unit, item, why, _, since in found:
         told = texts.get(ends[item] or item, "")

@@ -13,7 +13,7 @@ from pipelines.store.layout import SESSIONS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
-    from sqlite3 import Connection
+    from sqlite3 import Connection, Cursor
 
     from pipelines.search.filters import Filters
 
@@ -124,6 +124,11 @@ class IndexQuestion(NamedTuple):
         return f"{condition} AND files.path NOT IN (SELECT value FROM json_each(?))", (*values, stale)  # noqa: S608  ours
 
 
+def rows_of(connection: Connection, statement: str, wanted: Iterable[object], *values: str) -> Cursor:
+    """Return what a statement selects, whose first value is a list of what is wanted."""
+    return connection.execute(statement, (json.dumps(list(wanted)), *values))
+
+
 def candidates(connection: Connection, question: IndexQuestion, count: int) -> Candidates:
     """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
@@ -170,7 +175,7 @@ def fitting_units(
 ) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not; or also past ones."""
     condition, values = question.condition(past=past)
-    rows = connection.execute(_PLACES + condition, (json.dumps(list(units)), *values))
+    rows = rows_of(connection, _PLACES + condition, units, *values)
     found = {unit: CandidatePlace(*row) for unit, *row in rows}
     return {unit: found[unit] for unit in units if unit in found}
 
@@ -202,13 +207,11 @@ def repeated_in_logs(connection: Connection, places: Places, question: IndexQues
     if not turns or (question.filters.sources and "log" not in question.filters.sources):
         return set()
     condition, values = question.condition()
-    found = {
-        record for (record,) in connection.execute(_RECORDS + condition, (json.dumps(list(turns.values())), *values))
-    }
+    found = {record for (record,) in rows_of(connection, _RECORDS + condition, turns.values(), *values)}
     repeated = {unit for unit, record in turns.items() if record in found}
-    if cut := dict(connection.execute(_CUT, (json.dumps(sorted({turns[unit] for unit in repeated})),))):
+    if cut := dict(rows_of(connection, _CUT, sorted({turns[unit] for unit in repeated}))):
         beyond = [unit for unit in repeated if turns[unit] in cut]
-        texts = connection.execute(_TEXTS, (json.dumps(beyond),)).fetchall()
+        texts = rows_of(connection, _TEXTS, beyond).fetchall()
         repeated -= {unit for unit, text in texts if not {*text.split()} <= {*cut[turns[unit]].split()}}
     return repeated
 
@@ -222,7 +225,7 @@ _ITEMS = """
 def repeated_in_copies(root: Path, connection: Connection, units: Iterable[int]) -> set[int]:
     """Return those units that are items in a copy of their page; the documents say where an item stands."""
     places = dict[str, dict[str, int]]()
-    for item, path, unit in connection.execute(_ITEMS, (json.dumps(list(units)),)):
+    for item, path, unit in rows_of(connection, _ITEMS, units):
         places.setdefault(item, {})[path] = unit
     twice = {item: found for item, found in places.items() if len(found) > 1}
     if not twice:

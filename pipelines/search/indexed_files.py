@@ -74,12 +74,8 @@ class Skipped(NamedTuple):
     reason: str
 
 
-Scan = tuple[dict[str, FileStamp], tuple[Skipped, ...]]
-"""The files to index, by path, and those that were skipped."""
-
-
-def scan(root: Path) -> Scan:
-    """Return the files of a memory that belong in the index. Nothing on disk makes this fail."""
+def scan(root: Path) -> tuple[dict[str, FileStamp], tuple[Skipped, ...]]:
+    """Return the files that belong in the index, by path, and those skipped. Nothing on disk makes this fail."""
     found = dict[str, FileStamp]()
     skipped = list[Skipped]()
     days = ""  # looked up when a transcript needs them

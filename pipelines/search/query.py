@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, over_since
@@ -17,6 +16,7 @@ from pipelines.search.candidates import (
     fitting_units,
     repeated_in_copies,
     repeated_in_logs,
+    rows_of,
 )
 from pipelines.search.chunk_context import (
     day_words,
@@ -136,7 +136,7 @@ def _named_by_number(connection: Connection, query: str, scores: Scores) -> Scor
     """Return higher scores for units that have what a question names by a number: none below one without it."""
     if not (named := names_by_number(query)):
         return {}
-    having = {unit for unit, text in connection.execute(_TEXTS, (json.dumps(list(scores)),)) if has_one_of(named, text)}
+    having = {unit for unit, text in rows_of(connection, _TEXTS, scores) if has_one_of(named, text)}
     floor = max((score for unit, score in scores.items() if unit not in having), default=0.0)
     return {unit: floor + scores[unit] for unit in having}
 

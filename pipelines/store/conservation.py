@@ -60,7 +60,8 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         git: its repository, for the items that ever existed.
         cap: the limit of MEMORY.md, in bytes.
     """
-    faults = [
+    faults = written_faults(snapshot, cap)
+    faults += [
         Fault(path, 0, ident, "vanished", f"is gone; `git show {at}:./{path}` has its line")
         for ident, (path, at) in lost_items(snapshot, git).items()
     ]
@@ -74,8 +75,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         for path, data in snapshot.state.items()
         for number in unreadable_lines(data)
     ]
-    found = [*written_faults(snapshot, cap), *faults]
-    return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+    return sorted(faults, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
 
 
 def written_faults(snapshot: Snapshot, cap: int) -> list[Fault]:

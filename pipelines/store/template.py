@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
 _TYPED = 6
 """An id of fewer characters is near too many others to guess which was meant."""
-_DOTTED = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path) -> dict[str, bytes]:
     """Return the template files that the memory lacks; those that git left out of the disk are not lacking."""
     template = resource("memory_template")
-    files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
+    files = {
+        f".{file.name}" if file.name.startswith("git") else file.name: file
+        for file in sorted(template.iterdir())
+        if file.is_file()
+    }
     wanted = {path: file.read_bytes() for path, file in files.items()} | {FORMAT_FILE: f"{FORMAT}\n".encode()}
     missing = {path: data for path, data in wanted.items() if not os.path.lexists(root / path)}
     left = left_out(root) if missing else {}

@@ -10,7 +10,7 @@ from typing import Final
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
 _TAGS = re.compile(r"(?<!\s)(?:\s{1,8}#[^\W\d][\w/-]{0,64}){1,16}\s{0,8}$")
 _OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
-_DASHES = frozenset({"-", "--", "/", "|"})
+_DASHES = frozenset("- -- / |".split())
 _SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 
 

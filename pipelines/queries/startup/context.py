@@ -93,7 +93,7 @@ _NAMELESS = {
     "open": "open todos, risks and questions", "work": "what is known of the work",
     "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
-_ROWS = frozenset({"Decision", "Fact", "Rule"})
+_ROWS = frozenset("Decision Fact Rule".split())
 _LATE_DAYS = 2
 """What a sentence rests on is of today or so; of an older one the day is told."""
 _NOW_SHARE = 5

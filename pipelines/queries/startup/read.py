@@ -27,7 +27,7 @@ _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _CLOSED = HISTORY.casefold()
 _REWRITTEN = frozenset(title.casefold() for title in ROWS) - {"people", "where the rest is"}
 """Sections of the briefing whose rows other parts of the context tell better."""
-_KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
+_KINDS_OPEN = frozenset("Todo Risk Question".split())
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -47,7 +47,7 @@ _PARTS = {
 
 NAME_REACH: Final = 40
 """Bytes right before a secret among which its name is looked for."""
-_LISTS = frozenset({"keywords", "words", "near"})
+_LISTS = frozenset("keywords words near".split())
 """Fields that hold several texts, with bars between."""
 
 

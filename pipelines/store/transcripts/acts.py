@@ -52,7 +52,7 @@ _MANY = 3
 _FEWEST = 2
 _STRANGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
 _HUMAN = "human"
-_WINDOWS = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
+_WINDOWS = frozenset("claude-vscode claude-desktop claude-desktop-3p".split())
 """Where a person types, although what they type is sent as a program's prompts are."""
 _TYPED = frozenset({"", "typed", "queued", "sdk"})
 # Built-in tools, whose errors contain nobody else's words. Another tool's error may read like a refusal. A shell's

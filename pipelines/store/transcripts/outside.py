@@ -59,7 +59,7 @@ _REACHES_OUT = re.compile(
 )
 _ARGUMENT = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
 _TOOLS = "tool function toolResult tool_result".split()
-_USES = ("tool_use", "toolCall", "tool_call")
+_USES = "tool_use toolCall tool_call".split()
 _IDS = "tool_use_id call_id toolCallId tool_call_id id".split()
 _MEMORY = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
 
