@@ -16,10 +16,9 @@ from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.outcome_changes import Authority, Changed, close_items, correct_item, reopen_items, settle_pair
 from pipelines.night.own_items import looks_like_id, named_items
-from pipelines.night.session_changes import settle_by_session
+from pipelines.night.session_changes import HOLDS, IS_OVER, settle_by_session
 from pipelines.queries.item_graph import outcome_lines
 from pipelines.queries.startup.context import unsettled_pairs
-from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from pipelines.store.snapshot import read_documents
 
@@ -94,7 +93,7 @@ def curate_correct(*, words: Words, never_held: bool, opened: OpenMemory) -> Non
         raise UsageFault("There is no new sentence.", "Give one, or close it: `curate close ID`.")
     _carry_out(
         "correct",
-        (_is_active, _ANY),
+        HOLDS,
         lambda documents, found, by: correct_item(documents, found[0], text, by, never_held=never_held),
         (item,),
         opened,
@@ -109,8 +108,7 @@ def curate_reopen(items: Words, opened: OpenMemory) -> None:
 
     ID is the start of an item's id, or a few words of a closed item. An item that replaced it stays as well.
     """
-    sought = (lambda one: one.status in REOPENABLE, "closed item")
-    _carry_out("reopen", sought, reopen_items, items, opened)
+    _carry_out("reopen", IS_OVER, reopen_items, items, opened)
 
 
 @click.command(cls=TextCommand)
@@ -134,7 +132,7 @@ def curate_settle(*, words: Words, opened: OpenMemory) -> None:
     if can_ask() and click.confirm("Is this your own word, not an agent's?"):
         _carry_out(
             "settle",
-            (_is_active, _ANY),
+            HOLDS,
             lambda documents, found, by: settle_pair(documents, found[0], found[-1], how, by),
             (one, other),
             opened,
@@ -145,10 +143,6 @@ def curate_settle(*, words: Words, opened: OpenMemory) -> None:
         say(f"{one} and {outcome.id} both hold.")
     else:
         say(*outcome_lines(outcome, read_documents(root), day_shown))
-
-
-def _is_active(item: Item) -> bool:
-    return item.active
 
 
 def _ending(how: str | None, kind: ItemType) -> Status:

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 BY = "session@1"
 """The author recorded in an item that a session corrected."""
-_HOLDS: Sought = (lambda one: one.active, "live or open item")
+HOLDS: Sought = (lambda one: one.active, "live or open item")
+IS_OVER: Sought = (lambda one: one.status in REOPENABLE, "closed item")
+"""What people and agents name to change it, or to open it again."""
 _FORMS = ENDED | {Status.NEVER_HELD: "Never held"}
 
 
@@ -95,7 +97,7 @@ def correct_by_session(root: Path, name: str, sentence: str) -> Outcome:
     return _changed(
         root,
         name,
-        _HOLDS,
+        HOLDS,
         lambda held, ident, voice: correct_item(held.documents, ident, text, _on_rules(held, ident, voice)),
         lambda _: f"Correction: {text}",
     )
@@ -121,10 +123,10 @@ def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime
         return f"{_FORMS[ending_of(item.type)]}: {item.id} ({item.text}), because of {name}" if how != "both" else ""
 
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        [one] = named_items(held.documents, [name], _HOLDS)[:1]
+        [one] = named_items(held.documents, [name], HOLDS)[:1]
         return settle_pair(held.documents, one, ident, how, _on_rules(held, ident, voice))
 
-    return _changed(root, other, _HOLDS, change, line, now)
+    return _changed(root, other, HOLDS, change, line, now)
 
 
 def reopen_by_session(root: Path, name: str, reason: str) -> Outcome:
@@ -140,12 +142,10 @@ def reopen_by_session(root: Path, name: str, reason: str) -> Outcome:
         UsageFault: words match no item, or several; or it cannot be reopened.
         LockHeld: a run is working on the memory.
     """
-    sought = (lambda one: one.status in REOPENABLE, "closed item")
-
     return _changed(
         root,
         name,
-        sought,
+        IS_OVER,
         lambda held, ident, voice: reopen_items(held.documents, [ident], voice),
         lambda item: f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}",
     )
