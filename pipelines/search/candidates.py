@@ -93,8 +93,6 @@ class CandidatePlace(NamedTuple):
 Scores = Mapping[int, float]
 Places = Mapping[int, CandidatePlace]
 """What is known of units, by their numbers."""
-Candidates = tuple[dict[int, CandidatePlace], Scores, Scores]
-"""The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
 class IndexQuestion(NamedTuple):
@@ -129,10 +127,15 @@ def rows_of(connection: Connection, statement: str, wanted: Iterable[object], *v
     return connection.execute(statement, (json.dumps(list(wanted)), *values))
 
 
-def candidates(connection: Connection, question: IndexQuestion, count: int) -> Candidates:
+def candidates(
+    connection: Connection, question: IndexQuestion, count: int
+) -> tuple[dict[int, CandidatePlace], Scores, Scores]:
     """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
+
+    Returns:
+        The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine).
     """
     condition, values = question.condition(past=True)
     day, near = question.filters.as_of, question.near

@@ -115,7 +115,6 @@ BUSY_SECONDS = 5.0
 PATIENCE = 60.0
 """Seconds to wait for another process that writes the index."""
 
-_LOCK = "index.lock"
 ASIDE = f"{INDEX}.new"
 """What a rebuild writes."""
 _BESIDE = ("-wal", "-shm", "-journal")
@@ -174,7 +173,7 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
     """
     private_folder(root)
     with writing(INDEX):
-        descriptor = open_own(root, f"{PRIVATE}/{_LOCK}", os.O_RDWR | os.O_CREAT)
+        descriptor = open_own(root, f"{PRIVATE}/index.lock", os.O_RDWR | os.O_CREAT)
     until = time.monotonic() + patience
     try:
         while True:

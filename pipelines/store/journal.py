@@ -114,7 +114,7 @@ def recover(git: Git) -> None:
         if (journal := _read_manifest(folder)) is not None:
             _complete(git, journal)
         else:
-            _drop(folder)
+            _drop(git.root)
 
 
 def is_unfinished(root: Path) -> bool:
@@ -175,12 +175,13 @@ def _complete(git: Git, journal: _Journal) -> str | None:
         commit = git.commit(entries, journal.message, journal.author)
     with log_lock(root):
         settle(root, folder, changes)
-    _drop(folder)
+    _drop(root)
     return commit
 
 
-def _drop(folder: Path) -> None:
+def _drop(root: Path) -> None:
     """Remove the journal: the manifest first, so that a kill in between leaves nothing that looks complete."""
+    folder = inside(root, _FOLDER)
     with writing(_FOLDER):
         (folder / _MANIFEST).unlink(missing_ok=True)
         sync_folder(folder)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 QUERY_SECONDS = 10.0  # a person is waiting, and keyword search is available
 _TEXT_BYTES = 16_000
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOOPBACK = frozenset("localhost 127.0.0.1 ::1".split())
 _VOYAGE_DIMENSION = 1024
 _VOYAGE_TEXT_BYTES = 120_000
 # The document and query prefixes that models were trained with, by a part of their names.
