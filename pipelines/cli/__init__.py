@@ -245,24 +245,19 @@ def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
         return _say("The working directory no longer exists. Change to another folder.", USAGE)
     if isinstance(fault, PermissionError) and fault.filename:
         return _say(str(NotYours(fault.filename)), EXPECTED)
-    return _say(_bug_report(fault, arguments), BUG)
-
-
-def _bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
-    """Return a Markdown report: versions, the verb without its texts, and the stack.
-
-    The exception's message is cut to 200 characters, because it may quote a log.
-    """
+    # A bug, as a Markdown report: versions, the verb without its texts, and the stack. The exception's message is cut
+    # to 200 characters, because it may quote a log.
     import platform  # noqa: PLC0415  bugs are few
     import traceback  # noqa: PLC0415  as above
 
     verb = next((word for word in arguments if not word.startswith("-")), "(none)")
     options = " ".join(word.partition("=")[0] for word in arguments if word.startswith("--"))
-    steps = "".join(traceback.format_tb(bug.__traceback__))
-    return (
+    steps = "".join(traceback.format_tb(fault.__traceback__))
+    report = (
         "This is a bug in memcurate. Nothing was lost. Please paste this report into a new issue:\n\n"
-        f"### `curate {verb}` failed: {type(bug).__name__}\n\n"
+        f"### `curate {verb}` failed: {type(fault).__name__}\n\n"
         f"- memcurate {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
         f"{platform.platform()}\n- options: {options or 'none'}\n\n"
-        f"```\n{steps}{type(bug).__name__}: {str(bug)[:200]}\n```"
+        f"```\n{steps}{type(fault).__name__}: {str(fault)[:200]}\n```"
     )
+    return _say(report, BUG)

@@ -111,20 +111,6 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         set_up(made, said)
 
 
-def _refuse_second_memory(git: Git) -> None:
-    """Refuse to begin a memory on a branch if another one, as of a clone's remote, holds one."""
-    if not (found := memory_elsewhere(git)):
-        return
-    kind, _, name = found.removeprefix("refs/").partition("/")
-    branch = name.partition("/")[2] if kind == "remotes" else name
-    there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
-    here = git.repository.branch.removeprefix("refs/heads/")
-    raise GitFault(
-        f"The memory of this repository is on its branch {name}; the branch here is {here}.",
-        f"To use it: `{there} && curate init {shlex.quote(str(git.root))}`.",
-    )
-
-
 def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
     """Create a memory, or add what one lacks; return whether it is new, and the added files."""
     root = memory_at(root) or root
@@ -134,7 +120,15 @@ def make_memory(root: Path, now: str | None) -> tuple[bool, list[str]]:
         raise UsageFault("The home folder itself cannot be a memory.", "Name a folder in it: `curate init ~/memory`.")
     git = Git(root)
     if not (fresh := not (root / ".git").exists()):
-        _refuse_second_memory(git)
+        if found := memory_elsewhere(git):  # on another branch, as of a clone's remote: no second one is begun
+            kind, _, name = found.removeprefix("refs/").partition("/")
+            branch = name.partition("/")[2] if kind == "remotes" else name
+            there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
+            here = git.repository.branch.removeprefix("refs/heads/")
+            raise GitFault(
+                f"The memory of this repository is on its branch {name}; the branch here is {here}.",
+                f"To use it: `{there} && curate init {shlex.quote(str(git.root))}`.",
+            )
         uncommitted(git)  # which sees what git leaves out
     added = lay_down(root, system_zone())
     settings = load_settings(root)
