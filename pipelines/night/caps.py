@@ -315,9 +315,9 @@ def with_briefing(
     wanted = list[Section]()
     for one in sections:  # without what a person deleted, and without pages of which they wrote a row themselves
         theirs = (line for _, line in document.body) if one.title == _ELSEWHERE else under(document, one.title)
-        pages = {unquote(found[1] or found[2]) for line in theirs if (found := _ROW_OF_PAGE.match(line))}
+        pages = {unquote(found[1] or found[2] or "") for line in theirs if (found := _ROW_OF_PAGE.match(line))}
         linked = ((row, _ROW_OF_PAGE.match(row)) for row in map(words_of, one.rows))
-        rows = (row for row, found in linked if not (found and unquote(found[1] or found[2]) in pages))
+        rows = (row for row, found in linked if not (found and unquote(found[1] or found[2] or "") in pages))
         wanted.append(one._replace(rows=[row for row in rows if not is_vetoed(one.title, row, (), vetoed)]))
     shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in wanted}
     told: dict[str, list[Sentence]] = {title: [] for title in ROWS}

@@ -211,7 +211,6 @@ def _versions_of(git: Git, ident: str, holding: Holding | None) -> Iterator[Vers
     """Yield the versions of an item, oldest first; commits that only mention its id are none.
 
     Args:
-        root: the memory.
         git: its repository.
         ident: the item's id.
         holding: where it is now, or None.

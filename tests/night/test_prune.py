@@ -153,3 +153,11 @@ def test_a_pointer_that_a_person_changed_is_theirs() -> None:
     left = without_rows(written.with_text(mine))
     assert "my favourite" in left.text
     assert "Projects/b.md" not in left.text
+
+
+def test_a_row_that_a_person_wrote_of_a_page_takes_the_place_of_the_runs() -> None:
+    pages = {f"Projects/{name}.md": Document(f"Projects/{name}.md", f"# {name}\n") for name in ("a (b)", "c")}
+    mine = "# Memory\n\n## Projects\n\n- [Mine](<Projects/a (b).md>)\n- [Nothing](<>) later\n"
+    rows = with_briefing(Document("MEMORY.md", mine), briefing_sections(pages), 8192).text
+    assert "[c](Projects/c.md)" in rows
+    assert rows.count("a%20(b)") + rows.count("a (b)") + rows.count("a%20%28b%29") == 1

@@ -36,7 +36,6 @@ from pipelines.queries.startup.read import (
     said_first,
     tokens,
 )
-from pipelines.review.outcomes import ids_asked, item_asked_about
 from pipelines.store.days import day_before, read_days
 from pipelines.store.document import NOW_TITLE, Document, Documents, document_at
 from pipelines.store.files import list_files, log_notes, open_regular, read_bytes
@@ -189,7 +188,11 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
     health = _health(request, documents)
     found = {part.name: part for part in _parts(request, documents, {one.path: str(one) for one in warnings})}
     queue = read_queue(documents.get(REVIEW))
-    asked = {ident for one in queue for ident in (*ids_asked(one), item_asked_about(one))}
+    asked = set[str]()
+    if queue:
+        from pipelines.review.outcomes import ids_asked, item_asked_about
+
+        asked = {ident for one in queue for ident in (*ids_asked(one), item_asked_about(one))}
     for part in found.values():
         for at, one in enumerate(part.entries if part.name != "quiet" else ()):  # one question is about all these
             if len(one.ids) == 1 and one.ids[0] in asked:

@@ -133,7 +133,6 @@ def believed(rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] 
     """Return the position of an assignment's value, if it is likely to be a secret.
 
     Args:
-        rules: for their words.
         rule: its `value` selects the test.
         name: the match of its pattern: the name and what precedes the value.
         data: the text.
