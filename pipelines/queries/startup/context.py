@@ -187,12 +187,11 @@ def assemble(request: ContextRequest, documents: Documents | None = None) -> lis
         documents = read_documents(request.root, warnings)
     health = _health(request, documents)
     found = {part.name: part for part in _parts(request, documents, {one.path: str(one) for one in warnings})}
-    queue = read_queue(documents.get(REVIEW))
     asked = set[str]()
-    if queue:
+    if queue := read_queue(documents.get(REVIEW)):
         from pipelines.review.outcomes import ids_asked, item_asked_about
 
-        asked = {ident for one in queue for ident in (*ids_asked(one), item_asked_about(one))}
+        asked.update(ident for one in queue for ident in (*ids_asked(one), item_asked_about(one)))
     for part in found.values():
         for at, one in enumerate(part.entries if part.name != "quiet" else ()):  # one question is about all these
             if len(one.ids) == 1 and one.ids[0] in asked:
