@@ -66,6 +66,7 @@ _SPEAKER = re.compile(
 )
 _LEAD, _ADJOINING = 80, 2
 """Characters of a line that introduces a list, and lines from one block to the next with an empty line between."""
+_COMMENT = "<!--", "-->"
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _BLANKS = re.compile(r"\s*")
 _WORD = re.compile(r"\w")
@@ -252,7 +253,8 @@ def _item(base: Unit, block: TextBlock, placed: Placed, rows: Mapping[str, str])
         # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
-    text = without_comments(f"{item.called}: {written_words(item)}\n{without_comments(notes)}")
+    # HTML comments are for machines and template authors.
+    text = without_spans(f"{item.called}: {written_words(item)}\n{notes.strip()}", *_COMMENT).strip()
     return _prose(base, block, text)._replace(
         date=date,
         until=until,
@@ -276,7 +278,7 @@ def _day(text: str) -> str:
 def _prose(base: Unit, block: TextBlock, text: str | None = None) -> Unit:
     """Return the unit of a block, with its own text or another one."""
     if text is None:
-        text = block.text if block.verbatim else without_comments(block.text)
+        text = block.text if block.verbatim else without_spans(block.text, *_COMMENT).strip()
         text = "\n".join(map(without_mark, text.split("\n"))) if "^k" in text else text
     tags = () if block.verbatim else tags_of(text)
     return base._replace(
@@ -409,8 +411,3 @@ def _parts(row: str, limit: int) -> Iterator[str]:
         at = end
     if at < len(row) or not at:
         yield row[at:]
-
-
-def without_comments(text: str) -> str:
-    """Return `text` without its HTML comments, which are for machines and template authors."""
-    return without_spans(text, "<!--", "-->").strip()

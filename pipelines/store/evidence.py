@@ -10,7 +10,6 @@ import contextlib
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
@@ -57,7 +56,8 @@ class Quotes:
 
         If its file has them no more, it is in the note of the same day that has them: people move their notes.
         """
-        for path in chain([evidence.path], self._notes_of(evidence.path)):
+        paths = [evidence.path]
+        for path in paths:  # which grows, if the quote is not there
             lines = self._read(path)
             if (start := next(starts_of(evidence, lines), None)) is not None:
                 entry, end = start, start + evidence.height
@@ -65,17 +65,14 @@ class Quotes:
                     entry -= 1  # the pointer is on the entry's first line
                 voice = voice_in(lines[entry])
                 return FoundQuote(path, start + 1, end, "\n".join(lines[start:end]), voice and voice[:2])
+            if path == evidence.path and is_note(path) and (day := day_of_log(path)):
+                with contextlib.suppress(BadFile):
+                    paths += [one for one in log_notes(self.root) if day_of_log(one) == day and one != path]
         return FoundQuote(evidence.path, evidence.start_line, evidence.end_line, None)
 
     def text(self, evidence: Evidence) -> str:
         """Return the quote's words, or an empty string if they are gone."""
         return self.found(evidence).quote or ""
-
-    def _notes_of(self, path: str) -> Iterator[str]:
-        """Yield the notes that are logs of the same day as a note."""
-        if is_note(path) and (day := day_of_log(path)):
-            with contextlib.suppress(BadFile):
-                yield from (one for one in log_notes(self.root) if day_of_log(one) == day)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:
