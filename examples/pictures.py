@@ -38,6 +38,7 @@ def main() -> None:
         sys.exit("There is no Chromium. Install one, as with `apt-get install chromium`.")
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"HOME": folder, "CURATE_CONFIG": os.devnull}
+        Path(folder, ".gitconfig").write_text("[user]\nname = Tove Lind\nemail = tove@example.org\n")
         memory, user = Path(folder, "Tove"), load_user_settings(ANSWERS)
         live(
             read_month(HERE / "month"),

@@ -258,5 +258,11 @@ def asked_about_quiet(documents: Documents, today: str) -> Documents:
     if new[1:]:
         asks = f"{asks.rstrip('.')}, and {len(new) - 1} more"
     rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
-    why = "\n".join(["Nobody has mentioned this of late. What is kept comes last, and search finds it.", "", *rows])
+    why = "\n".join(
+        [
+            "Nobody has mentioned this of late. Keep it, or drop it? What is kept comes last, and search finds it.",
+            "",
+            *rows,
+        ]
+    )
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)

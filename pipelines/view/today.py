@@ -117,14 +117,10 @@ def today(reading: MemoryReader, _: Mapping[str, str]) -> Values:
 def _summary(runs: Sequence[PastRun], did: Counter[str]) -> str:
     """Return what agents wrote and what became of it, in words; empty if nothing was read."""
     read, left = (sum(run.number("entries", key) for run in runs) for key in ("read", "left"))
-    became = {
-        "kept": did["added"] + did["changed"],
-        "closed": did["closed"],
-        "not understood": left,
-        "asked": did["asked"],
-    }
-    told = ", ".join(f"{number} {what}" for what, number in became.items() if number)
-    return f"The logs had {count(read, 'new line')}: {told or 'nothing to keep'}." if read else ""
+    became = {"kept": did["added"] + did["changed"], "closed": did["closed"], "asked": did["asked"]}
+    told = ", ".join(f"{number} {what}" for what, number in became.items() if number) or "nothing to keep"
+    lost = f", {left} of them not understood" if left else ""
+    return f"The logs had {count(read, 'new line')}{lost}: {told}." if read else ""
 
 
 def first_steps(reading: MemoryReader) -> Iterator[Row]:

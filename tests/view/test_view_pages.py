@@ -53,7 +53,7 @@ def test_today_is_the_diff_of_the_night(told: Memory) -> None:
     page = browser.get("/")
     night = section(page, "3 changes")
     assert "Wednesday, 18 March 2026" in page
-    assert "The logs had 5 new lines: 1 kept, 2 closed, 1 not understood." in words(page)
+    assert "The logs had 5 new lines, 1 of them not understood: 1 kept, 2 closed." in words(page)
     assert night.startswith("3 changes tomorrow 02:00")  # the test's clock is behind
     assert re.search(r"~ ?The gate weighs 40 45 kg\. Fact · Kestrel .*Correction: .*03-18.md:3 ", night)
     assert re.search(r"✓ ?Oil the hinge Todo · done today · Kestrel", night)
