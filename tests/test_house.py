@@ -141,11 +141,11 @@ def test_items_have_one_reader() -> None:
 
 
 BUDGETS = {
-    "store": 78_210, "night": 47_970, "extract": 30_110, "cli": 24_140, "search": 23_720, "agents": 23_310,
+    "store": 78_210, "night": 47_780, "extract": 30_110, "cli": 24_140, "search": 23_720, "agents": 23_310,
     "queries": 20_680, "review": 16_730, "view": 15_400, "loose": 11_100,
 }  # fmt: skip
 """Tokens of Python, templates, scripts and tables. A room may take from another; the whole goes down, never up."""
-WHOLE = 291_330
+WHOLE = 291_130
 
 
 def test_no_room_outgrows_its_budget() -> None:

@@ -248,7 +248,7 @@ def _promoted(run: Run) -> tuple[Documents, KnownItems]:
     unread = {day.day for day in extracted.pending}  # what no run has read yet is no silence
     last = max((day.day for day in extracted.read), default=run.night.today)
     days = [day for day in run.log_days if day not in unread and day <= last]
-    return with_quiet(documents, run.before, extracted.open_lists, extracted.seen, days, run.night.today), known
+    return with_quiet(documents, extracted.open_lists, extracted.seen, days, run.night.today), known
 
 
 def _file(run: Run) -> None:

@@ -15,15 +15,14 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.extract.extraction import OpenList, Place, is_pending, matter_words, shown_text
+from pipelines.extract.extraction import OpenList, Place, is_pending
 from pipelines.night.file_items import PAGES
-from pipelines.review.match_forms import parts_at
 from pipelines.review.outcomes import as_queue_text, ids_asked
 from pipelines.review.rulings import shared
 from pipelines.store.change_set import items_by_id
 from pipelines.store.days import day_before
 from pipelines.store.document import Documents, edited
-from pipelines.store.item import QUIET, HeldItem, Item, ItemType, Status, Trust, with_extra
+from pipelines.store.item import QUIET, HeldItem, Item, ItemType, Trust, with_extra
 from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
 from pipelines.store.wording import folded, lead_of, task_note
@@ -53,15 +52,12 @@ _REPEATED, _SHARE = 3, 4
 _HOMES = {*PAGES, Kind.USER, Kind.BRIEFING}
 _MOST_ASKED = 30
 _NUMBERS = re.compile(r"\d+")
-_TICKED = re.compile(r"\s*[-*+] \[[xX]\] +(\S.*)")
 _SAME = 0.75
 """The share of all their words that a todo and a box have in common, if they are taken for one."""
-_MOST = 160
 
 
 def with_quiet(
     documents: Documents,
-    before: Documents,
     lists: Sequence[tuple[str, OpenList]],
     seen: Mapping[str, str],
     days: Sequence[str],
@@ -69,18 +65,15 @@ def with_quiet(
 ) -> Documents:
     """Return the documents, each item marked that is quiet, and no other.
 
-    A new todo is marked as perhaps done if the text of its page has it with a ticked box.
-
     Args:
         documents: every document by path.
-        before: those that the last night left.
         lists: day and list, of the lists read now that say what is open.
         seen: id of an item → the last day that says it again. Every entry of a list is seen, new or changed that day.
         days: the days with logs, in order.
         today: the memory's day.
     """
     after, read = dict(documents), _with_headings(documents, lists) if lists else []
-    old, held = items_by_id(before), {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    held = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     told: dict[str, str] = {}  # the last day on which an item that it is linked with was mentioned, or closed
     linked = [
         (item, held[ident])
@@ -96,13 +89,8 @@ def with_quiet(
     for path, document in documents.items():
         new: dict[str, Item] = {}
         active = (item for _, item in document.held.values() if item.active and document.kind in _HOMES)
-        own = {placed.line for placed in document.placed}
-        ticked = [found[1] for at, line in document.body if at not in own and (found := _TICKED.match(line))]
         for item in active:
             now = item
-            if item.type is ItemType.TODO and item.id not in old and item.trust is not Trust.OWNER:
-                done = next((text for text in ticked if _says(task_note(text)[0], item.text)), "")
-                now = replace(item, perhaps=f"{Status.DONE} {today}: {shown_text(done, _MOST)}") if done else item
             for day, listed, headings in read:
                 if listed.document in {"", document.id}:
                     now = _after_list(now, day, listed, headings, seen)
@@ -198,12 +186,6 @@ def _after_list(item: Item, day: str, listed: OpenList, headings: frozenset[str]
     return replace(item, quiet=day) if is_over and not is_told else item
 
 
-def _says(ticked: str, text: str) -> bool:
-    """Whether a ticked box says all that a todo says, and little more: not of another chapter, month or person."""
-    is_whole = matter_words(text) <= matter_words(ticked)
-    return is_whole and parts_at(text, ticked) is None and shared(text, ticked) >= _SAME
-
-
 def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> str:
     """Return the day since which an item is quiet, or an empty string.
 
@@ -258,11 +240,6 @@ def asked_about_quiet(documents: Documents, today: str) -> Documents:
     if new[1:]:
         asks = f"{asks.rstrip('.')}, and {len(new) - 1} more"
     rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
-    why = "\n".join(
-        [
-            "Nobody has mentioned this of late. Keep it, or drop it? What is kept comes last, and search finds it.",
-            "",
-            *rows,
-        ]
-    )
+    told = "Nobody has mentioned this of late. Keep it, or drop it? What is kept comes last, and search finds it."
+    why = "\n".join([told, "", *rows])
     return with_entry(after, QUIET, today, f"{QUIET}: {asks}", why, CHOICES)

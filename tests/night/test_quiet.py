@@ -246,28 +246,6 @@ def test_a_box_of_a_log_rewords_nothing_of_a_persons(memory: Memory) -> None:
     assert items(memory)[own].trust is Trust.OWNER
 
 
-def test_what_its_own_page_has_ticked_is_perhaps_done_until_it_is_said_again(memory: Memory) -> None:
-    ticked = "Ask Odile for the price of a second gateway [[ask-odile]]"
-    memory.write("Projects/kestrel.md", f"# Kestrel\n\n## Tasks\n\n- [x] {ticked}\n- [ ] Mend the roof\n")
-    memory.curate("run", "--now", f"{MONDAY}T01:00+00:00")
-    asked, other = "Ask Odile the price of the second gateway.", "Ask Odile the price of a third gateway."
-
-    def said(*lines: str) -> str:
-        return "\n".join(["project: Kestrel", "", *(f"- Todo: {one}" for one in lines)])
-
-    def perhaps() -> dict[str, str]:
-        return {text: one.perhaps for text, one in items(memory).items() if one.perhaps}
-
-    without_model(memory, said(asked, other, "Mend the old roof."))
-    assert perhaps() == {asked: f"done {after(1)}: {ticked}"}
-    context = memory.curate("context", "--now", f"{after(1)}T08:00+00:00")
-    assert f"{asked} (perhaps done since {after(1)}" in context
-    log(memory, said(asked), day=after(1))
-    for night in (2, 3):
-        memory.curate("run", "--provider", "rules", "--now", f"{after(night)}T02:00+00:00")
-        assert perhaps() == {}
-
-
 def test_in_place_a_copied_list_says_what_is_over(place: Place) -> None:
     lay(place.root, {".obsidian/daily-notes.json": '{"folder": "Daily"}', f"Daily/{MONDAY}.md": boxes(*LEADS)})
     place.adopt("--yes")
